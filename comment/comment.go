@@ -1,0 +1,142 @@
+// Package comment holds the nouns of Talkback: comments, the products they are about, what can be asked about them and
+// what can go wrong. It knows neither the table that keeps them nor the API that shows them, and imports nothing but the
+// standard library and x/text.
+package comment
+
+import (
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what is kept. They are wider than what the API takes, so that a shop's old reviews fit as they are.
+const (
+	// MaxTextBytes bounds the text. A comment stands in the table and in four indexes, each copy at most 400 KB:
+	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+	MaxTextBytes = 256 << 10
+	// MaxTitleBytes bounds the title.
+	MaxTitleBytes = 4 << 10
+	// MaxIDBytes bounds the ids of products and authors, which are the shop's own.
+	MaxIDBytes = 128
+	// MaxNameBytes bounds the name of an author.
+	MaxNameBytes = 512
+)
+
+// Node is whatever can be fetched again by its id: a Product or a Comment.
+type Node interface{ IsNode() }
+
+// Product is a product of the shop, known here by its id alone.
+type Product struct {
+	// ID is the shop's own id; see CheckProductID.
+	ID string
+}
+
+// IsNode marks a product as a Node.
+func (Product) IsNode() {}
+
+// Author is who wrote a comment.
+type Author struct {
+	// ID is the shop's own id of the customer, 1 to MaxIDBytes bytes.
+	ID string
+	// Name is the name to show, 1 to MaxNameBytes bytes.
+	Name string
+}
+
+// Comment is what one customer wrote about one product.
+type Comment struct {
+	// ID says when the comment was written and where it stands in every list.
+	ID ID
+	// ProductID is the product that the comment is about.
+	ProductID string
+	// Rating is 1 (worst) to 5 (best) stars.
+	Rating int
+	// Language is the language of the text, canonical.
+	Language Language
+	// Title is the headline, nil when there is none.
+	Title *string
+	// Text is plain text, empty when the customer only gave stars.
+	Text string
+	// Author is who wrote it.
+	Author Author
+	// UpdatedAt is the time of the last edit to the millisecond, nil when there was none.
+	UpdatedAt *time.Time
+	// Version is 1 when written and one more with every edit.
+	Version int
+}
+
+// IsNode marks a comment as a Node.
+func (Comment) IsNode() {}
+
+// Product is the product that the comment is about.
+func (c Comment) Product() Product { return Product{ID: c.ProductID} }
+
+// CreatedAt is when the comment was written, in UTC to the millisecond. The id holds it.
+func (c Comment) CreatedAt() time.Time { return c.ID.Position().Time() }
+
+// Check returns a BadInput error that names the first field which cannot be kept, and why.
+func (c Comment) Check() error {
+	if err := CheckProductID(c.ProductID); err != nil {
+		return err
+	}
+	if err := CheckRating(c.Rating); err != nil {
+		return err
+	}
+	if c.Language == "" {
+		return Errorf(BadInput, `the language is missing; "und" stands for an unknown one`)
+	}
+	if err := checkText("text", c.Text, 0, MaxTextBytes); err != nil {
+		return err
+	}
+	if c.Title != nil {
+		if err := checkText("title", *c.Title, 1, MaxTitleBytes); err != nil {
+			return err
+		}
+	}
+	if err := checkText("author's id", c.Author.ID, 1, MaxIDBytes); err != nil {
+		return err
+	}
+	return checkText("author's name", c.Author.Name, 1, MaxNameBytes)
+}
+
+// CheckProductID returns a BadInput error unless id can be the id of a product: 1 to MaxIDBytes bytes of valid UTF-8
+// without control characters, not starting like the id of a comment.
+func CheckProductID(id string) error {
+	if err := checkText("product id", id, 1, MaxIDBytes); err != nil {
+		return err
+	}
+	if hasIDPrefix(id) {
+		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", idPrefix)
+	}
+	for _, r := range id {
+		if unicode.IsControl(r) {
+			return Errorf(BadInput, "a product id cannot hold control characters; this one holds %U", r)
+		}
+	}
+	return nil
+}
+
+// CheckRating returns a BadInput error unless rating is 1 to 5.
+func CheckRating(rating int) error {
+	if rating < 1 || rating > MaxRating {
+		return Errorf(BadInput, "a rating is 1 to %d stars, not %d", MaxRating, rating)
+	}
+	return nil
+}
+
+func checkText(what, text string, least, most int) error {
+	switch {
+	case len(text) < least:
+		return Errorf(BadInput, "the %s is empty", what)
+	case len(text) > most:
+		return Errorf(BadInput, "the %s is %d bytes long; at most %d are kept", what, len(text), most)
+	case !utf8.ValidString(text):
+		return Errorf(BadInput, "the %s is not valid UTF-8", what)
+	}
+	return nil
+}
+
+// String names the comment without showing what was written, so that it can stand in a log.
+func (c Comment) String() string {
+	return fmt.Sprintf("%s of product %q", c.ID, c.ProductID)
+}

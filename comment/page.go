@@ -1,0 +1,102 @@
+package comment
+
+// Sizes of a page.
+const (
+	// DefaultPageSize is the size of a page when none is asked for.
+	DefaultPageSize = 20
+	// MaxPageSize is the largest page.
+	MaxPageSize = 100
+)
+
+// Order is the order of a list of comments.
+type Order string
+
+// The two orders of a list.
+const (
+	// NewestFirst lists the latest comment first.
+	NewestFirst Order = "NEWEST_FIRST"
+	// OldestFirst lists the earliest comment first.
+	OldestFirst Order = "OLDEST_FIRST"
+)
+
+// Query asks for one page of the comments of a product.
+type Query struct {
+	// Product is the id of the product.
+	Product string
+	// Filter says which comments, normalized.
+	Filter Filter
+	// Order is the order of the whole list.
+	Order Order
+	// Slice says which part of the list.
+	Slice Slice
+}
+
+// Slice is a part of a list: of what stands between two positions, so many from one end.
+type Slice struct {
+	// Size is how many comments at most, 0 to MaxPageSize.
+	Size int
+	// FromEnd counts from the end of the list, or from Before, backwards.
+	FromEnd bool
+	// After leaves out this position and what stands before it in the list; nil leaves out nothing.
+	After *Position
+	// Before leaves out this position and what stands after it in the list; nil leaves out nothing.
+	Before *Position
+}
+
+// Page is a part of a list of comments.
+type Page struct {
+	// Comments are in the order of the list.
+	Comments []Comment
+	// HasNext and HasPrevious tell whether comments of the list stand after and before the page.
+	HasNext, HasPrevious bool
+	// Plan tells how the page was read.
+	Plan QueryPlan
+}
+
+// QueryPlan tells how a page was read, and what that cost.
+type QueryPlan struct {
+	// Summary is the plan and its outcome in words.
+	Summary string
+	// Reads are the partitions read, or ready to be.
+	Reads []PlanRead
+	// Queries is the number of calls made to the table.
+	Queries int
+	// Waves is the number of rounds of parallel calls, one after the other.
+	Waves int
+	// ItemsRead is how many comments the table looked at, ItemsReturned how many the page shows.
+	ItemsRead, ItemsReturned int
+	// ReadUnits is in read capacity units, as the table reported them.
+	ReadUnits float64
+}
+
+// PlanRead is one partition of one index that was read for a page.
+type PlanRead struct {
+	// Purpose is why it was read.
+	Purpose ReadPurpose
+	// Index and PartitionKey say what was read.
+	Index, PartitionKey string
+	// SortKeyFrom and SortKeyTo are the bounds of the sort key, both included; nil for none.
+	SortKeyFrom, SortKeyTo *string
+	// Descending is true when the highest sort key comes first.
+	Descending bool
+	// Limit is that of the first call: how many items to look at.
+	Limit int
+	// ResidualRatings and ResidualLanguages are what the table kept of a partition that holds others too; nil for all.
+	ResidualRatings   []int
+	ResidualLanguages []Language
+	// Queries is the number of calls, ItemsRead what they looked at, ItemsKept what of it passed the residual filter.
+	Queries, ItemsRead, ItemsKept int
+	// ReadUnits is in read capacity units, as the table reported them.
+	ReadUnits float64
+}
+
+// ReadPurpose is why a partition was read.
+type ReadPurpose string
+
+// The purposes of a read.
+const (
+	// ReadPage is for the comments of the page.
+	ReadPage ReadPurpose = "PAGE"
+	// ReadProbe is to learn whether comments lie beyond a cursor.
+	ReadProbe ReadPurpose = "PROBE"
+)

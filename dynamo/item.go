@@ -1,0 +1,143 @@
+package dynamo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Attributes of a comment. Names are short because every byte of an item is paid for at each read, in the table and in
+// each of the four indexes. None is a reserved word of DynamoDB's expressions.
+const (
+	attrLanguage   = "l"  // S
+	attrRating     = "r"  // N
+	attrTitle      = "ti" // S, left out when there is none
+	attrText       = "tx" // S
+	attrAuthorID   = "ai" // S
+	attrAuthorName = "an" // S
+	attrVersion    = "v"  // N, left out while it is 1
+	attrUpdated    = "u"  // N, milliseconds since 1970, left out when never edited
+)
+
+// listAttrs are what an index carries beside its keys: what a list shows. The time of writing is in the sort key.
+var listAttrs = []string{
+	attrLanguage, attrRating, attrTitle, attrText, attrAuthorID, attrAuthorName, attrVersion, attrUpdated,
+}
+
+// listProjection asks an index for what a list shows and for no other key.
+var listProjection = attrSort + "," + strings.Join(listAttrs, ",")
+
+// item is what DynamoDB keeps: values by attribute name.
+type item = map[string]types.AttributeValue
+
+// encode makes the item of a comment, with its place in every index.
+func encode(c comment.Comment) item {
+	out := commentKey(c.ID)
+	out[attrSort] = &types.AttributeValueMemberS{Value: c.ID.Position().String()}
+	for _, index := range indexes {
+		key := partitionOf(index.name, c).Key(c.ProductID)
+		out[index.partitionKey] = &types.AttributeValueMemberS{Value: key}
+	}
+	out[attrLanguage] = &types.AttributeValueMemberS{Value: string(c.Language)}
+	out[attrRating] = number(int64(c.Rating))
+	out[attrText] = &types.AttributeValueMemberS{Value: c.Text}
+	out[attrAuthorID] = &types.AttributeValueMemberS{Value: c.Author.ID}
+	out[attrAuthorName] = &types.AttributeValueMemberS{Value: c.Author.Name}
+	if c.Title != nil {
+		out[attrTitle] = &types.AttributeValueMemberS{Value: *c.Title}
+	}
+	if c.Version != 1 {
+		out[attrVersion] = number(int64(c.Version))
+	}
+	if c.UpdatedAt != nil {
+		out[attrUpdated] = number(c.UpdatedAt.UnixMilli())
+	}
+	return out
+}
+
+// decode reads a comment of a product from an item of the table or of an index. An item that is not one that encode
+// made is an error which names its key and never what was written.
+func decode(in item, product string) (comment.Comment, error) {
+	r := itemReader{item: in}
+	position, err := comment.ParsePosition(r.text(attrSort))
+	if err != nil {
+		return comment.Comment{}, fmt.Errorf("item of product %q has no ULID in %s", product, attrSort)
+	}
+	c := comment.Comment{
+		ID:        comment.IDOf(position),
+		ProductID: product,
+		Language:  comment.Language(r.text(attrLanguage)),
+		Rating:    int(r.number(attrRating)),
+		Text:      r.text(attrText),
+		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
+		Version:   1,
+	}
+	if in[attrTitle] != nil {
+		title := r.text(attrTitle)
+		c.Title = &title
+	}
+	if in[attrVersion] != nil {
+		c.Version = int(r.number(attrVersion))
+	}
+	if in[attrUpdated] != nil {
+		updated := time.UnixMilli(r.number(attrUpdated)).UTC()
+		c.UpdatedAt = &updated
+	}
+	if r.missing != "" {
+		return comment.Comment{}, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
+	}
+	return c, nil
+}
+
+// productOf is the product of an item of the table, from its partition key in the index All.
+func productOf(in item) (string, error) {
+	r := itemReader{item: in}
+	product, found := strings.CutPrefix(r.text(All.partitionAttr()), Partition{Index: All}.Key(""))
+	if !found {
+		return "", fmt.Errorf("item %s has no product in %s", r.text(attrPK), All.partitionAttr())
+	}
+	return product, nil
+}
+
+// itemReader takes attributes out of an item and remembers the first that was not as expected.
+type itemReader struct {
+	item    item
+	missing string
+}
+
+func (r *itemReader) text(attr string) string {
+	value, ok := r.item[attr].(*types.AttributeValueMemberS)
+	if !ok {
+		r.miss(attr)
+		return ""
+	}
+	return value.Value
+}
+
+func (r *itemReader) number(attr string) int64 {
+	value, ok := r.item[attr].(*types.AttributeValueMemberN)
+	if !ok {
+		r.miss(attr)
+		return 0
+	}
+	n, err := strconv.ParseInt(value.Value, 10, 64)
+	if err != nil {
+		r.miss(attr)
+	}
+	return n
+}
+
+func (r *itemReader) miss(attr string) {
+	if r.missing == "" {
+		r.missing = attr
+	}
+}
+
+func number(n int64) *types.AttributeValueMemberN {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}

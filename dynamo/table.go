@@ -1,0 +1,157 @@
+// Package dynamo is the only one that knows the table: its keys and indexes, how an item becomes a comment, how a
+// question becomes a plan of reads, and how a plan is run.
+//
+// The way of a question: covers.go says which sets of index partitions could answer it and chooses one, plan.go makes
+// the plan, input.go turns it into the calls of the SDK (all of these are pure functions), run.go makes the calls, and
+// merge puts their answers in order. store.go is the door.
+package dynamo
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// DefaultTable is the name of the table unless another is given.
+const DefaultTable = "comments"
+
+// Index is the name of a global secondary index.
+type Index string
+
+// The indexes. Each holds every comment once, parted by product and what its name says, and sorted by position.
+const (
+	All             Index = "all"
+	ByLang          Index = "byLang"
+	ByRating        Index = "byRating"
+	ByLangAndRating Index = "byLangAndRating"
+)
+
+// Attributes of the keys. All indexes share one sort key.
+const (
+	attrPK    = "PK"
+	attrSK    = "SK"
+	attrSort  = "GSISK"
+	attrTTL   = "expires"
+	commentSK = "C"
+)
+
+// indexes lists the indexes in the order of their partition key attributes.
+var indexes = []struct {
+	name         Index
+	partitionKey string
+}{
+	{ByLangAndRating, "GSIPK"},
+	{ByLang, "GSI2PK"},
+	{ByRating, "GSI3PK"},
+	{All, "GSI4PK"},
+}
+
+// partitionAttr is the attribute that holds the partition key of an index.
+func (i Index) partitionAttr() string {
+	for _, index := range indexes {
+		if index.name == i {
+			return index.partitionKey
+		}
+	}
+	panic("dynamo: no index is named " + string(i))
+}
+
+// splitsByLanguage tells whether each partition of the index holds one language.
+func (i Index) splitsByLanguage() bool { return i == ByLang || i == ByLangAndRating }
+
+// splitsByRating tells whether each partition of the index holds one rating.
+func (i Index) splitsByRating() bool { return i == ByRating || i == ByLangAndRating }
+
+// Partition is one partition of an index, of any product.
+type Partition struct {
+	// Index is the index that it is of.
+	Index Index
+	// Language is the language it holds, empty when the index does not split by language.
+	Language comment.Language
+	// Rating is the rating it holds, 0 when the index does not split by rating.
+	Rating int
+}
+
+// Key is the partition key of p for a product. A language holds no slash, so that every key names one partition.
+func (p Partition) Key(product string) string {
+	key := "PRODUCT#" + product
+	if p.Index.splitsByLanguage() {
+		key += "/" + string(p.Language)
+	}
+	if p.Index.splitsByRating() {
+		key += "/" + strconv.Itoa(p.Rating)
+	}
+	return key
+}
+
+// partitionOf is the partition of an index that a comment stands in.
+func partitionOf(index Index, c comment.Comment) Partition {
+	p := Partition{Index: index}
+	if index.splitsByLanguage() {
+		p.Language = c.Language
+	}
+	if index.splitsByRating() {
+		p.Rating = c.Rating
+	}
+	return p
+}
+
+// commentKey is the primary key of a comment.
+func commentKey(id comment.ID) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		attrPK: &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+		attrSK: &types.AttributeValueMemberS{Value: commentSK},
+	}
+}
+
+// Definition is the table as it has to be: keys, indexes, stream, billing by request.
+func Definition(table string) *dynamodb.CreateTableInput {
+	input := &dynamodb.CreateTableInput{
+		TableName:            aws.String(table),
+		BillingMode:          types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{stringAttr(attrPK), stringAttr(attrSK), stringAttr(attrSort)},
+		KeySchema:            keySchema(attrPK, attrSK),
+		StreamSpecification: &types.StreamSpecification{
+			StreamEnabled:  aws.Bool(true),
+			StreamViewType: types.StreamViewTypeNewAndOldImages,
+		},
+	}
+	for _, index := range indexes {
+		input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(index.partitionKey))
+		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(string(index.name)),
+			KeySchema: keySchema(index.partitionKey, attrSort),
+			Projection: &types.Projection{
+				ProjectionType:   types.ProjectionTypeInclude,
+				NonKeyAttributes: listAttrs,
+			},
+		})
+	}
+	return input
+}
+
+// TimeToLive is the setting by which the table drops what has expired. CreateTable cannot carry it.
+func TimeToLive(table string) *dynamodb.UpdateTimeToLiveInput {
+	return &dynamodb.UpdateTimeToLiveInput{
+		TableName: aws.String(table),
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{
+			AttributeName: aws.String(attrTTL),
+			Enabled:       aws.Bool(true),
+		},
+	}
+}
+
+func stringAttr(name string) types.AttributeDefinition {
+	return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
+}
+
+func keySchema(partitionKey, sortKey string) []types.KeySchemaElement {
+	return []types.KeySchemaElement{
+		{AttributeName: aws.String(partitionKey), KeyType: types.KeyTypeHash},
+		{AttributeName: aws.String(sortKey), KeyType: types.KeyTypeRange},
+	}
+}
