@@ -1,12 +1,6 @@
 package comment
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-
-	"golang.org/x/text/language"
-)
+import "golang.org/x/text/language"
 
 // maxLanguageBytes is the length that RFC 5646, section 4.4.1, tells everyone to have room for.
 const maxLanguageBytes = 35
@@ -25,24 +19,4 @@ func ParseLanguage(text string) (Language, error) {
 		return "", Errorf(BadInput, `%.40q is not a language: give a BCP 47 tag such as "en", "pt-BR" or "zh-Hant"`, text)
 	}
 	return Language(tag.String()), nil
-}
-
-// UnmarshalGQL reads the tag from an argument.
-func (l *Language) UnmarshalGQL(value any) error {
-	text, ok := value.(string)
-	if !ok {
-		return Errorf(BadInput, `a language is a text such as "en"`)
-	}
-	parsed, err := ParseLanguage(text)
-	*l = parsed
-	return err
-}
-
-// MarshalGQL writes the tag as a JSON string.
-func (l Language) MarshalGQL(w io.Writer) {
-	text, err := json.Marshal(string(l))
-	if err != nil {
-		panic(fmt.Sprintf("a string always marshals: %v", err))
-	}
-	_, _ = w.Write(text) // gqlgen's writers keep the error themselves
 }

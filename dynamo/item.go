@@ -104,6 +104,12 @@ func productOf(in item) (string, error) {
 	return product, nil
 }
 
+// idOfKey is the id of a comment by the primary key of its item.
+func idOfKey(key item) comment.ID {
+	r := itemReader{item: key}
+	return comment.ID(strings.TrimPrefix(r.text(attrPK), commentPKPrefix))
+}
+
 // itemReader takes attributes out of an item and remembers the first that was not as expected.
 type itemReader struct {
 	item    item

@@ -37,6 +37,8 @@ const (
 	attrSort  = "GSISK"
 	attrTTL   = "expires"
 	commentSK = "C"
+
+	commentPKPrefix = "COMMENT#"
 )
 
 // indexes lists the indexes in the order of their partition key attributes.
@@ -103,7 +105,7 @@ func partitionOf(index Index, c comment.Comment) Partition {
 // commentKey is the primary key of a comment.
 func commentKey(id comment.ID) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		attrPK: &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+		attrPK: &types.AttributeValueMemberS{Value: commentPKPrefix + string(id)},
 		attrSK: &types.AttributeValueMemberS{Value: commentSK},
 	}
 }

@@ -1,0 +1,73 @@
+package dynamo
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// queryInput is the call of the SDK for one read of a plan. A LastEvaluatedKey of the same read continues it; it never
+// outlives the request, since a cursor is a position and not such a key.
+func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.QueryInput {
+	values := item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
+	return &dynamodb.QueryInput{
+		TableName:                 aws.String(table),
+		IndexName:                 aws.String(string(r.Partition.Index)),
+		KeyConditionExpression:    aws.String(r.Partition.Index.partitionAttr() + " = :p" + rangeCondition(p, values)),
+		FilterExpression:          residualExpression(r, values),
+		ExpressionAttributeValues: values,
+		ProjectionExpression:      aws.String(listProjection),
+		ScanIndexForward:          aws.Bool(!p.Descending),
+		Limit:                     aws.Int32(int32(limit)),
+		ExclusiveStartKey:         start,
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+}
+
+// rangeCondition bounds the sort key; its values go into values.
+func rangeCondition(p Plan, values item) string {
+	low, high := p.lowKey(), p.highKey()
+	if low != nil {
+		values[":low"] = &types.AttributeValueMemberS{Value: *low}
+	}
+	if high != nil {
+		values[":high"] = &types.AttributeValueMemberS{Value: *high}
+	}
+	switch {
+	case low != nil && high != nil:
+		return " AND " + attrSort + " BETWEEN :low AND :high"
+	case low != nil:
+		return " AND " + attrSort + " >= :low"
+	case high != nil:
+		return " AND " + attrSort + " <= :high"
+	}
+	return ""
+}
+
+// residualExpression keeps what was chosen of a partition that holds more; its values go into values.
+func residualExpression(r Read, values item) *string {
+	var conditions []string
+	if r.Languages != nil {
+		names := make([]string, len(r.Languages))
+		for i, language := range r.Languages {
+			names[i] = ":l" + strconv.Itoa(i)
+			values[names[i]] = &types.AttributeValueMemberS{Value: string(language)}
+		}
+		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(names, ",")+")")
+	}
+	if r.Ratings != nil {
+		names := make([]string, len(r.Ratings))
+		for i, rating := range r.Ratings {
+			names[i] = ":r" + strconv.Itoa(i)
+			values[names[i]] = number(int64(rating))
+		}
+		conditions = append(conditions, attrRating+" IN ("+strings.Join(names, ",")+")")
+	}
+	if len(conditions) == 0 {
+		return nil
+	}
+	return aws.String(strings.Join(conditions, " AND "))
+}

@@ -1,0 +1,125 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/merge"
+)
+
+// maxCallsAtOnce bounds the parallel calls of one plan.
+const maxCallsAtOnce = 16
+
+// querier is the part of the SDK's client that reads lists.
+type querier interface {
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// run is a plan on its way: what each read has done so far. The plan itself stays as it was made.
+type run struct {
+	client querier
+	table  string
+	plan   Plan
+	reads  []readState
+	waves  int
+}
+
+// readState is how far one read of a plan has come, and what that took.
+type readState struct {
+	start   item // where the next call goes on, nil at the beginning
+	limit   int  // of the last call
+	queries int
+	looked  int // items that the table looked at
+	kept    int // items that passed the residual filter
+	units   float64
+}
+
+// execute runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
+// had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
+func execute(ctx context.Context, client querier, table string, plan Plan) ([]comment.Comment, *run, error) {
+	r := &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
+	merger := merge.New(len(plan.Reads), r.compare, r.wave)
+	taken, err := merger.Take(ctx, plan.Want)
+	return taken, r, err
+}
+
+// compare puts comments into the direction of reading.
+func (r *run) compare(a, b comment.Comment) int {
+	if r.plan.Descending {
+		a, b = b, a
+	}
+	return a.ID.Position().Compare(b.ID.Position())
+}
+
+// wave makes one call for each of the dry reads, in parallel.
+func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Comment], error) {
+	r.waves++
+	batches := make([]merge.Batch[comment.Comment], len(dry))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxCallsAtOnce)
+	for i, number := range dry {
+		group.Go(recovered(func() (err error) {
+			batches[i], err = r.call(ctx, number, missing)
+			return err
+		}))
+	}
+	return batches, group.Wait()
+}
+
+// call makes the next call of one read.
+func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[comment.Comment], error) {
+	read, state := r.plan.Reads[number], &r.reads[number]
+	if state.queries == 0 {
+		state.limit = read.Limit
+	} else {
+		state.limit = nextLimit(state.limit, state.looked, state.kept, missing)
+	}
+	input := queryInput(r.table, r.plan, read, state.limit, state.start)
+	output, err := r.client.Query(ctx, input)
+	if err != nil {
+		return merge.Batch[comment.Comment]{}, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
+	}
+	state.account(output)
+	items, err := decodeAll(output.Items, r.plan.Product)
+	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0}, err
+}
+
+func (s *readState) account(output *dynamodb.QueryOutput) {
+	s.start = output.LastEvaluatedKey
+	s.queries++
+	s.looked += int(output.ScannedCount)
+	s.kept += int(output.Count)
+	if c := output.ConsumedCapacity; c != nil && c.CapacityUnits != nil {
+		s.units += *c.CapacityUnits
+	}
+}
+
+func decodeAll(items []item, product string) ([]comment.Comment, error) {
+	out := make([]comment.Comment, len(items))
+	for i, it := range items {
+		c, err := decode(it, product)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// recovered turns a panic of f into an error: the goroutines of a group are ours, and no one else would catch it before
+// it stopped the process.
+func recovered(f func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		return f()
+	}
+}

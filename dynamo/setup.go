@@ -1,0 +1,123 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// setupTimeout bounds how long a new table may take to become active.
+const setupTimeout = 5 * time.Minute
+
+// manager is the part of the SDK's client that looks at tables and makes them.
+type manager interface {
+	dynamodb.DescribeTableAPIClient
+	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+}
+
+// CheckTable returns an error in one sentence when the table cannot be used: it is missing, cannot be reached, or is of
+// another shape than Definition says.
+func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
+	output, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return &MissingTableError{Table: table}
+	case err != nil:
+		return wrap(err, "DescribeTable %s", table)
+	}
+	if differences := compareShape(Definition(table), output.Table); len(differences) > 0 {
+		return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
+			table, strings.Join(differences, "; "))
+	}
+	return nil
+}
+
+// MissingTableError says that there is no table of the name.
+type MissingTableError struct {
+	// Table is the name.
+	Table string
+}
+
+// Error names the cures.
+func (e *MissingTableError) Error() string {
+	return fmt.Sprintf("there is no table %q: make it by --create-table, or give the name of another by --table", e.Table)
+}
+
+// CreateTable makes the table and waits until it can be used. A table that is there already is left as it is.
+func CreateTable(ctx context.Context, client manager, table string) error {
+	_, err := client.CreateTable(ctx, Definition(table))
+	var there *types.ResourceInUseException
+	if err != nil && !errors.As(err, &there) {
+		return wrap(err, "CreateTable %s", table)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 100*time.Millisecond, 5*time.Second
+	})
+	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
+		return wrap(err, "waiting for table %s", table)
+	}
+	if there != nil {
+		return nil
+	}
+	_, err = client.UpdateTimeToLive(ctx, TimeToLive(table))
+	return wrap(err, "UpdateTimeToLive %s", table)
+}
+
+// compareShape lists in what a table differs from what it should be, as far as reading and counting depend on it.
+// Further attributes and indexes do no harm.
+func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription) []string {
+	var differences []string
+	if got := keyText(have.KeySchema); got != keyText(want.KeySchema) {
+		differences = append(differences, fmt.Sprintf("its key is %s instead of %s", got, keyText(want.KeySchema)))
+	}
+	for _, index := range want.GlobalSecondaryIndexes {
+		if text := compareIndex(index, have.GlobalSecondaryIndexes); text != "" {
+			differences = append(differences, text)
+		}
+	}
+	if s := have.StreamSpecification; s == nil || !aws.ToBool(s.StreamEnabled) || s.StreamViewType != want.StreamSpecification.StreamViewType {
+		differences = append(differences, fmt.Sprintf("it has no stream of %s", want.StreamSpecification.StreamViewType))
+	}
+	return differences
+}
+
+func compareIndex(want types.GlobalSecondaryIndex, have []types.GlobalSecondaryIndexDescription) string {
+	name := aws.ToString(want.IndexName)
+	i := slices.IndexFunc(have, func(g types.GlobalSecondaryIndexDescription) bool { return aws.ToString(g.IndexName) == name })
+	if i < 0 {
+		return fmt.Sprintf("it has no index %s", name)
+	}
+	if got := keyText(have[i].KeySchema); got != keyText(want.KeySchema) {
+		return fmt.Sprintf("the key of its index %s is %s instead of %s", name, got, keyText(want.KeySchema))
+	}
+	if p := have[i].Projection; p != nil && p.ProjectionType != types.ProjectionTypeAll {
+		for _, attr := range want.Projection.NonKeyAttributes {
+			if !slices.Contains(p.NonKeyAttributes, attr) {
+				return fmt.Sprintf("its index %s does not carry attribute %q", name, attr)
+			}
+		}
+	}
+	return ""
+}
+
+// keyText is a key schema in words, the partition key first.
+func keyText(schema []types.KeySchemaElement) string {
+	names := make([]string, 0, len(schema))
+	for _, kind := range []types.KeyType{types.KeyTypeHash, types.KeyTypeRange} {
+		for _, element := range schema {
+			if element.KeyType == kind {
+				names = append(names, aws.ToString(element.AttributeName))
+			}
+		}
+	}
+	return strings.Join(names, " + ")
+}

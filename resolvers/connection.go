@@ -1,0 +1,100 @@
+package resolvers
+
+import (
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+)
+
+// list is a whole list of comments: what a cursor belongs to.
+type list struct {
+	product string
+	filter  comment.Filter // normalized
+	order   comment.Order
+}
+
+// listOf makes the list that a field's arguments name.
+func listOf(product string, filter *comment.Filter, order *comment.Order) (list, error) {
+	l := list{product: product, order: comment.NewestFirst}
+	if order != nil {
+		l.order = *order
+	}
+	if filter == nil {
+		return l, nil
+	}
+	normalized, err := filter.Normalize()
+	l.filter = normalized
+	return l, err
+}
+
+// query asks for a slice of the list.
+func (l list) query(slice comment.Slice) comment.Query {
+	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
+}
+
+// sliceArguments are the paging arguments of a connection, as the client gave them.
+type sliceArguments struct {
+	first  *int
+	after  *string
+	last   *int
+	before *string
+}
+
+// slice checks the paging arguments and reads their cursors.
+func (l list) slice(args sliceArguments) (comment.Slice, error) {
+	slice := comment.Slice{Size: comment.DefaultPageSize}
+	switch {
+	case args.first != nil && args.last != nil:
+		return slice, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
+	case args.first != nil:
+		slice.Size = *args.first
+	case args.last != nil:
+		slice.Size, slice.FromEnd = *args.last, true
+	}
+	if slice.Size < 0 || slice.Size > comment.MaxPageSize {
+		return slice, comment.Errorf(comment.BadInput, "a page has 0 to %d comments, not %d", comment.MaxPageSize, slice.Size)
+	}
+	var err error
+	if slice.After, err = l.position("after", args.after); err != nil {
+		return slice, err
+	}
+	if slice.Before, err = l.position("before", args.before); err != nil {
+		return slice, err
+	}
+	return slice, l.checkOrder(slice)
+}
+
+// checkOrder refuses cursors between which nothing can stand.
+func (l list) checkOrder(slice comment.Slice) error {
+	if slice.After == nil || slice.Before == nil {
+		return nil
+	}
+	ahead := slice.Before.Compare(*slice.After)
+	if l.order == comment.NewestFirst {
+		ahead = -ahead
+	}
+	if ahead <= 0 {
+		return comment.Errorf(comment.BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
+	}
+	return nil
+}
+
+// connection shapes a page of the list.
+func connection(l list, page comment.Page) *graph.CommentConnection {
+	out := &graph.CommentConnection{
+		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
+		Nodes:    make([]*comment.Comment, len(page.Comments)),
+		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
+		Plan:     &page.Plan,
+	}
+	fingerprint := l.fingerprint()
+	for i := range page.Comments {
+		node := &page.Comments[i]
+		out.Nodes[i] = node
+		out.Edges[i] = &graph.CommentEdge{Cursor: encodeCursor(node.ID.Position(), fingerprint), Node: node}
+	}
+	if last := len(out.Edges) - 1; last >= 0 {
+		out.PageInfo.StartCursor = &out.Edges[0].Cursor
+		out.PageInfo.EndCursor = &out.Edges[last].Cursor
+	}
+	return out
+}

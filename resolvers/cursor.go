@@ -1,0 +1,78 @@
+package resolvers
+
+// A cursor is a place in one list, as opaque text: 27 bytes in 36 characters of base64url.
+//
+//	 1 byte   version
+//	16 bytes  position: the ULID of the comment
+//	 6 bytes  fingerprint of the list: product, filter and order
+//	 4 bytes  checksum of all before it
+//
+// It holds nothing of how the page was read, so a cursor of an earlier plan serves a later one. It grants nothing that
+// its holder could not ask for without it, so it needs no secret; checksum and fingerprint catch mistakes.
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const (
+	cursorVersion     = 1
+	positionStart     = 1
+	fingerprintStart  = positionStart + len(comment.Position{})
+	fingerprintLength = 6
+	checksumStart     = fingerprintStart + fingerprintLength
+	cursorLength      = checksumStart + 4
+)
+
+type fingerprint [fingerprintLength]byte
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// fingerprint tells lists apart. Each part is written so that it ends where it ends and cannot run into the next.
+func (l list) fingerprint() fingerprint {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %s %q %d %d %d", l.product, l.order, l.filter.Languages, l.filter.Ratings,
+		millisecond(l.filter.CreatedAfter), millisecond(l.filter.CreatedBefore))
+	return fingerprint(h.Sum(nil)[:fingerprintLength])
+}
+
+// millisecond is a moment as the filter sees it; nil is unlike any moment.
+func millisecond(t *time.Time) []int64 {
+	if t == nil {
+		return nil
+	}
+	return []int64{t.UnixMilli()}
+}
+
+func encodeCursor(p comment.Position, f fingerprint) string {
+	var raw [cursorLength]byte
+	raw[0] = cursorVersion
+	copy(raw[positionStart:], p[:])
+	copy(raw[fingerprintStart:], f[:])
+	binary.BigEndian.PutUint32(raw[checksumStart:], crc32.Checksum(raw[:checksumStart], castagnoli))
+	return base64.RawURLEncoding.EncodeToString(raw[:])
+}
+
+// position reads a cursor of the list from an argument; nil when none was given.
+func (l list) position(argument string, cursor *string) (*comment.Position, error) {
+	if cursor == nil {
+		return nil, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(*cursor)
+	switch {
+	case err != nil || len(raw) != cursorLength || binary.BigEndian.Uint32(raw[checksumStart:]) != crc32.Checksum(raw[:checksumStart], castagnoli):
+		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s was cut or edited: pass one exactly as an answer gave it, or none to start anew", argument)
+	case raw[0] != cursorVersion:
+		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another version of this service: start anew without it", argument)
+	case fingerprint(raw[fingerprintStart:checksumStart]) != l.fingerprint():
+		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another list: pass it with the product, filter and order that it came with, or start anew without it", argument)
+	}
+	p := comment.Position(raw[positionStart:fingerprintStart])
+	return &p, nil
+}

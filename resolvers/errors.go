@@ -1,0 +1,78 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// codes is the one table from the kind of an error to its extensions.code.
+var codes = map[comment.Kind]string{
+	comment.Internal:    "INTERNAL",
+	comment.BadInput:    "BAD_INPUT",
+	comment.BadCursor:   "BAD_CURSOR",
+	comment.Throttled:   "THROTTLED",
+	comment.Unavailable: "UNAVAILABLE",
+	comment.Timeout:     "TIMEOUT",
+	comment.Canceled:    "CANCELED",
+}
+
+// RequestID is the id of the request that a context belongs to.
+type RequestID func(context.Context) string
+
+// ErrorPresenter makes the errors that clients see. A known kind shows its own text; anything else is INTERNAL with the
+// id of the request, and its text goes to the log alone. What GraphQL itself refuses is shown as it is.
+func ErrorPresenter(logger *slog.Logger, requestID RequestID) graphql.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error {
+		var known *comment.Error
+		if errors.As(err, &known) {
+			if known.Cause != nil && known.Kind != comment.Canceled {
+				logger.WarnContext(ctx, "a field failed", "code", codes[known.Kind], "request", requestID(ctx), "error", err)
+			}
+			return present(ctx, err, known.Message, codes[known.Kind])
+		}
+		if refused := refusedByGraphQL(err); refused != nil {
+			return refused
+		}
+		kind := comment.KindOf(err)
+		if kind != comment.Internal {
+			return present(ctx, err, contextText[kind], codes[kind])
+		}
+		id := requestID(ctx)
+		logger.ErrorContext(ctx, "a field failed for an unknown reason", "request", id, "path", graphql.GetPath(ctx).String(), "error", err)
+		return present(ctx, err, fmt.Sprintf("something went wrong on our side; the log knows it as request %s", id), codes[comment.Internal])
+	}
+}
+
+var contextText = map[comment.Kind]string{
+	comment.Timeout:  "the answer took too long; ask for less, or again in a moment",
+	comment.Canceled: "the request was canceled",
+}
+
+// present makes the error that a client sees. Path and place are those that gqlgen found, if it did.
+func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
+	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
+	var placed *gqlerror.Error
+	if errors.As(err, &placed) {
+		out.Path, out.Locations = placed.Path, placed.Locations
+	}
+	out.Message = message
+	out.Extensions = map[string]any{"code": code}
+	return out
+}
+
+// refusedByGraphQL is the error of a document, a variable or an argument that is not as the schema says: made by gqlgen
+// or gqlparser, not around an error of ours.
+func refusedByGraphQL(err error) *gqlerror.Error {
+	var refused *gqlerror.Error
+	if errors.As(err, &refused) && refused.Err == nil {
+		return refused
+	}
+	return nil
+}

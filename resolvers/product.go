@@ -1,0 +1,71 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+)
+
+// Ratings that count as positive and as negative.
+var (
+	positiveRatings = []int{4, 5}
+	negativeRatings = []int{1, 2}
+)
+
+type productResolver struct{ *Resolver }
+
+// Comments is a page of the comments of the product.
+func (r productResolver) Comments(
+	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
+	first *int, after *string, last *int, before *string,
+) (*graph.CommentConnection, error) {
+	list, err := listOf(product.ID, filter, order)
+	if err != nil {
+		return nil, err
+	}
+	slice, err := list.slice(sliceArguments{first: first, after: after, last: last, before: before})
+	if err != nil {
+		return nil, err
+	}
+	page, err := r.Resolver.Comments.Comments(ctx, list.query(slice))
+	if err != nil {
+		return nil, err
+	}
+	return connection(list, page), nil
+}
+
+// LastCommentedAt is when the newest comment of the product was written.
+func (r productResolver) LastCommentedAt(ctx context.Context, product *comment.Product) (*time.Time, error) {
+	latest, err := r.latest(ctx, product, nil)
+	if latest == nil || err != nil {
+		return nil, err
+	}
+	created := latest.CreatedAt()
+	return &created, nil
+}
+
+// LatestPositive is the newest comment with 4 or 5 stars.
+func (r productResolver) LatestPositive(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
+	return r.latest(ctx, product, positiveRatings)
+}
+
+// LatestNegative is the newest comment with 1 or 2 stars.
+func (r productResolver) LatestNegative(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
+	return r.latest(ctx, product, negativeRatings)
+}
+
+// latest is the newest comment of the ratings, nil when there is none.
+func (r productResolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
+	page, err := r.Resolver.Comments.Comments(ctx, comment.Query{
+		Product: product.ID,
+		Filter:  comment.Filter{Ratings: ratings},
+		Order:   comment.NewestFirst,
+		Slice:   comment.Slice{Size: 1},
+	})
+	if err != nil || len(page.Comments) == 0 {
+		return nil, err
+	}
+	return &page.Comments[0], nil
+}

@@ -1,0 +1,49 @@
+// Package scalar reads and writes the schema's own scalars. Its errors are of a known kind, so that a client who sends
+// what no one can read is told the cure.
+package scalar
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// MarshalDateTime writes a moment in UTC, with as many digits of the second as it has.
+func MarshalDateTime(t time.Time) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		var buffer [len(time.RFC3339Nano) + 2]byte
+		text := append(buffer[:0], '"')
+		text = append(t.UTC().AppendFormat(text, time.RFC3339Nano), '"')
+		_, _ = w.Write(text) // the writer is gqlgen's buffer
+	})
+}
+
+// UnmarshalDateTime reads RFC 3339, or returns a BadInput error.
+func UnmarshalDateTime(value any) (time.Time, error) {
+	text, _ := value.(string)
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return t, comment.Errorf(comment.BadInput, `a DateTime is written as in RFC 3339, with a zone: "2024-05-01T12:00:00Z"`)
+	}
+	return t, nil
+}
+
+// MarshalLanguage writes a language tag, whose characters are letters, digits and hyphens.
+func MarshalLanguage(l comment.Language) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) {
+		_, _ = io.WriteString(w, strconv.Quote(string(l))) // the writer is gqlgen's buffer
+	})
+}
+
+// UnmarshalLanguage reads a BCP 47 tag and puts it into canonical form, or returns a BadInput error.
+func UnmarshalLanguage(value any) (comment.Language, error) {
+	text, ok := value.(string)
+	if !ok {
+		return "", comment.Errorf(comment.BadInput, `a Language is a text such as "en"`)
+	}
+	return comment.ParseLanguage(text)
+}
