@@ -49,8 +49,9 @@ func PositionAt(t time.Time, distinct [10]byte) Position {
 func ParsePosition(text string) (Position, error) {
 	var p Position
 	wide, err := crockford.DecodeString(padText + text)
-	// The first character has room for 5 bits and stands for 3: a larger one runs over into the padding.
-	if len(text) != positionLength || err != nil || [padBytes]byte(wide) != [padBytes]byte{} {
+	// Line breaks, which base32 skips, leave too few bytes. The first character has room for 5 bits and stands for 3: a
+	// larger one runs over into the padding.
+	if len(text) != positionLength || err != nil || len(wide) != padBytes+len(p) || [padBytes]byte(wide) != [padBytes]byte{} {
 		return p, Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
 	}
 	copy(p[:], wide[padBytes:])

@@ -141,38 +141,157 @@ func (l *Loader) remember(loaded []comment.Comment) {
 	}
 }
 
-// loadPart brings at most MaxKeysPerGet different comments into the table: it asks which are missing, writes those, and
-// starts over with whatever did not get through.
+// partLoad is how far a part of a load has come.
+type partLoad struct {
+	pending []comment.Comment // those not known to be in the table
+	asked   bool              // what was there beforehand is counted
+	counts  LoadCounts
+}
+
+// loadPart brings at most MaxKeysPerGet different comments into the table, however often it takes.
 func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
-	var n LoadCounts
-	for try, first := 0, true; ; first = false {
-		missing, err := l.missing(ctx, part)
+	p := partLoad{pending: part}
+	for fruitless := 0; ; {
+		before := len(p.pending)
+		err := l.try(ctx, &p)
 		if err == nil {
-			there := len(part) - len(missing)
-			if first {
-				n.Existing = there
-			} else {
-				n.Written += there // by our own call whose answer was lost
-			}
-			var left []comment.Comment
-			left, err = l.write(ctx, missing)
-			n.Written += len(missing) - len(left)
-			if len(left) == 0 {
-				return n, nil
-			}
-			if len(left) < len(part) {
-				try = 0
-			}
-			part = left
-		} else {
-			first = first && true
+			return p.counts, nil
 		}
-		try++
-		if err != nil && !passing(ctx, err) || try == loadTries {
-			return n, cmpErr(err)
+		if fruitless++; len(p.pending) < before {
+			fruitless = 0
 		}
-		if err := pause(ctx, min(loadFirstWait<<try, loadLongestWait)); err != nil {
-			return n, err
+		if !passes(err) || fruitless == loadTries {
+			return p.counts, err
+		}
+		if err := pause(ctx, min(loadFirstWait<<fruitless, loadLongestWait)); err != nil {
+			return p.counts, err
 		}
 	}
+}
+
+// try asks which of the pending comments are missing and writes those. Without an error none is left.
+func (l *Loader) try(ctx context.Context, p *partLoad) error {
+	missing, err := l.missing(ctx, p.pending)
+	if err != nil {
+		return err
+	}
+	if there := len(p.pending) - len(missing); p.asked {
+		p.counts.Written += there // by our own call, the answer to which was lost
+	} else {
+		p.counts.Existing = there
+	}
+	p.asked = true
+	p.pending, err = l.write(ctx, missing)
+	p.counts.Written += len(missing) - len(p.pending)
+	return err
+}
+
+// missing are those comments that the table does not hold at this moment.
+func (l *Loader) missing(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
+	keys := make([]item, len(comments))
+	for i, c := range comments {
+		keys[i] = commentKey(c.ID)
+	}
+	items, left, err := getItems(ctx, l.client, l.table, types.KeysAndAttributes{
+		Keys:                 keys,
+		ConsistentRead:       aws.Bool(true),
+		ProjectionExpression: aws.String(attrPK),
+	})
+	if err != nil {
+		return nil, wrap(err, "BatchGetItem of %d keys", len(keys))
+	}
+	if len(left) > 0 {
+		return nil, errBusy
+	}
+	there := make(map[comment.ID]bool, len(items))
+	for _, it := range items {
+		there[idOfKey(it)] = true
+	}
+	return without(comments, there), nil
+}
+
+// write writes the comments, in calls of as many as one takes, until one fails. It returns those not known to be written,
+// with an error unless there are none.
+func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
+	var unprocessed []comment.Comment
+	for len(comments) > 0 {
+		size := writeSize(comments)
+		left, err := l.writeOnce(ctx, comments[:size])
+		if err != nil {
+			return append(unprocessed, comments...), wrap(err, "BatchWriteItem of %d comments", size)
+		}
+		unprocessed = append(unprocessed, left...)
+		comments = comments[size:]
+	}
+	if len(unprocessed) > 0 {
+		return unprocessed, errBusy
+	}
+	return nil, nil
+}
+
+// writeOnce makes one call and returns what the table left out.
+func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
+	requests := make([]types.WriteRequest, len(comments))
+	for i, c := range comments {
+		requests[i].PutRequest = &types.PutRequest{Item: encode(c)}
+	}
+	output, err := l.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+		RequestItems: map[string][]types.WriteRequest{l.table: requests},
+	}, noRetries)
+	if err != nil {
+		return nil, err
+	}
+	left := output.UnprocessedItems[l.table]
+	if len(left) == 0 {
+		return nil, nil
+	}
+	written := make(map[comment.ID]bool, len(comments))
+	for _, c := range comments {
+		written[c.ID] = true
+	}
+	for _, request := range left {
+		delete(written, idOfKey(request.PutRequest.Item))
+	}
+	return without(comments, written), nil
+}
+
+// writeSize is how many of the first comments go into one call.
+func writeSize(comments []comment.Comment) int {
+	size := min(len(comments), maxItemsPerWrite)
+	for i, bytes := 0, 0; i < size; i++ {
+		bytes += len(comments[i].Text)
+		if i > 0 && bytes > maxBytesPerWrite {
+			return i
+		}
+	}
+	return size
+}
+
+func without(comments []comment.Comment, drop map[comment.ID]bool) []comment.Comment {
+	kept := make([]comment.Comment, 0, len(comments))
+	for _, c := range comments {
+		if !drop[c.ID] {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// noRetries turns the SDK's own retries off.
+func noRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+
+// errBusy is for a table that answered properly and yet left something out.
+var errBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
+
+// passes tells whether an error may be gone when the same is tried again.
+func passes(err error) bool {
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return false
+	}
+	switch comment.KindOf(err) {
+	case comment.Throttled, comment.Unavailable, comment.Timeout:
+		return true
+	}
+	return false
 }

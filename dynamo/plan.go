@@ -86,17 +86,20 @@ func nextLimit(last, looked, kept, missing int) int {
 // String is the plan in words, a line for each read.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+	fmt.Fprintf(&b, "%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
 	if len(p.Reads) == 0 {
 		b.WriteString("\n  nothing to read")
 	}
 	for _, read := range p.Reads {
-		fmt.Fprintf(&b, "\n  %s %s limit %d%s", read.Partition.Index, read.Partition.Key(p.Product), read.Limit, read.residualText())
+		fmt.Fprintf(&b, "\n  read %d of %s in %s%s", read.Limit, read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
 	}
 	return b.String()
 }
 
-var purposeText = map[comment.ReadPurpose]string{comment.ReadPage: "page", comment.ReadProbe: "probe"}
+var purposeText = map[comment.ReadPurpose]string{
+	comment.ReadPage:  "for the page and its neighbours",
+	comment.ReadProbe: "to see whether anything lies beyond a cursor",
+}
 
 func (p Plan) orderText() string {
 	if p.Descending {

@@ -64,9 +64,9 @@ func (l list) position(argument string, cursor *string) (*comment.Position, erro
 	if cursor == nil {
 		return nil, nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(*cursor)
+	raw, whole := decodeCursor(*cursor)
 	switch {
-	case err != nil || len(raw) != cursorLength || binary.BigEndian.Uint32(raw[checksumStart:]) != crc32.Checksum(raw[:checksumStart], castagnoli):
+	case !whole:
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s was cut or edited: pass one exactly as an answer gave it, or none to start anew", argument)
 	case raw[0] != cursorVersion:
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another version of this service: start anew without it", argument)
@@ -75,4 +75,14 @@ func (l list) position(argument string, cursor *string) (*comment.Position, erro
 	}
 	p := comment.Position(raw[positionStart:fingerprintStart])
 	return &p, nil
+}
+
+// decodeCursor gives the bytes of a cursor, and whether they are whole. Base64 skips line breaks, hence the look at the
+// length of the text.
+func decodeCursor(cursor string) (raw []byte, whole bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) != cursorLength || len(cursor) != base64.RawURLEncoding.EncodedLen(cursorLength) {
+		return nil, false
+	}
+	return raw, binary.BigEndian.Uint32(raw[checksumStart:]) == crc32.Checksum(raw[:checksumStart], castagnoli)
 }

@@ -124,8 +124,8 @@ func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
 	return nil
 }
 
-// lowest is the source with the lowest head, the first such, or -1 when all are empty. Sources are few (one for each
-// partition of a plan), and looking at each is quicker than keeping a heap: BenchmarkTake compares the two.
+// lowest is the source with the lowest head, the first such, or -1 when all are empty. Sources are few, one for each
+// partition of a plan, so looking at each takes less code than a heap and no noticeable time: see BenchmarkTake.
 func (m *Merger[T]) lowest() int {
 	lowest := -1
 	for i, s := range m.sources {

@@ -1,0 +1,94 @@
+package comment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+)
+
+func TestCheckProductID(t *testing.T) {
+	for _, row := range []struct {
+		id  string
+		ok  bool
+		why string
+	}{
+		{"42", true, "a number of the shop"},
+		{"B00NQXC2YU/de/5", true, "slashes do not disturb: languages hold none"},
+		{"コーヒー", true, "any script"},
+		{strings.Repeat("x", 128), true, "as long as it may be"},
+		{"", false, "empty"},
+		{strings.Repeat("x", 129), false, "a byte too long"},
+		{"c_42", false, "would pass for the id of a comment"},
+		{"a\x00b", false, "control character"},
+		{"a\u0085b", false, "control character beyond ASCII"},
+		{"a\xffb", false, "not UTF-8"},
+	} {
+		if err := comment.CheckProductID(row.id); (err == nil) != row.ok {
+			t.Errorf("%q: %v: %s", row.id, err, row.why)
+		}
+	}
+}
+
+func TestParseLanguage(t *testing.T) {
+	for text, want := range map[string]comment.Language{
+		"en": "en", "EN-us": "en-US", "zh-hant": "zh-Hant", "iw": "he", "und": comment.Undetermined, "pt_BR": "pt-BR",
+	} {
+		if got, err := comment.ParseLanguage(text); got != want || err != nil {
+			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "englisch", "e", "en/5", "xx", "en-" + strings.Repeat("x-abcdefgh", 10)} {
+		if got, err := comment.ParseLanguage(text); comment.KindOf(err) != comment.BadInput {
+			t.Errorf("%q is %q, %v; want bad input", text, got, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	good := comment.Comment{
+		ID: comment.IDOf(comment.Position{}), ProductID: "42", Rating: 5, Language: "en", Text: "Fine.",
+		Author: comment.Author{ID: "7", Name: "Ada"}, Version: 1,
+	}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for why, spoil := range map[string]func(*comment.Comment){
+		"rating":      func(c *comment.Comment) { c.Rating = 6 },
+		"language":    func(c *comment.Comment) { c.Language = "" },
+		"text":        func(c *comment.Comment) { c.Text = strings.Repeat("x", comment.MaxTextBytes+1) },
+		"UTF-8":       func(c *comment.Comment) { c.Text = "\xff" },
+		"title":       func(c *comment.Comment) { empty := ""; c.Title = &empty },
+		"author's id": func(c *comment.Comment) { c.Author.ID = "" },
+		"name":        func(c *comment.Comment) { c.Author.Name = "" },
+		"product id":  func(c *comment.Comment) { c.ProductID = "" },
+	} {
+		bad := good
+		spoil(&bad)
+		if err := bad.Check(); comment.KindOf(err) != comment.BadInput || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", why, err)
+		}
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	known := comment.Errorf(comment.Throttled, "too busy")
+	for _, row := range []struct {
+		err  error
+		want comment.Kind
+	}{
+		{known, comment.Throttled},
+		{fmt.Errorf("reading: %w", known), comment.Throttled},
+		{&comment.Error{Kind: comment.Timeout, Message: "late", Cause: known}, comment.Timeout},
+		{fmt.Errorf("reading: %w", context.DeadlineExceeded), comment.Timeout},
+		{context.Canceled, comment.Canceled},
+		{errors.New("surprise"), comment.Internal},
+	} {
+		if got := comment.KindOf(row.err); got != row.want {
+			t.Errorf("%v is of kind %d, want %d", row.err, got, row.want)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package merge_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/dynamo/merge"
+)
+
+// pile is a source under test: it yields its items in batches of given sizes, and is done with the last of them or with
+// an empty batch after it.
+type pile struct {
+	items   []int
+	batches []int
+	lateEnd bool
+}
+
+func (p *pile) next() merge.Batch[int] {
+	size := len(p.items)
+	if len(p.batches) > 0 {
+		size, p.batches = min(p.batches[0], size), p.batches[1:]
+	}
+	batch := merge.Batch[int]{Items: p.items[:size]}
+	p.items = p.items[size:]
+	batch.Done = len(p.items) == 0 && !p.lateEnd
+	p.lateEnd = p.lateEnd && len(p.items) > 0
+	return batch
+}
+
+// fillFrom reads on in piles, and fails the test when it is asked for what the contract rules out.
+func fillFrom(t interface{ Fatalf(string, ...any) }, piles []*pile) merge.Fill[int] {
+	return func(_ context.Context, dry []int, missing int) ([]merge.Batch[int], error) {
+		if len(dry) == 0 || !slices.IsSorted(dry) || missing < 1 {
+			t.Fatalf("fill asked for sources %v while %d items are missing", dry, missing)
+		}
+		var out []merge.Batch[int]
+		for _, number := range dry {
+			out = append(out, piles[number].next())
+		}
+		return out, nil
+	}
+}
+
+// deal spreads sorted items over piles, some items over several piles.
+func deal(t *rapid.T, items []int) []*pile {
+	piles := make([]*pile, rapid.IntRange(1, 7).Draw(t, "piles"))
+	for i := range piles {
+		piles[i] = &pile{
+			batches: rapid.SliceOfN(rapid.IntRange(0, 5), 0, 6).Draw(t, "batches"),
+			lateEnd: rapid.Bool().Draw(t, "lateEnd"),
+		}
+	}
+	for _, item := range items {
+		copies := rapid.SliceOfN(rapid.IntRange(0, len(piles)-1), 1, 2).Draw(t, "copies")
+		for _, number := range slices.Compact(slices.Sorted(slices.Values(copies))) {
+			piles[number].items = append(piles[number].items, item)
+		}
+	}
+	return piles
+}
+
+func TestMergeGivesBackWhatWasDealt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOf(rapid.IntRange(0, 99)).Draw(t, "items"))))
+		piles := deal(t, want)
+		merger := merge.New(len(piles), cmp.Compare[int], fillFrom(t, piles))
+		var got []int
+		for {
+			n := rapid.IntRange(1, 9).Draw(t, "take")
+			part, err := merger.Take(t.Context(), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, part...)
+			if len(part) > n {
+				t.Fatalf("took %d of %d", len(part), n)
+			}
+			if len(part) < n {
+				break
+			}
+		}
+		if !slices.Equal(want, got) {
+			t.Fatalf("merged %v, dealt %v", got, want)
+		}
+	})
+}
+
+// A read that nobody needs is a read that somebody pays for.
+func TestTakeReadsNoMoreThanItMust(t *testing.T) {
+	fills := 0
+	merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		fills++
+		return []merge.Batch[int]{{Items: []int{1, 3}}, {Items: []int{2, 4}}}, nil
+	})
+	if got, err := merger.Take(t.Context(), 0); len(got) != 0 || err != nil || fills != 0 {
+		t.Errorf("taking none gave %v, %v after %d fills", got, err, fills)
+	}
+	if got, err := merger.Take(t.Context(), 3); !slices.Equal(got, []int{1, 2, 3}) || err != nil || fills != 1 {
+		t.Errorf("taking three gave %v, %v after %d fills; one is enough, though a source is dry then", got, err, fills)
+	}
+}
+
+func TestAllDrySourcesAreReadAtOnce(t *testing.T) {
+	var asked [][]int
+	merger := merge.New(3, cmp.Compare[int], func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
+		asked = append(asked, dry)
+		if len(asked) == 1 {
+			return []merge.Batch[int]{{}, {Items: []int{1}, Done: true}, {}}, nil
+		}
+		return []merge.Batch[int]{{Done: true}, {Items: []int{2}, Done: true}}, nil
+	})
+	got, err := merger.Take(t.Context(), 9)
+	if err != nil || !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if diff := gocmp.Diff([][]int{{0, 1, 2}, {0, 2}}, asked); diff != "" {
+		t.Errorf("waves: %s", diff)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	broken := errors.New("broken")
+	for _, row := range []struct {
+		why  string
+		fill func(call int) ([]merge.Batch[int], error)
+		want error
+	}{
+		{"an error of the first read", func(int) ([]merge.Batch[int], error) { return nil, broken }, broken},
+		{"an error of a later read, though items were there", func(call int) ([]merge.Batch[int], error) {
+			if call > 1 {
+				return nil, broken
+			}
+			return []merge.Batch[int]{{Items: []int{1}}}, nil
+		}, broken},
+		{"a source out of order inside a batch", func(int) ([]merge.Batch[int], error) {
+			return []merge.Batch[int]{{Items: []int{1, 3, 2}}}, nil
+		}, merge.ErrOrder},
+		{"a source that repeats itself in the next batch", func(int) ([]merge.Batch[int], error) {
+			return []merge.Batch[int]{{Items: []int{1}}}, nil
+		}, merge.ErrOrder},
+	} {
+		calls := 0
+		merger := merge.New(1, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+			calls++
+			return row.fill(calls)
+		})
+		for range 2 { // and it stays so
+			if got, err := merger.Take(t.Context(), 5); !errors.Is(err, row.want) || got != nil {
+				t.Errorf("%s: %v, %v; want no items and %v", row.why, got, err, row.want)
+			}
+		}
+	}
+	short := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		return []merge.Batch[int]{{}}, nil
+	})
+	if _, err := short.Take(t.Context(), 1); err == nil {
+		t.Error("one batch for two sources went unnoticed")
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	merger := merge.New(1, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		cancel()
+		return []merge.Batch[int]{{}}, nil // would be asked for ever
+	})
+	if _, err := merger.Take(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want canceled", err)
+	}
+}
+
+func BenchmarkTake(b *testing.B) {
+	for _, sources := range []struct {
+		name  string
+		count int
+	}{{"1 source", 1}, {"4 sources", 4}, {"32 sources", 32}} {
+		b.Run(sources.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				merger := merge.New(sources.count, cmp.Compare[int], func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
+					out := make([]merge.Batch[int], len(dry))
+					for i := range out {
+						items := make([]int, 22)
+						for j := range items {
+							items[j] = j*sources.count + i
+						}
+						out[i] = merge.Batch[int]{Items: items, Done: true}
+					}
+					return out, nil
+				})
+				if _, err := merger.Take(b.Context(), 22); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,247 @@
+package dynamo
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+)
+
+var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
+
+func languages(tags ...comment.Language) []comment.Language { return tags }
+
+// moment is the position of a comment of a day in May 2024.
+func moment(day int) *comment.Position {
+	p := comment.PositionAt(time.Date(2024, 5, day, 12, 0, 0, 0, time.UTC), [10]byte{9: byte(day)})
+	return &p
+}
+
+func midnight(day int) *time.Time {
+	t := time.Date(2024, 5, day, 0, 0, 0, 0, time.UTC)
+	return &t
+}
+
+// planRows are questions and why each is planned as it is. What is planned stands in testdata/plans.golden.
+var planRows = []struct {
+	why   string
+	query comment.Query
+}{
+	{"no filter: the whole product is one partition",
+		comment.Query{Slice: comment.Slice{Size: 20}}},
+	{"one language: its partition holds nothing else",
+		comment.Query{Filter: comment.Filter{Languages: languages("de")}, Slice: comment.Slice{Size: 20}}},
+	{"several languages: a partition for each, any of which may hold the whole page",
+		comment.Query{Filter: comment.Filter{Languages: languages("de", "en")}, Slice: comment.Slice{Size: 20}}},
+	{"one rating in any language",
+		comment.Query{Filter: comment.Filter{Ratings: []int{5}}, Slice: comment.Slice{Size: 20}}},
+	{"duplicates in a filter are one partition",
+		comment.Query{Filter: comment.Filter{Ratings: []int{4, 1, 4}}, Slice: comment.Slice{Size: 20}}},
+	{"all five ratings are no filter",
+		comment.Query{Filter: comment.Filter{Ratings: []int{5, 4, 3, 2, 1}}, Slice: comment.Slice{Size: 20}}},
+	{"all five ratings of a language are that language",
+		comment.Query{Filter: comment.Filter{Languages: languages("de"), Ratings: []int{5, 4, 3, 2, 1}}, Slice: comment.Slice{Size: 20}}},
+	{"languages and ratings: a partition for each cell of the grid",
+		comment.Query{Filter: comment.Filter{Languages: languages("de", "en"), Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}},
+	{"many languages and ratings: fewer partitions by rating, which keep only those languages",
+		comment.Query{Filter: comment.Filter{Languages: manyLanguages(17), Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}},
+	{"very many languages: the whole product, which keeps only those",
+		comment.Query{Filter: comment.Filter{Languages: manyLanguages(33)}, Slice: comment.Slice{Size: 20}}},
+	{"oldest first reads upwards",
+		comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{Size: 20}}},
+	{"the last page of a list is read from its end, and one more tells whether it has a previous one",
+		comment.Query{Slice: comment.Slice{Size: 20, FromEnd: true}}},
+	{"after a cursor: its own comment is read too, since it proves that there is a previous page",
+		comment.Query{Slice: comment.Slice{Size: 20, After: moment(9)}}},
+	{"before a cursor, backwards",
+		comment.Query{Slice: comment.Slice{Size: 20, FromEnd: true, Before: moment(9)}}},
+	{"between two cursors",
+		comment.Query{Slice: comment.Slice{Size: 20, After: moment(9), Before: moment(3)}}},
+	{"between two cursors, oldest first and backwards",
+		comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{Size: 20, FromEnd: true, After: moment(3), Before: moment(9)}}},
+	{"a range of dates bounds the sort key at both ends",
+		comment.Query{Filter: comment.Filter{CreatedAfter: midnight(2), CreatedBefore: midnight(9)}, Slice: comment.Slice{Size: 20}}},
+	{"a cursor inside a range of dates is the narrower bound on its side",
+		comment.Query{Filter: comment.Filter{CreatedAfter: midnight(2), CreatedBefore: midnight(9)}, Slice: comment.Slice{Size: 20, After: moment(5)}}},
+	{"a range that ends before comments can exist is not read",
+		comment.Query{Filter: comment.Filter{CreatedBefore: at1970()}, Slice: comment.Slice{Size: 20}}},
+	{"a page of no comments still looks whether there are any",
+		comment.Query{Slice: comment.Slice{Size: 0}}},
+}
+
+func manyLanguages(n int) []comment.Language {
+	var out []comment.Language
+	for i := range n {
+		out = append(out, comment.Language(fmt.Sprintf("l%02d", i)))
+	}
+	return out
+}
+
+func at1970() *time.Time { t := time.Unix(0, 0).UTC(); return &t }
+
+func planOf(t *testing.T, q comment.Query) Plan {
+	t.Helper()
+	filter, err := q.Filter.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Product, q.Filter = "42", filter
+	if q.Order == "" {
+		q.Order = comment.NewestFirst
+	}
+	w := windowOf(q)
+	return makePlan(q.Product, q.Filter, chooseNarrowest, w, comment.ReadPage, w.want(q.Slice.Size))
+}
+
+func TestPlans(t *testing.T) {
+	var got bytes.Buffer
+	for _, row := range planRows {
+		plan := planOf(t, row.query)
+		fmt.Fprintf(&got, "# %s\n%s\n", row.why, plan)
+		for i, read := range plan.Reads {
+			if i == 4 {
+				fmt.Fprintf(&got, "... and %d calls more\n", len(plan.Reads)-i)
+				break
+			}
+			fmt.Fprintf(&got, "%s\n", inputText(t, queryInput("comments", plan, read, read.Limit, nil)))
+		}
+		got.WriteString("\n")
+	}
+	compareGolden(t, "plans.golden", got.Bytes())
+}
+
+// inputText is a call of the SDK as JSON, without what is not set.
+func inputText(t *testing.T, input any) string {
+	t.Helper()
+	raw, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range fields {
+		if value == nil || value == "" {
+			delete(fields, name)
+		}
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(fields); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
+	}
+}
+
+func anyFilter(t *rapid.T) comment.Filter {
+	filter, err := comment.Filter{
+		Languages: rapid.SliceOfN(rapid.SampledFrom(manyLanguages(40)), 0, 40).Draw(t, "languages"),
+		Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 0, 7).Draw(t, "ratings"),
+	}.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter
+}
+
+// Every cover of a filter holds every cell of the language x rating grid that the filter allows exactly once after its
+// residual filter, none that it does not, and no partition for nothing.
+func TestCoversHoldWhatIsChosen(t *testing.T) {
+	grid := manyLanguages(42) // two that no filter names
+	rapid.Check(t, func(t *rapid.T) {
+		filter := anyFilter(t)
+		for _, cover := range append(covers(filter), chooseNarrowest(filter, covers(filter))) {
+			kept := map[Partition]int{}
+			for _, language := range grid {
+				for rating := 1; rating <= comment.MaxRating; rating++ {
+					c := comment.Comment{ID: comment.IDOf(comment.Position{}), Language: language, Rating: rating}
+					times := 0
+					for _, partition := range cover {
+						if partitionOf(partition.Index, c) == partition && residualAllows(partition, filter, c) {
+							times++
+							kept[partition]++
+						}
+					}
+					if want := map[bool]int{true: 1}[filter.Allows(c)]; times != want {
+						t.Fatalf("%v of filter %v shows %s with %d stars %d times, want %d", cover, filter, language, rating, times, want)
+					}
+				}
+			}
+			for _, partition := range cover {
+				if kept[partition] == 0 {
+					t.Fatalf("%v of filter %v reads %v for nothing", cover, filter, partition)
+				}
+			}
+		}
+	})
+}
+
+func residualAllows(p Partition, filter comment.Filter, c comment.Comment) bool {
+	languages, ratings := p.residual(filter)
+	return (languages == nil || slices.Contains(languages, c.Language)) && (ratings == nil || slices.Contains(ratings, c.Rating))
+}
+
+// However a filter is written, it is planned alike.
+func TestPlanDoesNotDependOnHowTheFilterIsWritten(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		filter := anyFilter(rt)
+		otherwise := comment.Filter{
+			Languages: append(rapid.Permutation(filter.Languages).Draw(rt, "languages again"), filter.Languages...),
+			Ratings:   append(rapid.Permutation(filter.Ratings).Draw(rt, "ratings again"), filter.Ratings...),
+		}
+		q := comment.Query{Filter: filter, Slice: comment.Slice{Size: 20}}
+		again := comment.Query{Filter: otherwise, Slice: comment.Slice{Size: 20}}
+		if diff := cmp.Diff(planOf(t, q), planOf(t, again)); diff != "" {
+			rt.Fatalf("%v and %v are planned differently: %s", filter, otherwise, diff)
+		}
+	})
+}
+
+func TestNextLimit(t *testing.T) {
+	for _, row := range []struct {
+		why                              string
+		last, looked, kept, missing, out int
+	}{
+		{"all was kept: just what is missing", 22, 22, 22, 5, 5},
+		{"one in ten was kept: ten times what is missing", 80, 80, 8, 5, 50},
+		{"rounded up, or one more call would follow", 80, 80, 9, 5, 45},
+		{"nothing was kept: twice as many", 80, 80, 0, 5, 160},
+		{"never more than a call should look at", 900, 900, 0, 5, maxLimit},
+		{"never none", 1, 0, 0, 0, 2},
+	} {
+		if got := nextLimit(row.last, row.looked, row.kept, row.missing); got != row.out {
+			t.Errorf("%s: %d, want %d", row.why, got, row.out)
+		}
+	}
+}

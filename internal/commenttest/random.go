@@ -1,0 +1,78 @@
+package commenttest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Languages are those of random comments, the first the most frequent.
+var Languages = []comment.Language{"en", "de", "fr", "ja", "pt-BR", "ar"}
+
+// Epoch is the time of the earliest random comment.
+var Epoch = time.Date(2020, 2, 28, 23, 59, 50, 0, time.UTC)
+
+// Random makes a comment of a product. Times crowd into a few thousand seconds, many of them into the very same
+// millisecond; languages and ratings are skewed, so that some cells of the grid hold much and others almost nothing.
+func Random(r *rand.Rand, product string) comment.Comment {
+	created := Epoch.Add(time.Duration(r.IntN(4000)) * time.Second)
+	if r.IntN(3) > 0 {
+		created = created.Add(time.Duration(r.IntN(1000)) * time.Millisecond)
+	}
+	c := comment.Comment{
+		ID:        comment.IDOf(comment.PositionAt(created, distinct(r))),
+		ProductID: product,
+		Rating:    skewed(r, 5, 4, 1, 2, 3),
+		Language:  skewed(r, Languages...),
+		Text:      fmt.Sprintf("text %d ☕ <&>", r.IntN(1e9)),
+		Author:    comment.Author{ID: fmt.Sprint("a", r.IntN(50)), Name: "Åsa \"Q\" O'Hara"},
+		Version:   1,
+	}
+	if r.IntN(2) == 0 {
+		title := fmt.Sprint("title ", r.IntN(1000))
+		c.Title = &title
+	}
+	if r.IntN(5) == 0 {
+		updated := created.Add(time.Duration(r.IntN(1e6)) * time.Millisecond)
+		c.UpdatedAt, c.Version = &updated, 2
+	}
+	return c
+}
+
+// Large makes a random comment with a text of so many bytes.
+func Large(r *rand.Rand, product string, bytes int) comment.Comment {
+	c := Random(r, product)
+	c.Text = strings.Repeat("0123456789abcde\n", bytes/16)
+	return c
+}
+
+// Many makes so many random comments of a product, all at different positions.
+func Many(r *rand.Rand, product string, count int) []comment.Comment {
+	out := make([]comment.Comment, count)
+	for i := range out {
+		out[i] = Random(r, product)
+	}
+	return out
+}
+
+// skewed draws a value, each about half as often as the one before.
+func skewed[T any](r *rand.Rand, values ...T) T {
+	for _, value := range values[:len(values)-1] {
+		if r.IntN(2) == 0 {
+			return value
+		}
+	}
+	return values[len(values)-1]
+}
+
+// distinct draws 80 random bits. That two comments get the same does not happen.
+func distinct(r *rand.Rand) [10]byte {
+	var out [10]byte
+	for i := range out {
+		out[i] = byte(r.Uint32())
+	}
+	return out
+}

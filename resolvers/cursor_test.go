@@ -1,0 +1,94 @@
+package resolvers
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+var (
+	coffee = list{product: "coffee", order: comment.NewestFirst, filter: comment.Filter{
+		Languages: []comment.Language{"de", "en"}, Ratings: []int{1, 4},
+	}}
+	somewhere = comment.PositionAt(time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC), [10]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+)
+
+func TestCursorReadsBack(t *testing.T) {
+	cursor := encodeCursor(somewhere, coffee.fingerprint())
+	if len(cursor) > 64 {
+		t.Errorf("the cursor has %d characters, more than the 64 promised", len(cursor))
+	}
+	p, err := coffee.position("after", &cursor)
+	if err != nil || *p != somewhere {
+		t.Errorf("%s reads back as %v, %v; want %s", cursor, p, err, somewhere)
+	}
+}
+
+func TestCursorOfAnotherList(t *testing.T) {
+	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	later := moment.Add(time.Millisecond)
+	change := func(f func(*list)) list { l := coffee; f(&l); return l }
+	for why, other := range map[string]list{
+		"product":              change(func(l *list) { l.product = "tea" }),
+		"order":                change(func(l *list) { l.order = comment.OldestFirst }),
+		"no filter":            change(func(l *list) { l.filter = comment.Filter{} }),
+		"one language less":    change(func(l *list) { l.filter.Languages = l.filter.Languages[:1] }),
+		"another rating":       change(func(l *list) { l.filter.Ratings = []int{1, 5} }),
+		"a start":              change(func(l *list) { l.filter.CreatedAfter = &moment }),
+		"an end":               change(func(l *list) { l.filter.CreatedBefore = &moment }),
+		"a millisecond later":  change(func(l *list) { l.filter.CreatedBefore = &later }),
+		"product runs further": change(func(l *list) { l.product = "coffee NEWEST_FIRST" }),
+	} {
+		cursor := encodeCursor(somewhere, other.fingerprint())
+		_, err := coffee.position("after", &cursor)
+		if comment.KindOf(err) != comment.BadCursor || !strings.Contains(err.Error(), "another list") {
+			t.Errorf("%s: %v, want a bad cursor of another list", why, err)
+		}
+	}
+}
+
+func TestDamagedCursor(t *testing.T) {
+	good := encodeCursor(somewhere, coffee.fingerprint())
+	refuse := func(cursor, why string) {
+		t.Helper()
+		if p, err := coffee.position("before", &cursor); comment.KindOf(err) != comment.BadCursor {
+			t.Errorf("%s: %q reads as %v, %v; want a bad cursor", why, cursor, p, err)
+		}
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(good)
+	for bit := range 8 * len(raw) {
+		flipped := append([]byte(nil), raw...)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		refuse(base64.RawURLEncoding.EncodeToString(flipped), "one bit of the bytes flipped")
+	}
+	for bit := range 8 * len(good) {
+		flipped := []byte(good)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		refuse(string(flipped), "one bit of the text flipped")
+	}
+	for length := range len(good) {
+		refuse(good[:length], "cut")
+	}
+	refuse(good+"A", "longer")
+	refuse(good[:9]+"\n"+good[9:], "with a line break, which base64 would skip")
+	refuse(strings.Repeat("A", len(good)), "all zero")
+	refuse("\xff\x00", "not even text")
+}
+
+// FuzzCursor looks for a text that is neither the cursor it claims to be nor refused.
+func FuzzCursor(f *testing.F) {
+	f.Add(encodeCursor(somewhere, coffee.fingerprint()))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		p, err := coffee.position("after", &cursor)
+		if err != nil && comment.KindOf(err) != comment.BadCursor {
+			t.Errorf("%q: %v is not a bad cursor", cursor, err)
+		}
+		if err == nil && encodeCursor(*p, coffee.fingerprint()) != cursor {
+			t.Errorf("%q reads as %s, whose cursor is another", cursor, p)
+		}
+	})
+}
