@@ -1,0 +1,87 @@
+// Package browsertest drives the explorer in a real browser, headless Chromium, for tests.
+//
+// Every page visited is watched: a request that leaves the host, an error or a warning on the console and a violation
+// of the Content-Security-Policy each fail the test. Nothing here waits for a length of time; it waits for what a
+// person would wait for, up to a deadline.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long a visit may take in all before the test fails. A busy machine needs seconds, not more.
+const patience = time.Minute
+
+// Open starts a browser with an empty profile and returns the context that the other functions take. It is closed when
+// the test ends. Without Chromium the test is skipped, except under CI, where it fails.
+func Open(t testing.TB) context.Context {
+	t.Helper()
+	program := chromium(t)
+	ctx, closeProgram := chromedp.NewExecAllocator(context.Background(), options(program)...)
+	t.Cleanup(closeProgram)
+	ctx, closeTab := chromedp.NewContext(ctx)
+	t.Cleanup(closeTab)
+	// The browser lives as long as the context of the first call, so that is made here and not by a visit.
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("starting %s: %v", program, err)
+	}
+	return ctx
+}
+
+func chromium(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program
+		}
+	}
+	if os.Getenv("CI") != "" {
+		t.Fatal("no Chromium found, which CI must have")
+	}
+	t.Skip("left out: no Chromium found")
+	return ""
+}
+
+func options(program string) []chromedp.ExecAllocatorOption {
+	return []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(program),
+		chromedp.WindowSize(1280, 800),
+		chromedp.NoFirstRun,
+		chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("headless", "new"),
+		chromedp.Flag("no-sandbox", true), // Chromium's sandbox refuses to run as root, which containers do
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-default-apps", true),
+		chromedp.Flag("disable-dev-shm-usage", true), // containers give it too little
+		// No name is found but this machine's: the pages have to work without internet, workers included.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
+	}
+}
+
+// Visit opens a page, takes the actions on it, and fails the test when one fails or when the page did something untoward.
+func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	watched := watch(ctx, url)
+	tasks := append(chromedp.Tasks{chromedp.Navigate(url)}, actions...)
+	if err := chromedp.Run(ctx, tasks); err != nil {
+		t.Errorf("visiting %s: %v", url, err)
+	}
+	for _, complaint := range watched.all() {
+		t.Errorf("visiting %s: %s", url, complaint)
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+}

@@ -1,0 +1,60 @@
+package browsertest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The watcher is what makes a passing visit mean something, so each thing it watches for is done here once.
+func TestWatcherComplains(t *testing.T) {
+	ctx := Open(t)
+	for _, test := range []struct {
+		name, policy, page string
+		want               string // how the first complaint begins; "" for none at all
+	}{
+		{"an innocent page", "", `<p>hello`, ""},
+		{"another host", "", `<img src="http://elsewhere.example/x.png">`, "request to another host: http://elsewhere.example/x.png"},
+		{"another port", "", `<img src="http://127.0.0.1:1/x.png">`, "request to another host: http://127.0.0.1:1/x.png"},
+		{"data addresses go nowhere", "", `<img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>">`, ""},
+		{"console error", "", `<script>console.error("broken", 1)</script>`, `console error: "broken" 1`},
+		{"console warning", "", `<script>console.warn("worker missing")</script>`, `console warning: "worker missing"`},
+		{"console chatter", "", `<script>console.log("fine")</script>`, ""},
+		{"uncaught error", "", `<script>throw new Error("lost")</script>`, "uncaught: "},
+		{"inline script", "script-src 'self'", `<script>document.title = "x"</script>`, "browser error: "},
+		{"missing file", "", `<script src="/missing.js"></script>`, "browser error: Failed to load resource"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			complaints := visitPage(t, ctx, test.policy, test.page)
+			if (test.want == "") != (len(complaints) == 0) || !strings.HasPrefix(strings.Join(complaints, "\n"), test.want) {
+				t.Errorf("complaints %q, want %q", complaints, test.want)
+			}
+		})
+	}
+}
+
+// visitPage serves one page under a Content-Security-Policy, opens it, and returns what the watcher said.
+func visitPage(t *testing.T, ctx context.Context, policy, page string) []string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><link rel="icon" href="data:,">` + page))
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watched := watch(ctx, server.URL)
+	if err := chromedp.Run(ctx, chromedp.Navigate(server.URL)); err != nil {
+		t.Fatal(err)
+	}
+	return watched.all()
+}

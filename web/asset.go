@@ -1,0 +1,146 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// contentTypes names the kinds of files there are. The system's own table is not asked: it differs from host to host.
+var contentTypes = map[string]string{
+	".css":  "text/css; charset=utf-8",
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".ttf":  "font/ttf",
+	".txt":  "text/plain; charset=utf-8",
+}
+
+// asset is one file, kept gzipped: nearly every client takes it so, and it is unpacked for one that does not.
+type asset struct {
+	packed      []byte
+	unpacked    int    // the length of the file itself
+	contentType string // by its name
+	etag        string // of its content
+	policy      string // Content-Security-Policy
+	cache       string // Cache-Control
+}
+
+// newAsset returns the file of that name, whose content is given gzipped.
+func newAsset(name string, packed []byte) (*asset, error) {
+	contentType, ok := contentTypes[path.Ext(name)]
+	if !ok {
+		return nil, fmt.Errorf("no content type for %q", path.Ext(name))
+	}
+	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(packed)
+	return &asset{
+		packed: packed,
+		// gzip ends with the length of what it packed.
+		unpacked:    int(binary.LittleEndian.Uint32(packed[len(packed)-4:])),
+		contentType: contentType,
+		// Weak, as one tag stands for the packed and the unpacked bytes alike.
+		etag: `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
+	}, nil
+}
+
+// pack returns content gzipped.
+func pack(content []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(content)
+	err = errors.Join(err, w.Close())
+	return packed.Bytes(), err
+}
+
+// ServeHTTP answers GET and HEAD.
+func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	a.writePolicies(header)
+	header.Set("Cache-Control", a.cache)
+	header.Set("ETag", a.etag)
+	header.Add("Vary", "Accept-Encoding")
+	if matches(r.Header.Values("If-None-Match"), a.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", a.contentType)
+	body, length := a.body(acceptsGzip(r.Header.Values("Accept-Encoding")), header)
+	header.Set("Content-Length", strconv.Itoa(length))
+	if r.Method == http.MethodHead {
+		return
+	}
+	// A failure here is a client that went away: the headers are sent, and nobody is left to tell.
+	_, _ = io.Copy(w, body)
+}
+
+// body returns what to send and its length, and sets Content-Encoding to match.
+func (a *asset) body(gzipped bool, header http.Header) (io.Reader, int) {
+	if gzipped {
+		header.Set("Content-Encoding", "gzip")
+		return bytes.NewReader(a.packed), len(a.packed)
+	}
+	unpacker, err := gzip.NewReader(bytes.NewReader(a.packed))
+	if err != nil {
+		panic(err) // newAsset has tried it
+	}
+	return unpacker, a.unpacked
+}
+
+// writePolicies sets the headers that tell a browser what it must not do, which every answer carries.
+func (a *asset) writePolicies(header http.Header) {
+	header.Set("Content-Security-Policy", a.policy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+}
+
+// matches reports whether an If-None-Match header names the tag. Weak comparison: the W/ of either side is ignored.
+func matches(ifNoneMatch []string, etag string) bool {
+	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
+			return true
+		}
+	}
+	return false
+}
+
+// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, or by "*" when the name is absent, and
+// not with a weight of zero.
+func acceptsGzip(acceptEncoding []string) bool {
+	accepted := false
+	for coding := range strings.SplitSeq(strings.Join(acceptEncoding, ","), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "gzip", "x-gzip":
+			return wanted(parameters)
+		case "*":
+			accepted = wanted(parameters)
+		}
+	}
+	return accepted
+}
+
+// wanted reports whether the parameters of a coding, such as "q=0.5", leave it a weight above zero.
+func wanted(parameters string) bool {
+	weight, found := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(parameters, " ", "")), "q=")
+	if !found {
+		return true
+	}
+	q, err := strconv.ParseFloat(weight, 64)
+	return err == nil && q > 0
+}

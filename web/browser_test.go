@@ -1,0 +1,70 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// serve starts a server of the pages and a stand-in for the API, and returns its address.
+func serve(t *testing.T) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", Handler())
+	mux.Handle("POST /graphql", stubAPI(schema(t)))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// Each example goes from the list to the server as it was written, with its variables. One browser runs them all, so
+// from the second on it is a returning visitor, whose own tabs are there.
+func TestExamplesRunInABrowser(t *testing.T) {
+	ctx := browsertest.Open(t)
+	address := serve(t)
+	for _, example := range examples(t) {
+		t.Run(example.title, func(t *testing.T) {
+			var answer struct {
+				Data struct {
+					Operation string
+					Variables map[string]any
+				}
+			}
+			text := browsertest.RunExample(t, ctx, address, example.title)
+			if err := json.Unmarshal([]byte(text), &answer); err != nil {
+				t.Fatalf("%v in the answer on screen: %s", err, text)
+			}
+			if answer.Data.Operation != example.operation || !reflect.DeepEqual(answer.Data.Variables, example.variables) {
+				t.Errorf("the server was asked for %s", text)
+			}
+		})
+	}
+}
+
+// The explorer formats JSON with code of ours in place of Prettier's, and queries with Prettier.
+func TestPrettifyInABrowser(t *testing.T) {
+	ctx := browsertest.Open(t)
+	var ignored string
+	const model = `__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith('%s'))`
+	query, variables := fmt.Sprintf(model, "operation.graphql"), fmt.Sprintf(model, "variables.json")
+	browsertest.Visit(t, ctx, serve(t)+"/playground",
+		browsertest.Example("Next page", &ignored),
+		chromedp.Evaluate(query+`.setValue('# kept\n{node(id:"a"){id}}')`, nil),
+		chromedp.Evaluate(variables+`.setValue('{"a":[1,{"b":null}]}')`, nil),
+		chromedp.Click(`button[aria-label^="Prettify"]`, chromedp.ByQuery),
+		browsertest.Until(query+`.getValue() === '# kept\n{\n  node(id: "a") {\n    id\n  }\n}\n'`, nil),
+		browsertest.Until(variables+`.getValue() === '{\n  "a": [\n    1,\n    {\n      "b": null\n    }\n  ]\n}'`, nil))
+}
+
+func TestHomeLeadsToTheExplorer(t *testing.T) {
+	ctx := browsertest.Open(t)
+	browsertest.Visit(t, ctx, serve(t),
+		chromedp.Click(`//a[text()="Open the explorer"]`),
+		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
+}

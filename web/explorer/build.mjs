@@ -1,0 +1,149 @@
+// Builds the explorer into a folder of gzipped files, which the Go program embeds and serves as they are.
+//
+//   node build.mjs [folder]        the folder is dist/ unless named
+//
+// The same sources give the same bytes on every machine: nothing here reads a clock, a host name or an absolute path.
+import * as esbuild from 'esbuild';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = resolve(process.argv[2] ?? join(here, 'dist'));
+
+// The pages are served below this path; the Go handlers know it too.
+const publicPath = '/playground';
+
+// Modules that are swapped for smaller ones of our own, by what an import ends in.
+const replacements = [
+  // All of Monaco's features: a selection.
+  { filter: /\/edcore\.main\.js$/, path: join(here, 'src/editor.js') },
+  // Prettier's JavaScript half, wanted only to tidy the JSON of variables and headers.
+  { filter: /^prettier\/plugins\/estree$/, path: join(here, 'src/json-printer.js') },
+  { filter: /^prettier\/parser-babel$/, path: join(here, 'src/json-parser.js') },
+  // A second copy of the GraphQL plugin under an old name.
+  { filter: /^prettier\/parser-graphql$/, path: join(here, 'node_modules/prettier/plugins/graphql.mjs') },
+];
+
+const replace = {
+  name: 'replace',
+  setup(build) {
+    for (const { filter, path } of replacements) build.onResolve({ filter }, () => ({ path }));
+  },
+};
+
+// `import examples from 'examples'` is the list of the queries in examples/, in the order of their numbers.
+const examples = {
+  name: 'examples',
+  setup(build) {
+    build.onResolve({ filter: /^examples$/ }, () => ({ path: 'examples', namespace: 'examples' }));
+    build.onLoad({ filter: /.*/, namespace: 'examples' }, () => ({
+      contents: JSON.stringify(readExamples(join(here, 'examples'))),
+      loader: 'json',
+    }));
+  },
+};
+
+function readExamples(folder) {
+  const names = readdirSync(folder).sort();
+  return names.filter((name) => name.endsWith('.graphql')).map((name) => {
+    const query = readFileSync(join(folder, name), 'utf8');
+    const heading = /^# (?<title>[^:\n]+): (?<description>[^\n]+)\n/.exec(query);
+    if (!heading) throw new Error(`${name}: wanted "# Title: what it shows." as its first line`);
+    const beside = name.replace(/\.graphql$/, '.json');
+    const variables = names.includes(beside) ? readFileSync(join(folder, beside), 'utf8') : '';
+    return { ...heading.groups, query, variables };
+  });
+}
+
+function bundle() {
+  return esbuild.build({
+    absWorkingDir: here,
+    entryPoints: [
+      { in: 'src/app.jsx', out: 'app' },
+      { in: 'monaco-editor/esm/vs/editor/editor.worker.js', out: 'editor-worker' },
+      { in: 'monaco-editor/esm/vs/language/json/json.worker.js', out: 'json-worker' },
+      { in: 'monaco-graphql/esm/graphql.worker.js', out: 'graphql-worker' },
+    ],
+    outdir: 'out',
+    write: false,
+    metafile: true,
+    bundle: true,
+    minify: true,
+    jsx: 'automatic',
+    // Split, so that the page and its workers load what they share once, and the formatter only when it is asked for.
+    format: 'esm',
+    splitting: true,
+    target: 'es2022',
+    entryNames: '[name]-[hash]',
+    chunkNames: 'chunk-[hash]',
+    assetNames: '[name]-[hash]',
+    publicPath,
+    loader: { '.ttf': 'file' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // The licences of what is bundled go into a file of their own, see licences().
+    legalComments: 'none',
+    plugins: [replace, examples],
+    logLevel: 'warning',
+  });
+}
+
+// The names that the outputs got, by the entry they were made from.
+function namesOf(metafile) {
+  const names = {};
+  for (const [path, output] of Object.entries(metafile.outputs)) {
+    if (output.entryPoint) names[basename(output.entryPoint)] = basename(path);
+    if (output.entryPoint === 'src/app.jsx') names['app.css'] = basename(output.cssBundle);
+  }
+  return names;
+}
+
+function page(names) {
+  return readFileSync(join(here, 'src/index.html'), 'utf8').replaceAll(/\{\{(.+?)\}\}/g, (_, name) => {
+    if (!names[name]) throw new Error(`src/index.html: no output for ${name}`);
+    return `${publicPath}/${names[name]}`;
+  });
+}
+
+// The text of every licence of the packages that something of the bundle came from.
+function licences(metafile) {
+  const folders = new Set();
+  for (const input of Object.keys(metafile.inputs)) {
+    const found = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input);
+    if (found) folders.add(found[0]);
+  }
+  const texts = [...folders].map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(here, folder, 'package.json'), 'utf8'));
+    const file = readdirSync(join(here, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? readFileSync(join(here, folder, file), 'utf8').trim() : `Licence: ${license}`;
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  return texts.sort().join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+// gzip without a time (zlib's default) and without the name of the system that made it (byte 9).
+function gzip(bytes) {
+  const packed = gzipSync(bytes, { level: 9 });
+  packed[9] = 255;
+  return packed;
+}
+
+const { metafile, outputFiles } = await bundle();
+const names = namesOf(metafile);
+const files = outputFiles
+  .map(({ path, contents }) => ({ name: basename(path), contents }))
+  // Chunks loaded on demand repeat the styles that app.css has; nothing asks for these copies.
+  .filter(({ name }) => !name.endsWith('.css') || name === names['app.css']);
+files.push({ name: 'index.html', contents: page(names) });
+files.push({ name: 'licences.txt', contents: licences(metafile) });
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+let total = 0;
+for (const { name, contents } of files) {
+  const packed = gzip(contents);
+  total += packed.length;
+  writeFileSync(join(target, `${name}.gz`), packed);
+}
+console.log(`${files.length} files, ${total} bytes`);

@@ -1,0 +1,54 @@
+// The Examples pane: a list of queries, one for each thing that the API is good at. It is a pane of its own and not
+// only a set of first tabs, because the editor remembers a visitor's own tabs and would never show the first ones again.
+import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import examples from 'examples';
+
+export { examples };
+
+export const examplesPlugin = { title: 'Examples', icon: Icon, content: Examples };
+
+function Icon(props) {
+  return (
+    <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" {...props}>
+      <path d="M9 6h11M9 12h11M9 18h11" />
+      <path d="m3.5 5 2 1-2 1zM3.5 11l2 1-2 1zM3.5 17l2 1-2 1z" strokeLinejoin="round" />
+    </svg>
+  );
+}
+
+function Examples() {
+  const { open, ready } = useOpen();
+  return (
+    <section className="examples" aria-label="Examples">
+      <h2>Examples</h2>
+      <p>Choose one, then press the run button.</p>
+      <ol>
+        {examples.map((example) => (
+          <li key={example.title}>
+            <button type="button" disabled={!ready} onClick={() => open(example)}>
+              <strong>{example.title}</strong>
+              <span>{example.description}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+// What puts an example on screen: the tab that holds it unchanged when there is one, else a new tab.
+function useOpen() {
+  const { addTab, changeTab, updateActiveTabValues, setOperationName } = useGraphiQLActions();
+  const { queryEditor, variableEditor, tabs } = useGraphiQL(pick('queryEditor', 'variableEditor', 'tabs'));
+  function open({ query, variables }) {
+    const index = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
+    if (index < 0) addTab();
+    else changeTab(index);
+    queryEditor.setValue(query);
+    variableEditor.setValue(variables);
+    updateActiveTabValues({ query, variables });
+    // The editor would find the name by itself, but later: a quick press of the run button must not send an old one.
+    setOperationName(/^query (\w+)/m.exec(query)[1]);
+  }
+  return { open, ready: Boolean(queryEditor && variableEditor) };
+}
