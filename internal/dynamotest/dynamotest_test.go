@@ -1,0 +1,97 @@
+package dynamotest
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	status := Run(m)
+	if err := goleak.Find(); status == 0 && err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func TestEachEngineTakesRequests(t *testing.T) {
+	Each(t, func(t *testing.T, endpoint string) {
+		if answer := listTables(t, endpoint); !strings.Contains(answer, `"TableNames":[]`) {
+			t.Errorf("a fresh engine lists its tables as %s", answer)
+		}
+	})
+}
+
+func TestEngineIsStartedOnce(t *testing.T) {
+	if first, second := Dynoxide(t), Dynoxide(t); first != second {
+		t.Errorf("two engines, %s and %s, where one was wanted", first, second)
+	}
+}
+
+// TestMissingEngine runs the skipped test in a process of its own, since a skip cannot be looked at from within.
+func TestMissingEngine(t *testing.T) {
+	if os.Getenv("DYNAMOTEST_MISSING") != "" {
+		t.Chdir(t.TempDir()) // no bin/ in sight
+		if err := os.WriteFile("go.mod", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		Each(t, func(t *testing.T, _ string) { t.Error("the body ran without an engine") })
+		return
+	}
+	for _, c := range []struct{ ci, want string }{
+		{ci: "", want: "left out: the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; `make provision` fetches it"},
+		{ci: "", want: "left out: the DynamoDB Local suite: "},
+		{ci: "true", want: "CI is set, so this test may not be left out: the Dynoxide suite: "},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestMissingEngine$", "-test.v")
+		cmd.Env = append(os.Environ(), "DYNAMOTEST_MISSING=1", "PATH=", "CI="+c.ci)
+		out, err := cmd.CombinedOutput()
+		if !strings.Contains(string(out), c.want) {
+			t.Errorf("with CI=%q the output lacks %q:\n%s", c.ci, c.want, out)
+		}
+		if failed := err != nil; failed != (c.ci != "") {
+			t.Errorf("with CI=%q the run ended with %v:\n%s", c.ci, err, out)
+		}
+	}
+}
+
+func TestTableNameIsAllowedAndUnique(t *testing.T) {
+	t.Run("with / and ä and a long tail "+strings.Repeat("x", 300), func(t *testing.T) {
+		first, second := TableName(t), TableName(t)
+		if first == second {
+			t.Errorf("both names are %s", first)
+		}
+		if len(first) > 255 || notInNames.MatchString(first) || !strings.HasPrefix(first, "TestTableName") {
+			t.Errorf("DynamoDB would refuse, or nobody would understand, %q", first)
+		}
+	})
+}
+
+// listTables asks an engine for its tables, in the protocol's own words: this package stays clear of the SDK.
+func listTables(t *testing.T, endpoint string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
+	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	request.Header.Set("X-Amz-Date", "20260101T000000Z")
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/eu-west-1/dynamodb/aws4_request, "+
+		"SignedHeaders=host;x-amz-date;x-amz-target, Signature=0")
+	response, err := probeClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var text strings.Builder
+	if err := response.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}

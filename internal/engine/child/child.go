@@ -1,0 +1,158 @@
+// Package child runs a program of another maker, such as a database engine, as a child process that never outlives
+// us: not after Ctrl-C, not after a crash, not after kill -9.
+//
+// # How a child is tied to us
+//
+// Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's *thread* ends, and macOS
+// has nothing of the kind. So one mechanism serves both, and what is tested on one holds on the other: every child
+// shares its process group with a watchdog, a shell that reads from a pipe of which we hold the only other end.
+// However we end, the kernel closes our end, the watchdog's read returns, and the watchdog kills the whole group.
+// The group exists before the child does, so there is no moment at which the child is untied, and a group id is not
+// given away while the watchdog lives, so nothing else can be hit.
+//
+// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have done with it.
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// probeEvery is how long Ready waits between two probes.
+const probeEvery = 10 * time.Millisecond
+
+// Command says what to run.
+type Command struct {
+	// Path is the program, Args its arguments without the program's name.
+	Path string
+	Args []string
+	// Log is the file that everything the program prints is added to.
+	Log string
+}
+
+// Child is a running, or ended, child process.
+type Child struct {
+	cmd      *exec.Cmd
+	watchdog *watchdog
+	output   output
+	stopping atomic.Bool
+	done     chan struct{}
+	err      error // set before done is closed
+}
+
+// Start runs the command. The child runs until it ends by itself, Stop is called, or this process ends.
+func Start(c Command) (*Child, error) {
+	out, file, err := openOutput(c.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	dog, err := startWatchdog()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Stdout, cmd.Stderr = file, file
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: dog.group()}
+	if err := cmd.Start(); err != nil {
+		dog.dismiss()
+		return nil, fmt.Errorf("cannot start %s: %w", c.Path, err)
+	}
+	child := &Child{cmd: cmd, watchdog: dog, output: out, done: make(chan struct{})}
+	go child.wait()
+	return child, nil
+}
+
+// wait reaps the child and notes why it ended.
+func (c *Child) wait() {
+	err := c.cmd.Wait()
+	c.watchdog.dismiss()
+	if !c.stopping.Load() {
+		c.err = c.explain(err)
+	}
+	close(c.done)
+}
+
+// explain words an end that nobody asked for.
+func (c *Child) explain(err error) error {
+	why := "exit status 0"
+	if err != nil {
+		why = err.Error()
+	}
+	return fmt.Errorf("%s (pid %d) ended by itself: %s; the end of %s: %s",
+		c.cmd.Path, c.PID(), why, c.output.path, c.LastWords())
+}
+
+// PID returns the child's process id.
+func (c *Child) PID() int { return c.cmd.Process.Pid }
+
+// Done is closed when the child has ended and was reaped.
+func (c *Child) Done() <-chan struct{} { return c.done }
+
+// Err says why the child ended. It is nil while the child runs, and after Stop.
+func (c *Child) Err() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// LastWords returns the last lines that the child printed, as one line.
+func (c *Child) LastWords() string { return c.output.tail() }
+
+// Stop asks the child to end, kills it when it has not ended within the given grace, and returns when it is gone. It may be called
+// again, also from several goroutines.
+func (c *Child) Stop(grace time.Duration) error {
+	c.stopping.Store(true)
+	if err := c.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-c.done:
+		return nil
+	case <-timer.C:
+	}
+	if err := c.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-c.done
+	return nil
+}
+
+// signal sends a signal; that the child is gone already is no error.
+func (c *Child) signal(s syscall.Signal) error {
+	if err := c.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("cannot stop %s (pid %d): %w", c.cmd.Path, c.PID(), err)
+	}
+	return nil
+}
+
+// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so at once; when the context
+// ends, it says what the child printed until then.
+func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
+	ticker := time.NewTicker(probeEvery)
+	defer ticker.Stop()
+	for {
+		if probe(ctx) {
+			return c.Err()
+		}
+		select {
+		case <-c.done:
+			return c.Err()
+		case <-ctx.Done():
+			return fmt.Errorf("%s was not ready in time: %w; the end of %s: %s",
+				c.cmd.Path, ctx.Err(), c.output.path, c.LastWords())
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package child
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+const (
+	// largestLog is the size above which a log file is emptied before another child adds to it.
+	largestLog = 1 << 20
+	// tailBytes and tailLines bound what an error quotes from the log.
+	tailBytes = 2 << 10
+	tailLines = 5
+)
+
+// output is what one child printed: the part of the log file that begins at start.
+type output struct {
+	path  string
+	start int64
+}
+
+// openOutput opens the log file to add to. The child writes to the file itself, so nothing is lost when we are killed.
+func openOutput(path string) (output, *os.File, error) {
+	if err := Shorten(path); err != nil {
+		return output{}, nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return output{}, nil, fmt.Errorf("cannot write the log file: %w", err)
+	}
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		file.Close()
+		return output{}, nil, fmt.Errorf("cannot write the log file: %w", err)
+	}
+	return output{path: path, start: end}, file, nil
+}
+
+// Shorten empties a log file that has grown large. It may be called while a child writes to the file: children
+// append, so the next line goes to the new end.
+func Shorten(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= largestLog {
+		return nil // no file yet, or one that openOutput will complain about in better words
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		return fmt.Errorf("cannot empty the log file: %w", err)
+	}
+	return nil
+}
+
+// tail returns the last lines of the output, joined to one.
+func (o output) tail() string {
+	data, err := o.lastBytes()
+	if err != nil {
+		return "(unreadable: " + err.Error() + ")"
+	}
+	lines := strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) == 0 {
+		return "(nothing was printed)"
+	}
+	return strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
+}
+
+// lastBytes reads the end of the output. Where the file was emptied meanwhile, all of it is the child's.
+func (o output) lastBytes() ([]byte, error) {
+	file, err := os.Open(o.path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := o.start
+	if info.Size() < from {
+		from = 0
+	}
+	from = max(from, info.Size()-tailBytes)
+	return io.ReadAll(io.NewSectionReader(file, from, info.Size()-from))
+}

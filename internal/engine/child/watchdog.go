@@ -1,0 +1,44 @@
+package child
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// watch waits for the end of its standard input, then kills its process group, itself included. Killing is right even
+// though asking would be kinder: whoever would have waited for an answer is gone.
+const watch = `read -r line; kill -KILL 0`
+
+// watchdog is the shell that ties a child to us; the package comment says how.
+type watchdog struct {
+	cmd  *exec.Cmd
+	hold *os.File // our end of the pipe
+}
+
+// startWatchdog starts a watchdog in a process group of its own.
+func startWatchdog() (*watchdog, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the watchdog's pipe: %w", err)
+	}
+	defer theirs.Close()
+	cmd := exec.Command("/bin/sh", "-c", watch)
+	cmd.Stdin = theirs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		return nil, fmt.Errorf("cannot start the watchdog that stops the engine after us: %w", err)
+	}
+	return &watchdog{cmd: cmd, hold: ours}, nil
+}
+
+// group is the process group that the watchdog kills.
+func (w *watchdog) group() int { return w.cmd.Process.Pid }
+
+// dismiss ends the watchdog, and whatever is left in its group.
+func (w *watchdog) dismiss() {
+	w.hold.Close()
+	_ = w.cmd.Wait() // it ends by its own kill, which is no news
+}

@@ -1,0 +1,225 @@
+// Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of ours needs it.
+//
+// One data folder holds one engine: its database file, its log, a lock, and a record of who runs it, so that a second
+// command either uses the first one's engine or is told in one sentence why it cannot (folder.go). The engine is a child
+// that never outlives us (package child). While it runs, its stream records are kept in order and trimmed, which
+// it does not do itself (records.go).
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/internal/engine/child"
+)
+
+const (
+	// startTimeout bounds a start whose context sets no earlier end. An engine is ready in about 30 ms; only making the
+	// index over a large file that never had it can take longer than a second.
+	startTimeout = time.Minute
+	// stopGrace is how long an engine may take to answer its last requests before it is killed.
+	stopGrace = 5 * time.Second
+	// portAttempts is how often another port is tried when somebody else took the one chosen.
+	portAttempts = 5
+)
+
+// Options says how to run an engine.
+type Options struct {
+	// Folder holds the engine's data. It is made if it does not exist.
+	Folder string
+	// Binary is the engine's program. If not provided, it is looked for beside the running executable under the name
+	// dynoxide, then on PATH.
+	Binary string
+	// Owner names the running command to others, such as "talkback serve".
+	Owner string
+	// Shared says that other commands may use this engine while it runs.
+	Shared bool
+	// Logger is told what a person running the command should know. If not provided, nothing is logged.
+	Logger *slog.Logger
+}
+
+// Engine is a running, or ended, engine.
+type Engine struct {
+	endpoint string
+	child    *child.Child
+	claim    *claim
+	records  *streamRecords
+	done     chan struct{}
+	release  error // of the folder; set before done is closed
+}
+
+// Start starts an engine on the folder and returns when it answers. The context bounds the start only: the engine runs until
+// Stop, or until this process ends in whatever way.
+func Start(ctx context.Context, o Options) (*Engine, error) {
+	return start(ctx, o, defaults)
+}
+
+// settings are what tests want otherwise than everybody else.
+type settings struct {
+	freePort  func() (int, error)
+	trimEvery time.Duration
+	keep      time.Duration
+}
+
+var defaults = settings{freePort: child.FreePort, trimEvery: time.Hour, keep: 24 * time.Hour}
+
+func start(ctx context.Context, o Options, s settings) (*Engine, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	binary, err := findBinary(o.Binary)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := claimFolder(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	e, err := launch(ctx, binary, claim, o, s)
+	if err != nil {
+		return nil, errors.Join(err, claim.release())
+	}
+	go e.supervise(s)
+	return e, nil
+}
+
+// launch starts the engine on a claimed folder, and announces it to other commands when it is ready for them.
+func launch(ctx context.Context, binary string, claim *claim, o Options, s settings) (*Engine, error) {
+	file := filepath.Join(o.Folder, databaseFile)
+	if err := checkDatabase(file); err != nil {
+		return nil, err
+	}
+	running, endpoint, err := run(ctx, binary, o.Folder, s.freePort)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		endpoint: endpoint, child: running, claim: claim, done: make(chan struct{}),
+		records: &streamRecords{file: file, log: o.Logger},
+	}
+	if err := e.open(ctx); err != nil {
+		return nil, errors.Join(err, running.Stop(stopGrace))
+	}
+	return e, nil
+}
+
+// open does what has to be done before anybody uses the engine.
+func (e *Engine) open(ctx context.Context) error {
+	if err := e.records.index(ctx); err != nil {
+		return err
+	}
+	return e.claim.announce(e.endpoint)
+}
+
+// run starts the engine's process on a free port and waits until it answers.
+func run(ctx context.Context, binary, folder string, freePort func() (int, error)) (*child.Child, string, error) {
+	for attempt := 1; ; attempt++ {
+		port, err := freePort()
+		if err != nil {
+			return nil, "", err
+		}
+		running, err := child.Start(child.Command{
+			Path: binary,
+			Args: []string{"serve", "--host", "127.0.0.1", "--port", fmt.Sprint(port),
+				"--db-path", filepath.Join(folder, databaseFile)},
+			Log: filepath.Join(folder, logFile),
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		endpoint := fmt.Sprintf("http://127.0.0.1:%d", port)
+		err = running.Ready(ctx, func(ctx context.Context) bool { return answers(ctx, running, endpoint) })
+		if err == nil {
+			return running, endpoint, nil
+		}
+		portTaken := strings.Contains(running.LastWords(), "already in use")
+		if err = errors.Join(err, running.Stop(stopGrace)); !portTaken || attempt == portAttempts {
+			return nil, "", err
+		}
+	}
+}
+
+// answers says whether the engine is ready. Its own word comes first, because when somebody else got the port before it, what
+// answers there is not our engine.
+func answers(ctx context.Context, running *child.Child, endpoint string) bool {
+	if !strings.Contains(running.LastWords(), "listening on "+endpoint) {
+		return false
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
+	if err != nil {
+		return false
+	}
+	response, err := probeClient.Do(request)
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// probeClient keeps no connection open, since each engine is asked once or twice.
+var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+
+// supervise keeps the engine's records in order until the process has ended, then gives the folder free.
+func (e *Engine) supervise(s settings) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { e.records.keepTrimmed(ctx, s.trimEvery, s.keep) })
+	<-e.child.Done()
+	cancel()
+	upkeep.Wait()
+	e.release = e.claim.release()
+	close(e.done)
+}
+
+// Endpoint is the URL that a DynamoDB client talks to. It does not change.
+func (e *Engine) Endpoint() string { return e.endpoint }
+
+// Done is closed when the engine's process has ended and its folder is free again.
+func (e *Engine) Done() <-chan struct{} { return e.done }
+
+// Err says why the engine ended, with its exit status and the last lines of its log. It is nil while the engine runs, and after Stop.
+func (e *Engine) Err() error { return e.child.Err() }
+
+// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when the engine is gone, and
+// may be called more than once.
+func (e *Engine) Stop() error {
+	if err := e.child.Stop(stopGrace); err != nil {
+		return err
+	}
+	<-e.done
+	return e.release
+}
+
+// checkDatabase refuses a file that is no database in better words than the engine's own.
+func checkDatabase(path string) error {
+	const magic = "SQLite format 3\x00"
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the engine's data: %w", err)
+	}
+	defer file.Close()
+	head := make([]byte, len(magic))
+	n, err := file.Read(head)
+	if n == 0 || string(head) == magic {
+		return nil // the engine fills an empty file
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the engine's data: %w", err)
+	}
+	return fmt.Errorf("%s is damaged, or not a database: put a good copy in its place, "+
+		"move it away to begin with an empty one, or use another folder (--data)", path)
+}

@@ -1,0 +1,187 @@
+package engine
+
+// This file tells two processes on one data folder apart. Whoever runs an engine there holds a lock for as long as it
+// lives: the kernel gives it up for a process that was killed, so there is no stale lock to clear away. Beside the lock
+// stands a record of who holds it and where its engine listens. The record means something only while the lock is
+// held, so one left behind by a killed process confuses nobody.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The files of a data folder. SQLite keeps two more beside the database file.
+const (
+	databaseFile = "talkback.db"
+	logFile      = "engine.log"
+	lockFile     = "engine.lock"
+	recordFile   = "engine.json"
+)
+
+const (
+	// lockPatience is how long Start tries to get the lock. Those who only look (Shared) hold it for an instant.
+	lockPatience = time.Second
+	// sharedPatience is how long Shared waits for an engine that is just starting.
+	sharedPatience = 30 * time.Second
+	// lookEvery is the pause between two looks at a lock or a record.
+	lookEvery = 20 * time.Millisecond
+)
+
+// record is what the holder of a folder tells others.
+type record struct {
+	Owner    string `json:"owner"`
+	PID      int    `json:"pid"`
+	Endpoint string `json:"endpoint,omitempty"` // empty while the engine starts
+	Shared   bool   `json:"shared"`
+}
+
+// InUseError says that another process runs an engine on the folder.
+type InUseError struct {
+	Folder   string
+	Owner    string // such as "talkback serve"
+	PID      int    // 0 when the process has not said yet
+	Endpoint string // empty while that engine starts
+	Shared   bool
+}
+
+func (e *InUseError) Error() string {
+	who := "another process that is just starting"
+	if e.PID != 0 {
+		who = fmt.Sprintf("%s (pid %d", e.Owner, e.PID)
+		if e.Endpoint != "" {
+			who += ", engine at " + e.Endpoint
+		}
+		who += ")"
+	}
+	if e.PID != 0 && !e.Shared {
+		who += ", which does not share its engine"
+	}
+	return fmt.Sprintf("the data folder %s is in use by %s: stop that process, or use another folder (--data)", e.Folder, who)
+}
+
+func inUse(folder string, r record) *InUseError {
+	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Endpoint: r.Endpoint, Shared: r.Shared}
+}
+
+// claim is the hold on a data folder.
+type claim struct {
+	folder string
+	lock   *flock.Flock
+	record record
+}
+
+// claimFolder makes the folder if need be and takes it, or says who has it.
+func claimFolder(ctx context.Context, o Options) (*claim, error) {
+	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
+		return nil, unusable(o.Folder, err)
+	}
+	c := &claim{
+		folder: o.Folder,
+		lock:   flock.New(filepath.Join(o.Folder, lockFile)),
+		record: record{Owner: o.Owner, PID: os.Getpid(), Shared: o.Shared},
+	}
+	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	taken, err := c.lock.TryLockContext(patience, lookEvery)
+	switch {
+	case taken:
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, inUse(o.Folder, readRecord(o.Folder))
+	default:
+		return nil, unusable(o.Folder, err)
+	}
+	if err := c.announce(""); err != nil {
+		return nil, errors.Join(err, c.release())
+	}
+	return c, nil
+}
+
+func unusable(folder string, err error) error {
+	return fmt.Errorf("cannot use %s as the data folder: %w; make it writable, or use another folder (--data)", folder, err)
+}
+
+// announce writes the record under another name and renames it, so that nobody reads half a record.
+func (c *claim) announce(endpoint string) error {
+	c.record.Endpoint = endpoint
+	text, err := json.Marshal(c.record)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(c.folder, recordFile)
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+		return unusable(c.folder, err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return unusable(c.folder, err)
+	}
+	return nil
+}
+
+// release removes the record and then gives up the lock, in this order: afterwards both may be somebody else's.
+func (c *claim) release() error {
+	err := os.Remove(filepath.Join(c.folder, recordFile))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, c.lock.Close())
+}
+
+// readRecord returns the folder's record, or an empty one where none can be read.
+func readRecord(folder string) record {
+	var r record
+	text, err := os.ReadFile(filepath.Join(folder, recordFile))
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return record{}
+	}
+	return r
+}
+
+// Shared returns the endpoint of the engine that another process runs on the folder and shares. It waits for one that is
+// just starting. Where nobody runs an engine, found is false; where somebody does who does not share it, the error is an
+// *InUseError.
+func Shared(ctx context.Context, folder string) (endpoint string, found bool, err error) {
+	path := filepath.Join(folder, lockFile)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return "", false, nil // never used: leave no traces in it
+	}
+	ctx, cancel := context.WithTimeout(ctx, sharedPatience)
+	defer cancel()
+	for {
+		free, err := isFree(path)
+		if err != nil {
+			return "", false, unusable(folder, err)
+		}
+		if free {
+			return "", false, nil
+		}
+		r := readRecord(folder)
+		if r.Shared && r.Endpoint != "" {
+			return r.Endpoint, true, nil
+		}
+		if r.PID != 0 && !r.Shared {
+			return "", false, inUse(folder, r)
+		}
+		select {
+		case <-ctx.Done():
+			return "", false, inUse(folder, r)
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// isFree looks whether the lock can be had, without keeping anybody out but for an instant: those who look take it
+// together.
+func isFree(path string) (bool, error) {
+	lock := flock.New(path)
+	free, err := lock.TryRLock()
+	return free, errors.Join(err, lock.Close())
+}

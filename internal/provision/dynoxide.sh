@@ -1,0 +1,46 @@
+#!/bin/sh
+# Puts Dynoxide, the local engine, at bin/dynoxide. Its version and checksum are those of package-lock.json beside this
+# file. The registry has it for Linux on x86-64 only; elsewhere the program uses the dynoxide on PATH.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+cache=$root/.cache/dynoxide
+binary=$root/bin/dynoxide
+
+on_path() {
+	if command -v dynoxide >/dev/null; then
+		echo "$1; the dynoxide on PATH will be used: $(command -v dynoxide)"
+		exit 0
+	fi
+}
+
+platform=$(uname -s)-$(uname -m)
+if [ "$platform" != Linux-x86_64 ]; then
+	on_path "Dynoxide is not packaged for $platform"
+	echo "Dynoxide is not packaged for $platform: put dynoxide 1.2.1 on PATH (https://github.com/nubo-db/dynoxide)," \
+		"or run bin/talkback with --endpoint URL or --aws" >&2
+	exit 1
+fi
+
+if [ -x "$binary" ] && cmp -s "$here/package-lock.json" "$cache/stamp"; then
+	exit 0
+fi
+
+if ! command -v npm >/dev/null; then
+	on_path "npm, which fetches Dynoxide, is not installed"
+	echo "npm, which fetches Dynoxide, is not installed: install Node.js, or put dynoxide on PATH" >&2
+	exit 1
+fi
+
+echo "fetching Dynoxide, the local engine"
+rm -rf "$cache"
+mkdir -p "$cache" "$root/bin"
+cp "$here/package.json" "$here/package-lock.json" "$cache"
+(cd "$cache" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+
+# By a rename, because an engine may be running from the file that is replaced.
+cp "$cache/node_modules/@dynoxide/linux-x64/dynoxide" "$binary.new"
+chmod 755 "$binary.new"
+mv "$binary.new" "$binary"
+cp "$here/package-lock.json" "$cache/stamp"
