@@ -1,0 +1,159 @@
+package child
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// patience bounds every wait for a condition. It is long, since only a failing test uses it up.
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shell starts a shell command and waits until it has printed "ready".
+func shell(t *testing.T, log, text string) *Child {
+	t.Helper()
+	c, err := Start(Command{Path: "/bin/sh", Args: []string{"-c", text}, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(0); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := c.Ready(ctx, func(context.Context) bool { return strings.Contains(c.LastWords(), "ready") }); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func logFile(t *testing.T) string { return filepath.Join(t.TempDir(), "log") }
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait waits for the child's end.
+func wait(t *testing.T, c *Child) {
+	t.Helper()
+	select {
+	case <-c.Done():
+	case <-time.After(patience):
+		t.Fatal("the child did not end")
+	}
+}
+
+func TestStopAsksFirst(t *testing.T) {
+	c := shell(t, logFile(t), `trap 'echo asked; exit 0' TERM; echo ready; while :; do :; done`)
+	if err := c.Stop(patience); err != nil {
+		t.Fatal(err)
+	}
+	if words := c.LastWords(); words != "ready | asked" {
+		t.Errorf("the child's last words are %q: it was not asked to end", words)
+	}
+	if err := c.Err(); err != nil {
+		t.Errorf("an end that was asked for is reported as %v", err)
+	}
+}
+
+func TestStopKillsTheStubborn(t *testing.T) {
+	c := shell(t, logFile(t), `trap '' TERM; echo ready; while :; do :; done`)
+	if err := c.Stop(time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, c)
+}
+
+func TestStopFromEverywhere(t *testing.T) {
+	c := shell(t, logFile(t), `echo ready; while :; do :; done`)
+	var stops sync.WaitGroup
+	for range 4 {
+		stops.Go(func() {
+			if err := c.Stop(patience); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	stops.Wait()
+	wait(t, c)
+}
+
+// TestWatchdogKillsTheGroup lets go of the watchdog's pipe as the kernel does when we die.
+func TestWatchdogKillsTheGroup(t *testing.T) {
+	c := shell(t, logFile(t), `trap '' TERM INT HUP; echo ready; while :; do :; done`)
+	if err := c.watchdog.hold.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, c)
+	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("the child ended with %v, want it killed", err)
+	}
+}
+
+func TestNobodyIsLeftBehind(t *testing.T) {
+	c := shell(t, logFile(t), `echo ready; while :; do :; done`)
+	group := c.watchdog.group()
+	if err := syscall.Kill(-group, 0); err != nil {
+		t.Fatalf("no group to look at: %v", err)
+	}
+	if err := c.Stop(patience); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(-group, 0); err == nil {
+		t.Error("the child's group has members after Stop")
+	}
+}
+
+func TestLastWordsAreOfThisRun(t *testing.T) {
+	log := logFile(t)
+	write(t, log, "words of an earlier run\n")
+	c := shell(t, log, `echo 1; echo 2; echo 3; echo 4; echo 5; echo ready; while :; do :; done`)
+	if words := c.LastWords(); words != "2 | 3 | 4 | 5 | ready" {
+		t.Errorf("last words: %q", words)
+	}
+	silent := output{path: log, start: 1 << 40}
+	if words := silent.tail(); !strings.Contains(words, "3 | 4 | 5 | ready") {
+		t.Errorf("after the file was emptied and written again: %q", words)
+	}
+}
+
+func TestLargeLogIsEmptied(t *testing.T) {
+	log := logFile(t)
+	write(t, log, strings.Repeat("x", largestLog+1))
+	shell(t, log, `echo ready; while :; do :; done`)
+	if text, err := os.ReadFile(log); err != nil || string(text) != "ready\n" {
+		t.Errorf("the log holds %d bytes, %v", len(text), err)
+	}
+	write(t, log, strings.Repeat("x", largestLog))
+	if err := Shorten(log); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(log); err != nil || info.Size() != largestLog {
+		t.Errorf("a log that is not too large was touched: %v, %v", info, err)
+	}
+}
+
+func TestUnwritableLogAndMissingProgram(t *testing.T) {
+	_, err := Start(Command{Path: "/bin/sh", Log: filepath.Join(t.TempDir(), "no", "log")})
+	if err == nil || !strings.Contains(err.Error(), "cannot write the log file") {
+		t.Errorf("without a folder for the log: %v", err)
+	}
+	_, err = Start(Command{Path: "/no/such/program", Log: logFile(t)})
+	if err == nil || !strings.Contains(err.Error(), "cannot start /no/such/program") {
+		t.Errorf("without a program: %v", err)
+	}
+}

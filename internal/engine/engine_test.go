@@ -1,0 +1,340 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/engine/child"
+)
+
+// patience bounds every wait for a condition. It is long, since only a failing test uses it up.
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv("ENGINE_TEST_FOLDER"); folder != "" {
+		ownEngine(folder)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// ownEngine is what the test binary does in the place of a command of ours: it runs an engine until it is killed.
+func ownEngine(folder string) {
+	e, err := Start(context.Background(), Options{
+		Folder: folder, Binary: os.Getenv("ENGINE_TEST_BINARY"), Owner: "talkback serve", Shared: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(e.child.PID(), e.Endpoint())
+	select {}
+}
+
+// options returns those of a private engine in a folder of its own.
+func options(t *testing.T) Options {
+	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: dynamotest.DynoxideBinary(t), Owner: "talkback import"}
+}
+
+// running starts an engine that is stopped after the test.
+func running(t *testing.T, o Options) *Engine {
+	t.Helper()
+	e, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, e) })
+	return e
+}
+
+func stop(t *testing.T, e *Engine) {
+	t.Helper()
+	if err := e.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Errorf("waited %v in vain until %s", patience, what)
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// ended waits until an engine has ended.
+func ended(t *testing.T, e *Engine) {
+	t.Helper()
+	select {
+	case <-e.Done():
+	case <-time.After(patience):
+		t.Fatal("nobody noticed that the engine ended")
+	}
+}
+
+// alive says whether a process runs. One that has ended but was not reaped, because its new parent does not care,
+// does not count; only Linux lets us see that without another program.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}
+
+// contains fails the test unless the error says what it should.
+func contains(t *testing.T, err error, wants ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one that says %q", wants)
+	}
+	for _, want := range wants {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not say %q:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error has more than one line:\n%v", err)
+	}
+}
+
+// pipe makes a named pipe. Whoever opens it both ways and reads it waits for ever.
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// script writes a program that stands in for the engine.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dynoxide")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDataOutlivesTheEngine(t *testing.T) {
+	o := options(t)
+	first := running(t, o)
+	a := api{t, first.Endpoint()}
+	a.createTable("comments")
+	a.write("comments", 0, 25)
+	stop(t, first)
+	ended(t, first)
+	if err := first.Err(); err != nil {
+		t.Errorf("after Stop the engine reports %v", err)
+	}
+	stop(t, first) // a second Stop changes nothing
+
+	second := running(t, o)
+	if n := len(api{t, second.Endpoint()}.records("comments", 0)); n != 25 {
+		t.Errorf("%d records after a restart, want 25", n)
+	}
+}
+
+func TestCtrlCReachesOnlyUs(t *testing.T) {
+	e := running(t, options(t))
+	group, err := syscall.Getpgid(e.child.PID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group == syscall.Getpgrp() {
+		t.Error("the engine is in our process group, so that Ctrl-C in a terminal would end it before we are done")
+	}
+}
+
+func TestEngineDiesWithUs(t *testing.T) {
+	o := options(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "ENGINE_TEST_FOLDER="+o.Folder, "ENGINE_TEST_BINARY="+o.Binary)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	var pid int
+	var endpoint string
+	if _, err := fmt.Sscan(line, &pid, &endpoint); err != nil || !alive(pid) {
+		t.Fatalf("the other process says %q", line)
+	}
+
+	if shared, found, err := Shared(t.Context(), o.Folder); shared != endpoint || !found || err != nil {
+		t.Errorf("Shared = %q, %v, %v, want %q", shared, found, err, endpoint)
+	}
+	_, err = Start(t.Context(), o)
+	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d, engine at %s)", cmd.Process.Pid, endpoint),
+		"stop that process, or use another folder (--data)")
+
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	until(t, "the engine is gone too", func() bool { return !alive(pid) })
+	if _, err := os.Stat(filepath.Join(o.Folder, recordFile)); err != nil {
+		t.Fatalf("this test wants the killed process's record to be there: %v", err)
+	}
+	if _, found, err := Shared(t.Context(), o.Folder); found || err != nil {
+		t.Errorf("the record of a killed process counts: %v, %v", found, err)
+	}
+	running(t, o)
+}
+
+func TestDeadEngineIsNoticed(t *testing.T) {
+	o := options(t)
+	e := running(t, o)
+	if err := e.Err(); err != nil {
+		t.Errorf("a running engine reports %v", err)
+	}
+	if err := syscall.Kill(e.child.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, e)
+	contains(t, e.Err(), "ended by itself", "signal: killed", "Dynoxide listening on "+e.Endpoint())
+	running(t, o) // and the folder is free
+}
+
+func TestEngineThatEndsBeforeItIsReady(t *testing.T) {
+	o := options(t)
+	o.Binary = script(t, "echo first; echo the disk is on fire >&2; exit 3")
+	_, err := Start(t.Context(), o)
+	contains(t, err, "ended by itself: exit status 3", "first | the disk is on fire")
+}
+
+func TestStartIsBoundedByItsContext(t *testing.T) {
+	o := options(t)
+	o.Binary = script(t, "echo still thinking; exec cat >/dev/null <>"+pipe(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer cancel()
+		until(t, "the engine has begun", func() bool {
+			log, _ := os.ReadFile(filepath.Join(o.Folder, logFile))
+			return strings.Contains(string(log), "still thinking")
+		})
+	})
+	defer watching.Wait()
+	_, err := Start(ctx, o)
+	contains(t, err, "was not ready in time: context canceled", "still thinking")
+	if !errors.Is(err, context.Canceled) {
+		t.Error("the error is not the context's")
+	}
+}
+
+func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	ports := []int{taken.Addr().(*net.TCPAddr).Port}
+	s := defaults
+	s.freePort = func() (int, error) {
+		if len(ports) == 0 {
+			return child.FreePort()
+		}
+		port := ports[0]
+		ports = ports[1:]
+		return port, nil
+	}
+	e, err := start(t.Context(), options(t), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, e)
+	if e.Endpoint() == "http://"+taken.Addr().String() || len(ports) != 0 {
+		t.Errorf("the engine claims to listen on %s, which is taken", e.Endpoint())
+	}
+}
+
+func TestMissingEngineNamesTheCures(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := Start(t.Context(), Options{Folder: t.TempDir()})
+	contains(t, err, "dynoxide is neither beside this program nor on PATH",
+		"`make run`", "put it on PATH", "--engine PATH", "--endpoint URL", "--aws")
+	_, err = Start(t.Context(), Options{Folder: t.TempDir(), Binary: "/no/such/engine"})
+	contains(t, err, "given by --engine", "/no/such/engine")
+}
+
+func TestEngineIsFoundOnPath(t *testing.T) {
+	path := script(t, "exit 0")
+	t.Setenv("PATH", filepath.Dir(path))
+	if found, err := findBinary(""); found != path || err != nil {
+		t.Errorf("found %q, %v, want %q", found, err, path)
+	}
+}
+
+func TestUnusableFolder(t *testing.T) {
+	o := options(t)
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "")
+	o.Folder = file
+	_, err := Start(t.Context(), o)
+	contains(t, err, "cannot use "+file+" as the data folder", "--data")
+}
+
+func TestDamagedData(t *testing.T) {
+	for name, content := range map[string]string{
+		"no database": "this is no database, whatever its name says",
+		"too short":   "SQLite",
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			o.Folder = t.TempDir()
+			write(t, filepath.Join(o.Folder, databaseFile), content)
+			_, err := Start(t.Context(), o)
+			contains(t, err, "is damaged, or not a database", "move it away")
+		})
+	}
+	t.Run("torn", func(t *testing.T) {
+		o := options(t)
+		o.Folder = t.TempDir()
+		write(t, filepath.Join(o.Folder, databaseFile), "SQLite format 3\x00"+strings.Repeat("?", 9000))
+		_, err := Start(t.Context(), o)
+		contains(t, err, "ended by itself: exit status 1", "not a valid SQLite database")
+	})
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drain reads a body to its end.
+func drain(t *testing.T, body io.ReadCloser) []byte {
+	t.Helper()
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}

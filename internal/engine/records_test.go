@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// database opens an engine's file beside it.
+func database(t *testing.T, e *Engine) *sql.DB {
+	t.Helper()
+	db, err := e.records.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// number reads one number.
+func number(t *testing.T, db *sql.DB, query string, args ...any) int {
+	t.Helper()
+	var n int
+	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestIndexServesTheEngine asks SQLite how it would run the engine's own statements: never by reading every record.
+func TestIndexServesTheEngine(t *testing.T) {
+	db := database(t, running(t, options(t)))
+	const search = "SEARCH _stream_records USING %s talkback_stream_order (table_name=?%s)"
+	for _, c := range []struct{ statement, want string }{
+		{ // the next record's number
+			`SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1`,
+			fmt.Sprintf(search, "COVERING INDEX", ""),
+		},
+		{ // GetRecords
+			`SELECT event_name FROM _stream_records WHERE table_name = ?1 AND shard_id = ?2
+			 AND CAST(sequence_number AS INTEGER) > ?3 ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT ?4`,
+			fmt.Sprintf(search, "INDEX", " AND <expr>>?"),
+		},
+		{ // DescribeStream
+			`SELECT MIN(sequence_number), MAX(sequence_number) FROM _stream_records WHERE table_name = ?1 AND shard_id = ?2`,
+			fmt.Sprintf(search, "COVERING INDEX", ""),
+		},
+	} {
+		var id, parent, unused int
+		var plan string
+		row := db.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+c.statement, "comments", "shard", 1, 1)
+		if err := row.Scan(&id, &parent, &unused, &plan); err != nil {
+			t.Fatal(err)
+		}
+		if plan != c.want {
+			t.Errorf("%s\nruns as   %s\nand not as %s", c.statement, plan, c.want)
+		}
+	}
+}
+
+func TestTrimRemovesWhatIsOld(t *testing.T) {
+	e := running(t, options(t))
+	a, db := api{t, e.Endpoint()}, database(t, e)
+	a.createTable("comments")
+	a.write("comments", 0, 2*trimBatch+100)
+	last := 2*trimBatch + 100
+	young := last - 30
+	const age = `UPDATE _stream_records SET created_at = created_at - ?1 WHERE CAST(sequence_number AS INTEGER) <= ?2`
+	execute(t, db, age, 25*3600, young)
+	execute(t, db, age, 23*3600, last)
+	if err := e.records.trim(t.Context(), time.Now().Add(-defaults.keep)); err != nil {
+		t.Fatal(err)
+	}
+	left := a.records("comments", 0)
+	if len(left) != 30 || left[0] != fmt.Sprint(young+1) {
+		t.Errorf("%d records are left, from %s on, want 30 from %d on", len(left), left[0], young+1)
+	}
+}
+
+func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
+	e := running(t, options(t))
+	a := api{t, e.Endpoint()}
+	for _, table := range []string{"comments", "others"} {
+		a.createTable(table)
+		a.write(table, 0, 40)
+	}
+	if err := e.records.trim(t.Context(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"comments", "others"} {
+		a.write(table, 40, 1)
+		if got := strings.Join(a.records(table, 0), " "); got != "40 41" {
+			t.Errorf("%s: the records are %q, want the newest and the one after it, 40 41", table, got)
+		}
+	}
+}
+
+// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails and no young record is lost.
+func TestTrimWhileOthersWrite(t *testing.T) {
+	const writers, batches = 4, 40
+	e := running(t, options(t))
+	a, db := api{t, e.Endpoint()}, database(t, e)
+	a.createTable("comments")
+	a.write("comments", 0, 1000)
+	execute(t, db, `UPDATE _stream_records SET created_at = created_at - 90000`)
+
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for b := range batches {
+				if err := a.batch("comments", 1000+25*(w*batches+b), 25); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 10 {
+		if err := e.records.trim(t.Context(), time.Now().Add(-defaults.keep)); err != nil {
+			t.Error(err)
+		}
+	}
+	writing.Wait()
+	const all = 1000 + writers*batches*25
+	if n := number(t, db, `SELECT COUNT(*) FROM comments`); n != all {
+		t.Errorf("the table has %d items, want %d", n, all)
+	}
+	young := number(t, db, `SELECT COUNT(*) FROM _stream_records WHERE created_at > ?`, time.Now().Unix()-3600)
+	first := number(t, db, `SELECT MIN(CAST(sequence_number AS INTEGER)) FROM _stream_records`)
+	newest := number(t, db, `SELECT MAX(CAST(sequence_number AS INTEGER)) FROM _stream_records`)
+	if young != all-1000 || newest != all || first < 1000 {
+		t.Errorf("%d records, numbered %d to %d, want %d up to %d", young, first, newest, all-1000, all)
+	}
+}
+
+// TestHousekeepingGoesOn sees to it that old records go while the engine runs, not only when it starts.
+func TestHousekeepingGoesOn(t *testing.T) {
+	s := defaults
+	s.trimEvery = time.Millisecond
+	e, err := start(t.Context(), options(t), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, e)
+	a, db := api{t, e.Endpoint()}, database(t, e)
+	a.createTable("comments")
+	a.write("comments", 0, 50)
+	execute(t, db, `UPDATE _stream_records SET created_at = created_at - 90000`)
+	until(t, "the old records are gone", func() bool { return number(t, db, `SELECT COUNT(*) FROM _stream_records`) == 1 })
+}
+
+func TestUnknownLayoutIsLeftAlone(t *testing.T) {
+	for name, change := range map[string]string{
+		"another column":  `ALTER TABLE _stream_records ADD COLUMN approximate_size INTEGER`,
+		"another version": `UPDATE _config SET value = '10' WHERE key = 'schema_version'`,
+		"no version":      `DROP TABLE _config`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := running(t, options(t))
+			a, db := api{t, e.Endpoint()}, database(t, e)
+			a.createTable("comments")
+			a.write("comments", 0, 30)
+			execute(t, db, `DROP INDEX talkback_stream_order`)
+			execute(t, db, change)
+
+			var log bytes.Buffer
+			other := &streamRecords{file: e.records.file, log: slog.New(slog.NewTextHandler(&log, nil))}
+			if err := other.index(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := other.trim(t.Context(), time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "does not know") {
+				t.Errorf("want one warning, got %d:\n%s", n, log.String())
+			}
+			if n := number(t, db, `SELECT COUNT(*) FROM _stream_records`); n != 30 {
+				t.Errorf("%d records are left of 30", n)
+			}
+			if n := number(t, db, `SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'talkback%'`); n != 0 {
+				t.Error("an index was made all the same")
+			}
+		})
+	}
+}
+
+func TestFolderNamesNeedNoCare(t *testing.T) {
+	o := options(t)
+	o.Folder = filepath.Join(t.TempDir(), "50% off? #1")
+	running(t, o)
+}
