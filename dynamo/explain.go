@@ -60,7 +60,14 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	for _, r := range runs {
 		b.WriteString(r.plan.String() + "\n")
 	}
-	fmt.Fprintf(&b, "%d calls in %d waves looked at %d comments for %.1f read units; the page shows %d",
-		plan.Queries, plan.Waves, plan.ItemsRead, plan.ReadUnits, plan.ItemsReturned)
+	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units; the page shows %d",
+		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.ItemsReturned)
 	return b.String()
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1,0 +1,81 @@
+package command_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// Each folder of testdata/api holds data.jsonl, which is loaded into an empty table, and operations: NAME.graphql with
+// NAME.variables.json if it takes any, and NAME.json, the answer. A new case is a new file; -update writes its answer.
+func TestAnswers(t *testing.T) {
+	data, err := filepath.Glob("testdata/api/*/data.jsonl")
+	if err != nil || len(data) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		for _, file := range data {
+			folder := filepath.Dir(file)
+			t.Run(filepath.Base(folder), func(t *testing.T) {
+				a := newAPI(t, endpoint)
+				a.load(readComments(t, file)...)
+				operations, err := filepath.Glob(filepath.Join(folder, "*.graphql"))
+				if err != nil || len(operations) == 0 {
+					t.Fatalf("no operations: %v", err)
+				}
+				for _, operation := range operations {
+					a.checkAnswer(t, operation)
+				}
+			})
+		}
+	})
+}
+
+func (a *api) checkAnswer(t *testing.T, operation string) {
+	t.Helper()
+	query, err := os.ReadFile(filepath.Clean(operation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimSuffix(operation, ".graphql")
+	var variables map[string]any
+	if raw, err := os.ReadFile(filepath.Clean(name + ".variables.json")); err == nil {
+		if err := json.Unmarshal(raw, &variables); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compareGolden(t, name+".json", pretty(t, a.ask(string(query), variables)))
+}
+
+// readComments reads comments as an import would.
+func readComments(t *testing.T, file string) []comment.Comment {
+	t.Helper()
+	source, err := reviewfile.Open(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(file)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []comment.Comment
+	for {
+		row, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row.Comment)
+	}
+}

@@ -1,0 +1,120 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// api is the whole service over a table of its own, spoken to as clients do.
+type api struct {
+	tb      testing.TB
+	session *command.Session
+	server  *httptest.Server
+	log     *bytes.Buffer
+}
+
+// newAPI starts the service on an engine.
+func newAPI(tb testing.TB, endpoint string) *api {
+	tb.Helper()
+	session := &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(tb), Address: endpoint}
+	if err := dynamo.CreateTable(tb.Context(), session.Client, session.Table); err != nil {
+		tb.Fatal(err)
+	}
+	a := &api{tb: tb, session: session}
+	a.useClient(session.Client)
+	return a
+}
+
+// useClient starts the service again, with another client for its table.
+func (a *api) useClient(client *dynamodb.Client) {
+	serve := command.Serve{OperationTimeout: 30 * time.Second}
+	a.log = &bytes.Buffer{}
+	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, command.Terminal{
+		Err:    io.Discard,
+		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
+	}))
+	a.tb.Cleanup(a.server.Close)
+}
+
+// load puts comments into the table.
+func (a *api) load(comments ...comment.Comment) {
+	a.tb.Helper()
+	loader := dynamo.NewLoader(a.session.Client, a.session.Table, 0)
+	if _, err := loader.Load(context.Background(), comments); err != nil {
+		a.tb.Fatal(err)
+	}
+}
+
+// delete removes a comment from the table.
+func (a *api) delete(id comment.ID) {
+	a.tb.Helper()
+	_, err := a.session.Client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
+		TableName: aws.String(a.session.Table),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+			"SK": &types.AttributeValueMemberS{Value: "C"},
+		},
+	})
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+}
+
+// answer is what came back for an operation.
+type answer struct {
+	Data   json.RawMessage `json:"data"`
+	Errors []struct {
+		Message    string         `json:"message"`
+		Path       []any          `json:"path,omitempty"`
+		Extensions map[string]any `json:"extensions,omitempty"`
+	} `json:"errors,omitempty"`
+}
+
+// ask posts an operation.
+func (a *api) ask(query string, variables map[string]any) answer {
+	a.tb.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	defer response.Body.Close()
+	var out answer
+	if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
+		a.tb.Fatal(err)
+	}
+	return out
+}
+
+// mustAsk posts an operation that has to succeed and reads its data.
+func (a *api) mustAsk(query string, variables map[string]any, data any) {
+	a.tb.Helper()
+	got := a.ask(query, variables)
+	if len(got.Errors) > 0 {
+		a.tb.Fatalf("%v\nvariables %v\n%s", got.Errors, variables, a.log)
+	}
+	if err := json.Unmarshal(got.Data, data); err != nil {
+		a.tb.Fatal(err)
+	}
+}

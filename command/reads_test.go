@@ -1,0 +1,364 @@
+package command_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+const pageQuery = `query Page($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $after: String, $last: Int, $before: String) {
+  product(id: $product) {
+    comments(filter: $filter, order: $order, first: $first, after: $after, last: $last, before: $before) {
+      edges { cursor node { id product { id } rating language title text author { id name } createdAt updatedAt version } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      plan { summary waves queries itemsRead itemsReturned readUnits reads { purpose index partitionKey limit queries itemsRead readUnits } }
+    }
+  }
+}`
+
+// shown is a comment as an answer shows it.
+type shown struct {
+	ID                   string
+	Product              struct{ ID string }
+	Rating               int
+	Language             string
+	Title                *string
+	Text                 string
+	Author               struct{ ID, Name string }
+	CreatedAt, UpdatedAt *time.Time
+	Version              int
+}
+
+func showing(c comment.Comment) shown {
+	s := shown{
+		ID: string(c.ID), Rating: c.Rating, Language: string(c.Language), Title: c.Title, Text: c.Text,
+		UpdatedAt: c.UpdatedAt, Version: c.Version,
+	}
+	created := c.CreatedAt()
+	s.Product.ID, s.Author.ID, s.Author.Name, s.CreatedAt = c.ProductID, c.Author.ID, c.Author.Name, &created
+	return s
+}
+
+type edge struct {
+	Cursor string
+	Node   shown
+}
+
+type page struct {
+	Edges    []edge
+	PageInfo struct {
+		HasNextPage, HasPreviousPage bool
+		StartCursor, EndCursor       *string
+	}
+	Plan struct {
+		Summary                                  string
+		Waves, Queries, ItemsRead, ItemsReturned int
+		ReadUnits                                float64
+		Reads                                    []struct {
+			Purpose, Index, PartitionKey string
+			Limit, Queries, ItemsRead    int
+			ReadUnits                    float64
+		}
+	}
+}
+
+// list is a list of comments to walk through.
+type list struct {
+	product string
+	filter  comment.Filter
+	order   comment.Order
+	size    int
+}
+
+func (l list) String() string {
+	return fmt.Sprintf("%s languages %v ratings %v %s by %d", l.product, l.filter.Languages, l.filter.Ratings, l.order, l.size)
+}
+
+func (l list) variables(backwards bool, cursor *string) map[string]any {
+	filter := map[string]any{"languages": l.filter.Languages, "ratings": l.filter.Ratings}
+	if l.filter.CreatedAfter != nil {
+		filter["createdAfter"] = l.filter.CreatedAfter
+	}
+	if l.filter.CreatedBefore != nil {
+		filter["createdBefore"] = l.filter.CreatedBefore
+	}
+	variables := map[string]any{"product": l.product, "filter": filter, "order": l.order}
+	if backwards {
+		variables["last"], variables["before"] = l.size, cursor
+	} else {
+		variables["first"], variables["after"] = l.size, cursor
+	}
+	return variables
+}
+
+func (a *api) page(variables map[string]any) page {
+	a.tb.Helper()
+	var data struct{ Product struct{ Comments page } }
+	a.mustAsk(pageQuery, variables, &data)
+	return data.Product.Comments
+}
+
+// walk reads a list page by page to its end, and checks every page against the whole list as it should be.
+func (a *api) walk(l list, backwards bool, want []comment.Comment) {
+	a.tb.Helper()
+	var cursor *string
+	for at := 0; ; {
+		p := a.page(l.variables(backwards, cursor))
+		end := min(at+l.size, len(want))
+		expected, first, last := want[at:end], at == 0, end == len(want)
+		if backwards {
+			expected, first, last = want[len(want)-end:len(want)-at], last, first
+		}
+		a.checkPage(l, p, expected, first, last)
+		if end == len(want) {
+			return
+		}
+		at, cursor = end, p.PageInfo.EndCursor
+		if backwards {
+			cursor = p.PageInfo.StartCursor
+		}
+	}
+}
+
+func (a *api) checkPage(l list, p page, want []comment.Comment, first, last bool) {
+	a.tb.Helper()
+	got := make([]shown, 0, len(p.Edges))
+	for _, e := range p.Edges {
+		got = append(got, e.Node)
+	}
+	expected := make([]shown, 0, len(want))
+	for _, c := range want {
+		expected = append(expected, showing(c))
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		a.tb.Fatalf("%s: a page is not what it should be\n%s\n%s", l, diff, p.Plan.Summary)
+	}
+	if p.PageInfo.HasPreviousPage == first || p.PageInfo.HasNextPage == last {
+		a.tb.Fatalf("%s: the page claims hasPreviousPage %v, hasNextPage %v; it is first: %v, last: %v\n%s",
+			l, p.PageInfo.HasPreviousPage, p.PageInfo.HasNextPage, first, last, p.Plan.Summary)
+	}
+}
+
+// ratingSets are all 32 sets of ratings, the empty one and the full one included.
+func ratingSets() [][]int {
+	var out [][]int
+	for bits := range 1 << comment.MaxRating {
+		set := []int{}
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			if bits&(1<<(rating-1)) != 0 {
+				set = append(set, rating)
+			}
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+func languageSets(r *rand.Rand) [][]comment.Language {
+	some := slices.Clone(commenttest.Languages)
+	r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+	return [][]comment.Language{nil, {"en"}, {"ar", "nl"}, some[:3]}
+}
+
+// Every filter, both orders, forwards and backwards, in pages of all sizes: what comes is what a look at every comment
+// finds.
+func TestWholeReads(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		seed := uint64(time.Now().UnixNano())
+		r := rand.New(rand.NewPCG(seed, 0))
+		t.Logf("seed %d", seed)
+		a := newAPI(t, endpoint)
+		const product = "cup/en"
+		comments := commenttest.Many(r, product, 300)
+		comments = append(comments, commenttest.Many(r, "cup", 60)...)
+		comments = append(comments, commenttest.Many(r, "cup/en/5", 60)...)
+		a.load(comments...)
+		model := commenttest.NewModel(comments...)
+		for _, ratings := range ratingSets() {
+			for _, languages := range languageSets(r) {
+				l := list{product: product, order: comment.NewestFirst, size: 1 + r.IntN(comment.MaxPageSize)}
+				if r.IntN(2) == 0 {
+					l.order = comment.OldestFirst
+				}
+				l.filter = comment.Filter{Languages: languages, Ratings: ratings}
+				if r.IntN(3) == 0 {
+					from := commenttest.Epoch.Add(time.Duration(r.IntN(2000)) * time.Second)
+					to := from.Add(time.Duration(1+r.IntN(2000)) * time.Second)
+					l.filter.CreatedAfter, l.filter.CreatedBefore = &from, &to
+				}
+				want := model.List(product, mustNormalize(t, l.filter), l.order)
+				a.walk(l, false, want)
+				a.walk(l, true, want)
+			}
+		}
+	})
+}
+
+func mustNormalize(t *testing.T, filter comment.Filter) comment.Filter {
+	t.Helper()
+	normalized, err := filter.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return normalized
+}
+
+// Small pages of a list in which most comments share their second.
+func TestSmallPages(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := rand.New(rand.NewPCG(1, 2))
+		a := newAPI(t, endpoint)
+		comments := commenttest.Many(r, "7", 25)
+		a.load(comments...)
+		model := commenttest.NewModel(comments...)
+		for size := 1; size <= 4; size++ {
+			for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
+				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
+				want := model.List("7", l.filter, order)
+				a.walk(l, false, want)
+				a.walk(l, true, want)
+			}
+		}
+	})
+}
+
+// DynamoDB ends a page of its own at 1 MB, whatever the limit.
+func TestPagesCutByTheEngine(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := rand.New(rand.NewPCG(3, 4))
+		a := newAPI(t, endpoint)
+		var comments []comment.Comment
+		for range 40 {
+			comments = append(comments, commenttest.Large(r, "book", 80<<10))
+		}
+		a.load(comments...)
+		model := commenttest.NewModel(comments...)
+		for _, filter := range []comment.Filter{{}, {Languages: []comment.Language{"de", "en"}}, {Ratings: []int{4, 5}}} {
+			l := list{product: "book", order: comment.NewestFirst, size: 30, filter: filter}
+			want := model.List("book", filter, l.order)
+			a.walk(l, false, want)
+			a.walk(l, true, want)
+		}
+		p := a.page(list{product: "book", order: comment.NewestFirst, size: 30}.variables(false, nil))
+		if p.Plan.Waves < 3 || p.Plan.Queries != p.Plan.Waves {
+			t.Errorf("30 comments of 80 KB took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
+		}
+	})
+}
+
+// A residual filter that keeps little makes the read go on, and the page is still full.
+func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := rand.New(rand.NewPCG(5, 6))
+		a := newAPI(t, endpoint)
+		comments := commenttest.Many(r, "lamp", 500)
+		a.load(comments...)
+		l := list{product: "lamp", order: comment.NewestFirst, size: 3, filter: comment.Filter{Languages: []comment.Language{"ar"}}}
+		for c := 'a'; len(l.filter.Languages) < 40; c++ {
+			l.filter.Languages = append(l.filter.Languages, comment.Language(fmt.Sprintf("en-x-%c%d", 'a'+c%26, c)))
+		}
+		want := commenttest.NewModel(comments...).List("lamp", mustNormalize(t, l.filter), l.order)
+		if len(want) < 7 {
+			t.Fatalf("only %d comments fit: too few to page through", len(want))
+		}
+		a.walk(l, false, want)
+		a.walk(l, true, want)
+	})
+}
+
+// While comments come and go, whoever pages through sees those that were there all along exactly once, in order.
+func TestInsertsAndDeletesWhileWalking(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for _, backwards := range []bool{false, true} {
+			a := newAPI(t, endpoint)
+			comments := commenttest.Many(r, "chair", 120)
+			a.load(comments...)
+			model := commenttest.NewModel(comments...)
+			l := list{product: "chair", order: comment.NewestFirst, size: 7, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
+			gone := map[string]bool{}
+			added := map[string]bool{}
+			var seen []string
+			var cursor *string
+			for {
+				p := a.page(l.variables(backwards, cursor))
+				ids := make([]string, 0, len(p.Edges))
+				for _, e := range p.Edges {
+					ids = append(ids, e.Node.ID)
+				}
+				more := p.PageInfo.HasNextPage
+				cursor = p.PageInfo.EndCursor
+				if backwards {
+					slices.Reverse(ids)
+					more, cursor = p.PageInfo.HasPreviousPage, p.PageInfo.StartCursor
+				}
+				seen = append(seen, ids...)
+				if !more {
+					break
+				}
+				// Some go, the one at the cursor among them, and some come.
+				last := comment.ID(ids[len(ids)-1])
+				for _, id := range []comment.ID{last, comments[r.IntN(len(comments))].ID} {
+					a.delete(id)
+					model.Delete(id)
+					gone[string(id)] = true
+				}
+				fresh := commenttest.Random(r, "chair")
+				a.load(fresh)
+				added[string(fresh.ID)] = true
+			}
+			want := model.List("chair", l.filter, l.order)
+			if backwards {
+				slices.Reverse(want)
+			}
+			var stayed []string
+			for _, c := range want {
+				stayed = append(stayed, string(c.ID))
+			}
+			seen = slices.DeleteFunc(seen, func(id string) bool { return gone[id] || added[id] })
+			if diff := cmp.Diff(stayed, seen); diff != "" {
+				t.Errorf("backwards %v: %s", backwards, diff)
+			}
+		}
+	})
+}
+
+// Whether pages come before and after is exact also where the comment at the cursor is gone.
+func TestNeighboursOfDeletedCursors(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := rand.New(rand.NewPCG(9, 10))
+		a := newAPI(t, endpoint)
+		comments := commenttest.Many(r, "vase", 5)
+		a.load(comments...)
+		l := list{product: "vase", order: comment.NewestFirst, size: 5}
+		all := a.page(l.variables(false, nil))
+		for _, e := range []int{0, 4} {
+			a.delete(comment.ID(all.Edges[e].Node.ID))
+		}
+		first, last := all.Edges[0].Cursor, all.Edges[4].Cursor
+		between := l.variables(false, &first)
+		between["before"] = last
+		p := a.page(between)
+		if len(p.Edges) != 3 || p.PageInfo.HasNextPage || p.PageInfo.HasPreviousPage {
+			t.Errorf("between two cursors whose comments are gone: %d comments, %+v; want 3 and no neighbours", len(p.Edges), p.PageInfo)
+		}
+		second, fourth := all.Edges[1].Cursor, all.Edges[3].Cursor
+		a.delete(comment.ID(all.Edges[1].Node.ID))
+		between["after"], between["before"] = second, fourth
+		p = a.page(between)
+		if len(p.Edges) != 1 || !p.PageInfo.HasNextPage || p.PageInfo.HasPreviousPage {
+			t.Errorf("behind a gone cursor with nothing before it: %d comments, %+v; want 1, a next page and no previous one", len(p.Edges), p.PageInfo)
+		}
+		if p.Plan.Waves != 2 || p.Plan.Reads[1].Purpose != "PROBE" {
+			t.Errorf("a cursor whose comment is gone takes one probe, in a second wave:\n%s", p.Plan.Summary)
+		}
+	})
+}

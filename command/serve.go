@@ -1,0 +1,131 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/web"
+)
+
+// Bounds on connections. Reading a request and writing an answer both have to end: a client that sends or takes a byte
+// at a time would otherwise hold on to them for ever.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeMargin       = 15 * time.Second // beyond the time of the operation
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// Serve serves the API and the explorer.
+type Serve struct {
+	Listen           string        `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	OperationTimeout time.Duration `help:"How long the work for one request may take." default:"10s"`
+	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop." default:"15s"`
+	SampleData       bool          `help:"Put sample data into an empty table."`
+}
+
+// Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
+// names the cure, when it cannot start or when its engine ends.
+func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	// The port comes first: without it nothing else is worth starting.
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another by --listen", c.Listen, err)
+	}
+	defer func() { _ = listener.Close() }() // closed already once the server ran
+
+	session, err := flags.Open(ctx, "talkback serve", true, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	if c.SampleData {
+		if err := watched(ctx, session, func(ctx context.Context) error { return loadSample(ctx, session, term) }); err != nil {
+			return err
+		}
+	}
+	c.announce(listener.Addr(), session, term)
+	return watched(ctx, session, func(ctx context.Context) error { return c.serve(ctx, listener, session, term) })
+}
+
+// watched runs the work beside a look at the engine: when that ends, so does the work, and the reason is the error.
+func watched(ctx context.Context, session *Session, work func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	done := make(chan struct{})
+	group.Go(func() error {
+		defer close(done)
+		return work(ctx)
+	})
+	group.Go(func() error {
+		select {
+		case <-done:
+			return nil
+		case <-session.Lost():
+			return session.LostReason()
+		}
+	})
+	return group.Wait()
+}
+
+// serve answers requests until the context ends.
+func (c *Serve) serve(ctx context.Context, listener net.Listener, session *Session, term Terminal) error {
+	server := &http.Server{
+		Handler:           c.Handler(session, term),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      c.OperationTimeout + writeMargin,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-groupCtx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainTimeout)
+		defer cancel()
+		if err := server.Shutdown(drain); err != nil {
+			term.Logger.Warn("some requests were cut off at the end", "error", err)
+			return server.Close()
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// Handler wires everything that answers requests.
+func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
+	store := dynamo.NewStore(session.Client, session.Table)
+	return httpapi.New(httpapi.Options{
+		Schema: graph.NewExecutableSchema(graph.Config{
+			Resolvers: &resolvers.Resolver{Comments: store},
+		}),
+		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
+		Comments:         store,
+		Pages:            web.Handler(),
+		Ready:            store.Ready,
+		OperationTimeout: c.OperationTimeout,
+		Logger:           term.Logger,
+	})
+}
+
+func (c *Serve) announce(address net.Addr, session *Session, term Terminal) {
+	fmt.Fprintf(term.Err, "Talkback answers.\n  API       http://%[1]s/graphql\n  explorer  http://%[1]s/playground\n  table     %[2]s at %[3]s\nStop with Ctrl-C.\n",
+		address, session.Table, session.Address)
+}

@@ -1,0 +1,164 @@
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/talkback/talkback"
+
+// pkg is what the go command tells of a package.
+type pkg struct {
+	ImportPath, Dir, Doc                              string
+	GoFiles, Imports, Deps, TestImports, XTestImports []string
+}
+
+// local is the path of a package inside the module, "." for its root.
+func (p pkg) local() string {
+	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	list := exec.Command("go", "list", "-json", "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []pkg
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// own are the packages of ours that a package may import, and why no others. Test support is below internal.
+var own = map[string]struct {
+	may []string
+	why string
+}{
+	"comment":               {nil, "the nouns depend on nothing, so that everything can depend on them"},
+	"graph":                 {[]string{"comment", "resolvers/scalar"}, "generated code knows the nouns and how scalars are written"},
+	"loaders":               {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
+	"resolvers":             {[]string{"comment", "graph", "loaders"}, "a resolver that knew the table would plan and read on its own"},
+	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
+	"dynamo":                {[]string{"comment", "dynamo/merge"}, "the table does not know who asks"},
+	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
+	"httpapi":               {[]string{"loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
+	"reviewfile":            {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
+	"sample":                {[]string{"comment"}, "likewise"},
+	"web":                   {nil, "pages speak to the API over HTTP only, as anyone's would"},
+	"internal/engine":       {[]string{"internal/engine/child"}, "an engine can be run without knowing what is kept in it"},
+	"internal/engine/child": {nil, "a process is a process"},
+	"internal/arch":         {nil, "it looks at the code from outside"},
+	"internal/commenttest":  {[]string{"comment"}, "a model that shared code with what it checks would share its errors"},
+	"internal/dynamotest":   {[]string{"internal/engine/child"}, "it starts engines and knows nothing of tables"},
+	"internal/browsertest":  {nil, "a browser sees what a person sees"},
+	"command": {[]string{
+		"comment", "dynamo", "graph", "httpapi", "internal/engine", "resolvers", "reviewfile", "sample", "web",
+	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
+	"": {[]string{"command"}, "main hands over to the commands"},
+}
+
+func TestWhoImportsWhom(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name := p.local()
+		rule, known := own[name]
+		if !known {
+			t.Errorf("package %q has no rule: say in this test what it may import, and why", name)
+		}
+		seen[name] = true
+		for _, imported := range p.Imports {
+			inside, ours := strings.CutPrefix(imported, module+"/")
+			if ours && !slices.Contains(rule.may, inside) {
+				t.Errorf("%s imports %s, and must not: %s", name, inside, rule.why)
+			}
+		}
+	}
+	for name, rule := range own {
+		for _, imported := range append(rule.may, name) {
+			if !seen[imported] {
+				t.Errorf("the rule of %q names package %q, which does not exist", name, imported)
+			}
+		}
+	}
+}
+
+// doors are the big dependencies, each with the packages through which alone they come in.
+var doors = []struct {
+	dependency string
+	through    []string
+	why        string
+}{
+	{"github.com/aws/", []string{"dynamo", "command"}, "the SDK is dynamo's; command only holds the client it is given"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi"}, "likewise"},
+	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
+	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
+	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
+	{"testing", nil, "test support in shipped code brings its flags along"},
+}
+
+func TestDependenciesComeThroughTheirDoors(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range packages(t) {
+		if strings.HasSuffix(p.local(), "test") {
+			continue // test support
+		}
+		for _, door := range doors {
+			for _, imported := range p.Imports {
+				if imported != door.dependency && !(strings.HasSuffix(door.dependency, "/") && strings.HasPrefix(imported, door.dependency)) {
+					continue
+				}
+				used[door.dependency] = true
+				if !slices.Contains(door.through, p.local()) {
+					t.Errorf("%s imports %s, and must not: %s", p.local(), imported, door.why)
+				}
+			}
+		}
+	}
+	for _, door := range doors {
+		if !used[door.dependency] && door.through != nil {
+			t.Errorf("nothing imports %s: its rule is about nothing", door.dependency)
+		}
+	}
+}
+
+// The nouns keep to the standard library and x/text, the merge to the standard library, whatever they import by way of
+// others.
+func TestWhatTheCoreDependsOn(t *testing.T) {
+	for _, p := range packages(t) {
+		allowed, core := map[string][]string{"comment": {"golang.org/x/text/"}, "dynamo/merge": {}}[p.local()]
+		if !core {
+			continue
+		}
+		for _, dependency := range p.Deps {
+			outside := strings.Contains(strings.Split(dependency, "/")[0], ".")
+			if outside && !slices.ContainsFunc(allowed, func(prefix string) bool { return strings.HasPrefix(dependency, prefix) }) {
+				t.Errorf("%s depends on %s", p.local(), dependency)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.Doc == "" && p.local() != "graph" {
+			t.Errorf("package %q has no comment that says what it is for", p.local())
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// eachSource parses every file of shipped, hand-written code.
+func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fset *token.FileSet)) {
+	t.Helper()
+	for _, p := range packages(t) {
+		for _, name := range p.GoFiles {
+			path, fset := filepath.Join(p.Dir, name), token.NewFileSet()
+			file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ast.IsGenerated(file) {
+				look(p, path, file, fset)
+			}
+		}
+	}
+}
+
+// environment is where the environment may be read: flags in command (by kong), and what the SDK's own users know.
+var environment = map[string]string{
+	"dynamo/client.go":                  "AWS's own variables, for engines that look at credentials",
+	"internal/dynamotest/dynamotest.go": "tests only", "internal/dynamotest/engines.go": "tests only",
+	"internal/browsertest/browsertest.go": "tests only",
+}
+
+func TestEnvironmentIsReadInOnePlace(t *testing.T) {
+	eachSource(t, func(p pkg, path string, file *ast.File, fset *token.FileSet) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := call.X.(*ast.Ident)
+			where := filepath.Join(p.local(), filepath.Base(path))
+			if ok && x.Name == "os" && (call.Sel.Name == "Getenv" || call.Sel.Name == "LookupEnv") && environment[where] == "" {
+				t.Errorf("%s reads the environment; settings are flags of the package command", fset.Position(call.Pos()))
+			}
+			return true
+		})
+	})
+}
+
+func TestExportedNamesAreDescribed(t *testing.T) {
+	eachSource(t, func(_ pkg, _ string, file *ast.File, fset *token.FileSet) {
+		for _, declaration := range file.Decls {
+			for _, name := range undescribed(declaration) {
+				t.Errorf("%s: %s has no comment", fset.Position(declaration.Pos()), name)
+			}
+		}
+	})
+}
+
+// undescribed lists the exported names of a declaration that no comment describes.
+func undescribed(declaration ast.Decl) []string {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil {
+			return []string{d.Name.Name}
+		}
+	case *ast.GenDecl:
+		var names []string
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+					names = append(names, s.Name.Name)
+				}
+			case *ast.ValueSpec:
+				if s.Names[0].IsExported() && d.Doc == nil && s.Doc == nil {
+					names = append(names, s.Names[0].Name)
+				}
+			}
+		}
+		return names
+	}
+	return nil
+}
+
+// generatedModels are all that the generator may make up. A type that it makes beside these is one it did not find in
+// comment, silently.
+var generatedModels = "CommentConnection CommentEdge PageInfo"
+
+func TestGeneratedModels(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../../graph/models_gen.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, declaration := range file.Decls {
+		if d, ok := declaration.(*ast.GenDecl); ok && d.Tok == token.TYPE {
+			names = append(names, d.Specs[0].(*ast.TypeSpec).Name.Name)
+		}
+	}
+	if diff := cmp.Diff(generatedModels, strings.Join(names, " ")); diff != "" {
+		t.Errorf("graph/models_gen.go holds other types than expected: %s", diff)
+	}
+}
+
+// Generated code is what the generator makes of the schema as it stands.
+func TestGeneratedCodeIsFresh(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left out: generating the code again, with -short")
+	}
+	dir := t.TempDir()
+	copyModule(t, dir)
+	generate := exec.Command("go", "run", "github.com/99designs/gqlgen", "generate")
+	generate.Dir = dir
+	if out, err := generate.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"graph/generated.go", "graph/models_gen.go"} {
+		committed, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(committed) != string(made) {
+			t.Errorf("%s is not what the schema makes: run `make generate`", name)
+		}
+	}
+}
+
+// copyModule copies what generating needs: the schema, its configuration, and the packages that it is bound to.
+func copyModule(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "tools.go"} {
+		raw, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"comment", "graph", "resolvers/scalar"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("../..", name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
