@@ -13,11 +13,14 @@ import (
 // Comment is the comment of an id, nil when there is none. Comments asked for within a millisecond are fetched together.
 // A failure is not remembered: whoever asks again makes a new attempt.
 func (l *Loaders) Comment(ctx context.Context, id comment.ID) (*comment.Comment, error) {
-	c, err := await(ctx, l.comments.Load(ctx, id))
-	if err != nil {
-		l.comments.Clear(ctx, id)
-	}
-	return c, err
+	load := l.comments.Load(ctx, id)
+	return await(ctx, func() (*comment.Comment, error) {
+		c, err := load()
+		if err != nil {
+			l.comments.Clear(ctx, id)
+		}
+		return c, err
+	})
 }
 
 // await waits for the answer of a batch no longer than the caller's context lasts; the library alone would.

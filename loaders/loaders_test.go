@@ -1,0 +1,171 @@
+package loaders_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/loaders"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// getter answers from a function and remembers what it was asked.
+type getter struct {
+	mu    sync.Mutex
+	calls [][]comment.ID
+	get   func(ctx context.Context, call int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error)
+}
+
+func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	g.mu.Lock()
+	g.calls = append(g.calls, slices.Clone(ids))
+	call := len(g.calls)
+	g.mu.Unlock()
+	return g.get(ctx, call, ids)
+}
+
+func all(_ context.Context, _ int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	found := map[comment.ID]comment.Comment{}
+	for _, id := range ids {
+		found[id] = comment.Comment{ID: id}
+	}
+	return found, nil, nil
+}
+
+func id(n int) comment.ID { return comment.IDOf(comment.Position{15: byte(n), 14: byte(n >> 8)}) }
+
+// ask loads many ids at once, as the fields of one level do.
+func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.Comment, []error) {
+	comments, errs := make([]*comment.Comment, len(ids)), make([]error, len(ids))
+	var group sync.WaitGroup
+	for i, id := range ids {
+		group.Go(func() { comments[i], errs[i] = l.Comment(ctx, id) })
+	}
+	group.Wait()
+	return comments, errs
+}
+
+func TestManyAskOneCall(t *testing.T) {
+	g := &getter{get: all}
+	ids := []comment.ID{id(1), id(2), id(1), id(3)}
+	comments, errs := ask(t.Context(), loaders.New(g), ids)
+	for i := range ids {
+		if errs[i] != nil || comments[i].ID != ids[i] {
+			t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
+		}
+	}
+	if len(g.calls) != 1 || len(g.calls[0]) != 3 {
+		t.Errorf("%d calls %v, want one for three different ids", len(g.calls), g.calls)
+	}
+}
+
+func TestNoCallIsLargerThanTheTableTakes(t *testing.T) {
+	g := &getter{get: all}
+	var ids []comment.ID
+	for n := range 250 {
+		ids = append(ids, id(n))
+	}
+	if _, errs := ask(t.Context(), loaders.New(g), ids); errors.Join(errs...) != nil {
+		t.Fatal(errors.Join(errs...))
+	}
+	for _, call := range g.calls {
+		if len(call) > 100 {
+			t.Errorf("a call for %d ids", len(call))
+		}
+	}
+}
+
+func TestWhatOneKeyGets(t *testing.T) {
+	busy := errors.New("busy")
+	g := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		return map[comment.ID]comment.Comment{id(1): {ID: id(1)}}, map[comment.ID]error{id(2): busy}, nil
+	}}
+	comments, errs := ask(t.Context(), loaders.New(g), []comment.ID{id(1), id(2), id(3)})
+	if comments[0] == nil || errs[0] != nil {
+		t.Errorf("found: %v, %v", comments[0], errs[0])
+	}
+	if comments[1] != nil || !errors.Is(errs[1], busy) {
+		t.Errorf("failed: %v, %v; want its own error", comments[1], errs[1])
+	}
+	if comments[2] != nil || errs[2] != nil {
+		t.Errorf("missing: %v, %v; want neither", comments[2], errs[2])
+	}
+}
+
+func TestFailuresAreNotRemembered(t *testing.T) {
+	g := &getter{get: func(ctx context.Context, call int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		switch call {
+		case 1:
+			return nil, nil, errors.New("broken")
+		case 2:
+			panic("a bug of ours")
+		}
+		return all(ctx, call, ids)
+	}}
+	l := loaders.New(g)
+	for range 2 {
+		if _, err := l.Comment(t.Context(), id(1)); err == nil {
+			t.Error("the failure of a call is no error")
+		}
+	}
+	if c, err := l.Comment(t.Context(), id(1)); c == nil || err != nil {
+		t.Errorf("after two failures: %v, %v", c, err)
+	}
+	if _, err := l.Comment(t.Context(), id(1)); err != nil || len(g.calls) != 3 {
+		t.Errorf("%v after %d calls; what was found is remembered", err, len(g.calls))
+	}
+}
+
+// A caller who goes away neither waits for the batch nor takes it with him.
+func TestOneCallerGoesAway(t *testing.T) {
+	proceed := make(chan struct{})
+	started := make(chan struct{})
+	g := &getter{get: func(ctx context.Context, call int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		close(started)
+		<-proceed
+		if err := ctx.Err(); err != nil {
+			return nil, nil, fmt.Errorf("the batch ended with its first caller: %w", err)
+		}
+		return all(ctx, call, ids)
+	}}
+	l := loaders.New(g)
+	first, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := l.Comment(first, id(1))
+		left <- err
+	}()
+	<-started
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who went away got %v", err)
+	}
+	stayed := make(chan error)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err := l.Comment(ctx, id(1))
+		stayed <- err
+	}()
+	close(proceed)
+	if err := <-stayed; err != nil {
+		t.Errorf("who stayed got %v", err)
+	}
+}
+
+func TestContextWithoutLoaders(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a request without loaders went unnoticed")
+		}
+	}()
+	loaders.From(t.Context())
+}
