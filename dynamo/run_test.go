@@ -1,0 +1,136 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// fakeQuerier answers from a function, to put the runner into situations that an engine cannot be brought into.
+type fakeQuerier struct {
+	mu    sync.Mutex
+	calls []*dynamodb.QueryInput
+	query func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error)
+}
+
+func (f *fakeQuerier) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, in)
+	f.mu.Unlock()
+	return f.query(ctx, in)
+}
+
+func planFor(ratings ...int) Plan {
+	filter := comment.Filter{Ratings: ratings}
+	w := window{high: comment.MaxPosition, descending: true}
+	return makePlan("42", filter, chooseNarrowest, w, comment.ReadPage, 21)
+}
+
+// partitionKey is the partition that a call reads.
+func partitionKey(in *dynamodb.QueryInput) string {
+	return in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS).Value
+}
+
+// The first failure cancels its siblings, and nothing of the run is left behind.
+func TestFirstFailureCancelsSiblings(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	broken := errors.New("broken")
+	f := &fakeQuerier{query: func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+		if partitionKey(in) == "PRODUCT#42/3" {
+			return nil, broken
+		}
+		<-ctx.Done() // would wait for ever otherwise
+		return nil, ctx.Err()
+	}}
+	taken, _, err := execute(t.Context(), f, "comments", planFor(1, 3, 5))
+	if !errors.Is(err, broken) || taken != nil {
+		t.Errorf("%v, %v; want nothing and the first failure", taken, err)
+	}
+}
+
+func TestCanceledRunMakesNoCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := &fakeQuerier{}
+	if _, _, err := execute(ctx, f, "comments", planFor(5)); !errors.Is(err, context.Canceled) || len(f.calls) > 0 {
+		t.Errorf("%v after %d calls", err, len(f.calls))
+	}
+}
+
+// shelf is a table of one product in memory. It cuts its answers at random, as DynamoDB may: short of the limit, empty,
+// or with a LastEvaluatedKey though nothing follows.
+type shelf struct {
+	comments []comment.Comment // newest first
+	random   *rand.Rand
+	mu       sync.Mutex
+}
+
+func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var left []comment.Comment
+	for _, c := range s.comments {
+		if (Partition{Index: ByRating, Rating: c.Rating}).Key("42") == partitionKey(in) {
+			left = append(left, c)
+		}
+	}
+	if after := in.ExclusiveStartKey; after != nil {
+		last := after[attrSort].(*types.AttributeValueMemberS).Value
+		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return c.ID.Position().String() >= last })
+	}
+	looked := min(int(*in.Limit), len(left), s.random.IntN(8))
+	out := &dynamodb.QueryOutput{ScannedCount: int32(looked), Count: int32(looked)}
+	for _, c := range left[:looked] {
+		out.Items = append(out.Items, encode(c))
+	}
+	switch {
+	case looked > 0 && (looked < len(left) || s.random.IntN(2) == 0):
+		out.LastEvaluatedKey = out.Items[looked-1]
+	case looked == 0 && len(left) > 0:
+		out.LastEvaluatedKey = in.ExclusiveStartKey
+		if out.LastEvaluatedKey == nil {
+			out.LastEvaluatedKey = item{attrSort: &types.AttributeValueMemberS{Value: comment.MaxPosition.String()}}
+		}
+	}
+	return out, nil
+}
+
+// However the table cuts its answers and whatever limits a plan chose, the page is full and in order.
+func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		comments := commenttest.Many(r, "42", rapid.IntRange(0, 60).Draw(t, "comments"))
+		filter := comment.Filter{Ratings: []int{1, 4, 5}}
+		want := commenttest.NewModel(comments...).List("42", filter, comment.NewestFirst)
+		s := &shelf{comments: commenttest.NewModel(comments...).List("42", comment.Filter{}, comment.NewestFirst), random: r}
+
+		plan := planFor(filter.Ratings...)
+		plan.Want = rapid.IntRange(0, 40).Draw(t, "want")
+		for i := range plan.Reads {
+			plan.Reads[i].Limit = rapid.IntRange(1, 40).Draw(t, "limit")
+		}
+		got, done, err := execute(t.Context(), &fakeQuerier{query: s.query}, "comments", plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = want[:min(plan.Want, len(want))]
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("took %v\nwant %v", got, want)
+		}
+		if report := explain([]*run{done}, len(got)); report.Waves != done.waves {
+			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package dynamo_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+func TestTableIsMadeAndRecognized(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		for _, when := range []string{"first", "again"} {
+			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+				t.Fatalf("%s: %v", when, err)
+			}
+		}
+		if err := dynamo.CheckTable(t.Context(), client, table); err != nil {
+			t.Error(err)
+		}
+		ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
+		if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != "expires" {
+			t.Errorf("time to live: %v, %v", ttl, err)
+		}
+	})
+}
+
+// A table that looks alike and is not would answer wrongly, so it is refused at the start.
+func TestTableOfAnotherShape(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		why    string
+		change func(*dynamodb.CreateTableInput)
+		says   string
+	}{
+		{"another key", func(in *dynamodb.CreateTableInput) { in.KeySchema = in.KeySchema[:1] }, "its key is PK instead of PK + SK"},
+		{"no stream", func(in *dynamodb.CreateTableInput) { in.StreamSpecification = nil }, "it has no stream of NEW_AND_OLD_IMAGES"},
+		{"keys alone in the stream", func(in *dynamodb.CreateTableInput) {
+			in.StreamSpecification.StreamViewType = types.StreamViewTypeKeysOnly
+		}, "it has no stream of NEW_AND_OLD_IMAGES"},
+		{"an index less", func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes = in.GlobalSecondaryIndexes[1:] }, "it has no index byLangAndRating"},
+		{"an index with another key", func(in *dynamodb.CreateTableInput) {
+			in.GlobalSecondaryIndexes[1].KeySchema = in.GlobalSecondaryIndexes[2].KeySchema
+		}, "the key of its index byLang is GSI3PK + GSISK instead of GSI2PK + GSISK"},
+		{"an index that does not carry what a list shows", func(in *dynamodb.CreateTableInput) {
+			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+		}, `its index all does not carry attribute "l"`},
+	} {
+		input := dynamo.Definition(dynamotest.TableName(t))
+		row.change(input)
+		dropUnusedAttributes(input)
+		if _, err := client.CreateTable(t.Context(), input); err != nil {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		err := dynamo.CheckTable(t.Context(), client, *input.TableName)
+		if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "--table") {
+			t.Errorf("%s: %v; want a sentence that says %q and names the cure", row.why, err, row.says)
+		}
+	}
+}
+
+// dropUnusedAttributes drops the definitions that no key uses, which DynamoDB refuses.
+func dropUnusedAttributes(input *dynamodb.CreateTableInput) {
+	used := map[string]bool{}
+	note := func(schema []types.KeySchemaElement) {
+		for _, element := range schema {
+			used[*element.AttributeName] = true
+		}
+	}
+	note(input.KeySchema)
+	for _, index := range input.GlobalSecondaryIndexes {
+		note(index.KeySchema)
+	}
+	var kept []types.AttributeDefinition
+	for _, definition := range input.AttributeDefinitions {
+		if used[*definition.AttributeName] {
+			kept = append(kept, definition)
+		}
+	}
+	input.AttributeDefinitions = kept
+}
