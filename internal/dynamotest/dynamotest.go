@@ -1,6 +1,7 @@
-// Package dynamotest gives tests a real engine to talk to: Dynoxide, which the program runs by default, and Amazon's own
-// DynamoDB Local, which keeps us honest about the first. Each is started when a test of the process first asks for it, in
-// memory, and is gone when the test process ends, in whatever way. It is test support, and no shipped code imports it.
+// Package dynamotest gives tests a real engine to talk to: Dynoxide, which the program runs by default, and Amazon's
+// own DynamoDB Local, which keeps us honest about the first. Each is started when a test of the process first asks
+// for it, in memory, and is gone when the test process ends, in whatever way. It is test support, and no shipped code
+// imports it.
 //
 //	func TestMain(m *testing.M) { dynamotest.Main(m) }
 //

@@ -34,8 +34,8 @@ func findDynoxide() (string, error) {
 	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", errNotInstalled)
 }
 
-// dynamoDBLocalCommand runs DynamoDB Local in memory. It reports its use to Amazon unless told not to. The smaller collector and the
-// first compiler alone make it start faster and leave the other tests their memory and processors.
+// dynamoDBLocalCommand runs DynamoDB Local in memory. It reports its use to Amazon unless told not to. The smaller
+// collector and the first compiler alone make it start faster and leave the other tests their memory and processors.
 func dynamoDBLocalCommand(port int) (child.Command, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -43,7 +43,7 @@ func dynamoDBLocalCommand(port int) (child.Command, error) {
 	}
 	folder := filepath.Join(root, ".cache", "dynamodb-local")
 	if _, err := os.Stat(folder); err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: %s does not exist; %w", folder, errNotInstalled)
+		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", errNotInstalled)
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {

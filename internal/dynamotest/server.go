@@ -111,7 +111,8 @@ func (s *server) answers(ctx context.Context) bool {
 // probeClient leaves no connection behind that a test for leaked goroutines would find.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// stop ends the engine, if one was started. Errors have nobody to go to: the tests are over, and the process's end kills what is left.
+// stop ends the engine, if one was started. Errors have nobody to go to: the tests are over, and the process's end
+// kills what is left.
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,8 @@ const binaryName = "dynoxide"
 
 // errMissing names the cures, for whichever way talkback was installed.
 var errMissing = errors.New("the local engine " + binaryName + " is neither beside this program nor on PATH: " +
-	"`make run` fetches it; or put it on PATH, name it with --engine PATH, or use another engine with --endpoint URL or --aws")
+	"`make run` fetches it; or put it on PATH, name it with --engine PATH, " +
+	"or use another engine with --endpoint URL or --aws")
 
 // findBinary returns the engine's program: the one asked for, else the one beside us, else the one on PATH.
 func findBinary(asked string) (string, error) {

@@ -1,9 +1,9 @@
 // Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of ours needs it.
 //
 // One data folder holds one engine: its database file, its log, a lock, and a record of who runs it, so that a second
-// command either uses the first one's engine or is told in one sentence why it cannot (folder.go). The engine is a child
-// that never outlives us (package child). While it runs, its stream records are kept in order and trimmed, which
-// it does not do itself (records.go).
+// command either uses the first one's engine or is told in one sentence why it cannot (folder.go). The engine is a
+// child that never outlives us (package child). While it runs, its stream records are kept in order and trimmed,
+// which it does not do itself (records.go).
 package engine
 
 import (
@@ -56,8 +56,8 @@ type Engine struct {
 	release  error // of the folder; set before done is closed
 }
 
-// Start starts an engine on the folder and returns when it answers. The context bounds the start only: the engine runs until
-// Stop, or until this process ends in whatever way.
+// Start starts an engine on the folder and returns when it answers. The context bounds the start only: the engine
+// runs until Stop, or until this process ends in whatever way.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	return start(ctx, o, defaults)
 }
@@ -149,8 +149,8 @@ func run(ctx context.Context, binary, folder string, freePort func() (int, error
 	}
 }
 
-// answers says whether the engine is ready. Its own word comes first, because when somebody else got the port before it, what
-// answers there is not our engine.
+// answers says whether the engine is ready. Its own word comes first, because when somebody else got the port before
+// it, what answers there is not our engine.
 func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 	if !strings.Contains(running.LastWords(), "listening on "+endpoint) {
 		return false
@@ -188,11 +188,12 @@ func (e *Engine) Endpoint() string { return e.endpoint }
 // Done is closed when the engine's process has ended and its folder is free again.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err says why the engine ended, with its exit status and the last lines of its log. It is nil while the engine runs, and after Stop.
+// Err says why the engine ended, with its exit status and the last lines of its log. It is nil while the engine runs,
+// and after Stop.
 func (e *Engine) Err() error { return e.child.Err() }
 
-// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when the engine is gone, and
-// may be called more than once.
+// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when the engine is gone,
+// and may be called more than once.
 func (e *Engine) Stop() error {
 	if err := e.child.Stop(stopGrace); err != nil {
 		return err

@@ -63,7 +63,8 @@ func (e *InUseError) Error() string {
 	if e.PID != 0 && !e.Shared {
 		who += ", which does not share its engine"
 	}
-	return fmt.Sprintf("the data folder %s is in use by %s: stop that process, or use another folder (--data)", e.Folder, who)
+	return fmt.Sprintf("the data folder %s is in use by %s: stop that process, or use another folder (--data)",
+		e.Folder, who)
 }
 
 func inUse(folder string, r record) *InUseError {
@@ -106,7 +107,8 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 }
 
 func unusable(folder string, err error) error {
-	return fmt.Errorf("cannot use %s as the data folder: %w; make it writable, or use another folder (--data)", folder, err)
+	return fmt.Errorf("cannot use %s as the data folder: %w; make it writable, or use another folder (--data)",
+		folder, err)
 }
 
 // announce writes the record under another name and renames it, so that nobody reads half a record.
@@ -145,9 +147,9 @@ func readRecord(folder string) record {
 	return r
 }
 
-// Shared returns the endpoint of the engine that another process runs on the folder and shares. It waits for one that is
-// just starting. Where nobody runs an engine, found is false; where somebody does who does not share it, the error is an
-// *InUseError.
+// Shared returns the endpoint of the engine that another process runs on the folder and shares. It waits for one that
+// is just starting. Where nobody runs an engine, found is false; where somebody does who does not share it, the error
+// is an *InUseError.
 func Shared(ctx context.Context, folder string) (endpoint string, found bool, err error) {
 	path := filepath.Join(folder, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

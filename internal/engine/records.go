@@ -2,17 +2,18 @@ package engine
 
 // This file makes up for what Dynoxide 1.2.1 does not do with the records of a table's stream.
 //
-// It numbers each record by the largest number so far, which without an index it finds by reading every record: a table
-// slows down as its stream grows. And it never removes a record, where AWS does after 24 hours. So we keep an index on its
-// table of records, and remove what is old.
+// It numbers each record by the largest number so far, which without an index it finds by reading every record: a
+// table slows down as its stream grows. And it never removes a record, where AWS does after 24 hours. So we keep an
+// index on its table of records, and remove what is old.
 //
-// Both are done through a connection of our own while the engine runs. That is safe, because SQLite serves several processes
-// on one file, because the engine's writes all begin with BEGIN IMMEDIATE and wait up to 5 s for the lock, and because a batch here
-// holds it for some 10 ms. Tried with four writers loading at full speed: nothing failed, nothing was lost.
+// Both are done through a connection of our own while the engine runs. That is safe, because SQLite serves several
+// processes on one file, because the engine waits up to 5 s for the lock at the beginning of each write, and because a
+// batch here holds it for 3 ms as a rule and 30 ms at most. Tried with four writers loading at full speed while 60,000
+// records went: nothing failed, nothing was lost.
 //
 // Tried and rejected: an index of the two numbering columns only. With it, DescribeStream, which asks for a shard's
-// first and last number, reads whole records with their images; with the other two columns it reads the index alone, four
-// times as fast, and writes cost the same.
+// first and last number, reads whole records with their images; with the other two columns it reads the index alone,
+// four times as fast, and writes cost the same.
 
 import (
 	"context"
@@ -60,8 +61,8 @@ type streamRecords struct {
 	unknown bool // the file's layout is not the known one: hands off
 }
 
-// index makes the index, unless it is there or the file's layout is not the known one. The engine must be running, since it is the
-// one who makes the tables.
+// index makes the index, unless it is there or the file's layout is not the known one. The engine must be running,
+// since it is the one who makes the tables.
 func (s *streamRecords) index(ctx context.Context) error {
 	db, err := s.connect()
 	if err != nil {
@@ -74,8 +75,9 @@ func (s *streamRecords) index(ctx context.Context) error {
 	}
 	if layout != layoutKnown {
 		s.unknown = true
-		s.log.Warn("the engine's database has a layout that this program does not know, so its stream records are left as they are: "+
-			"writes slow down as the stream grows, and records older than 24 hours stay; use the engine version that `make run` fetches",
+		s.log.Warn("the engine's database has a layout that this program does not know, so its stream records are left "+
+			"as they are: writes slow down as the stream grows, and records older than 24 hours stay; "+
+			"use the engine version that `make run` fetches",
 			"file", s.file, "schema", layout.schema, "columns", layout.columns)
 		return nil
 	}
@@ -149,8 +151,8 @@ func (s *streamRecords) trim(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// trimTable removes one table's old records in small transactions. After each it pauses as long as that one took, so that the engine has
-// the file at least half of the time.
+// trimTable removes one table's old records in small transactions. After each it pauses as long as that one took, so
+// that the engine has the file at least half of the time.
 func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) error {
 	for {
 		began := time.Now()
@@ -169,8 +171,8 @@ func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) 
 	}
 }
 
-// connect opens the database file for a few statements, one after the other. It must exist: an empty one made here would
-// not be the engine's.
+// connect opens the database file for a few statements, one after the other. It must exist: an empty one made here
+// would not be the engine's.
 func (s *streamRecords) connect() (*sql.DB, error) {
 	path, err := filepath.Abs(s.file)
 	if err != nil {

@@ -108,7 +108,8 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 	}
 }
 
-// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails and no young record is lost.
+// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails and no young record
+// is lost.
 func TestTrimWhileOthersWrite(t *testing.T) {
 	const writers, batches = 4, 40
 	e := running(t, options(t))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts Amazon's DynamoDB Local, which the engine tests run against beside Dynoxide, into .cache/dynamodb-local: one folder of
-# jars and native libraries. Its version is that of pom.xml beside this file. It needs Java 17 or newer.
+# Puts Amazon's DynamoDB Local, which the engine tests run against beside Dynoxide, into .cache/dynamodb-local: one
+# folder of jars and native libraries. Its version is that of pom.xml beside this file. It needs Java 17 or newer.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -19,8 +19,10 @@ fetched() { cmp -s "$here/pom.xml" "$target/stamp"; }
 ready() { [ "$(java_version)" -ge 17 ] && { fetched || command -v mvn >/dev/null; }; }
 
 if ! ready; then
-	can_install || leave_out "$suite" "it needs Java 17 or newer (found: $(java_version)) and Maven, which only root on Debian gets installed here"
-	install_packages openjdk-17-jre-headless maven || leave_out "$suite" "apt-get could not install openjdk-17-jre-headless and maven"
+	can_install ||
+		leave_out "$suite" "it needs Java 17 or newer (found: $(java_version)) and Maven; only root on Debian gets them from here"
+	install_packages openjdk-17-jre-headless maven ||
+		leave_out "$suite" "apt-get could not install openjdk-17-jre-headless and maven"
 	ready || leave_out "$suite" "Java 17 was installed, but $(command -v java) is version $(java_version)"
 fi
 

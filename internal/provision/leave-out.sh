@@ -1,5 +1,5 @@
-# Read by the scripts beside it, for what is needed by some tests only. Those tests are left out where it cannot be had, except in
-# CI, which is there to run everything.
+# Read by the scripts beside it, for what is needed by some tests only. Those tests are left out where it cannot be
+# had, except in CI, which is there to run everything.
 
 # leave_out WHAT WHY ends the script with one line that says what will not be tested.
 leave_out() {

@@ -108,8 +108,8 @@ func (c *Child) Err() error {
 // LastWords returns the last lines that the child printed, as one line.
 func (c *Child) LastWords() string { return c.output.tail() }
 
-// Stop asks the child to end, kills it when it has not ended within the given grace, and returns when it is gone. It may be called
-// again, also from several goroutines.
+// Stop asks the child to end, kills it when it has not ended within the given grace, and returns when it is gone. It
+// may be called again, also from several goroutines.
 func (c *Child) Stop(grace time.Duration) error {
 	c.stopping.Store(true)
 	if err := c.signal(syscall.SIGTERM); err != nil {
@@ -137,8 +137,8 @@ func (c *Child) signal(s syscall.Signal) error {
 	return nil
 }
 
-// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so at once; when the context
-// ends, it says what the child printed until then.
+// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so at once; when the
+// context ends, it says what the child printed until then.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

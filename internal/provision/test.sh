@@ -1,0 +1,26 @@
+#!/bin/sh
+# Runs every test, then says once more which were left out and why: go test itself keeps quiet about skipped ones.
+# What it printed in full is in .cache/test.log. Arguments are passed on to go test.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+cd "$here/../.."
+mkdir -p .cache
+log=.cache/test.log
+failed=.cache/test.failed
+rm -f "$failed"
+
+# A pipe's exit status is that of its last command, so that of go test is handed on in a file.
+{ go test -race -v "$@" ./... 2>&1 || echo "go test ended with status $?" >"$failed"; } |
+	tee "$log" |
+	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
+
+left_out=$(sed -n 's/.*\(left out: \)/\1/p' "$log" | sort -u)
+if [ -n "$left_out" ]; then
+	echo
+	echo "$left_out"
+fi
+if [ -e "$failed" ]; then
+	cat "$failed" >&2
+	exit 1
+fi
