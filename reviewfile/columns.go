@@ -1,0 +1,199 @@
+package reviewfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Field is what a column of a file can hold of a comment.
+type Field string
+
+// The fields.
+const (
+	// ID is the id of the review where the file comes from. With the product's id it makes the id of the comment.
+	ID Field = "id"
+	// Product is the id of the product.
+	Product Field = "product"
+	// Rating is 1 to 5 stars.
+	Rating Field = "rating"
+	// Language is the language of the text, or what Options.LanguageOf turns into it.
+	Language Field = "language"
+	// Title is the headline.
+	Title Field = "title"
+	// Text is what was written. In a file with headlines and no texts it is the headline.
+	Text Field = "text"
+	// Author is the id of the author.
+	Author Field = "author"
+	// AuthorName is the name of the author.
+	AuthorName Field = "authorName"
+	// CreatedAt is when it was written.
+	CreatedAt Field = "createdAt"
+)
+
+// Fields are all fields, in the order in which people think of them.
+func Fields() []Field {
+	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt}
+}
+
+// marketplace is the name, as plain makes it, of Amazon's column of countries.
+const marketplace = "marketplace"
+
+// known are the names by which columns are known, as plain makes them, the best first.
+var known = map[Field][]string{
+	ID:         {"reviewid", "commentid", "id"},
+	Product:    {"productid", "asin", "product", "parentasin"},
+	Rating:     {"starrating", "rating", "stars", "overall", "score"},
+	Language:   {"language", "lang", "locale", marketplace},
+	Title:      {"reviewheadline", "title", "headline", "summary"},
+	Text:       {"reviewbody", "text", "body", "content", "reviewtext"},
+	Author:     {"customerid", "author", "authorid", "userid", "reviewerid"},
+	AuthorName: {"authorname", "username", "reviewername"},
+	CreatedAt:  {"reviewdate", "createdat", "time", "date", "timestamp", "unixreviewtime", "reviewtime"},
+}
+
+// marketLanguages are the languages of Amazon's marketplaces. Some reviews are in another one: a file with a column of
+// languages knows better.
+var marketLanguages = map[string]comment.Language{
+	"US": "en", "UK": "en", "GB": "en", "CA": "en", "AU": "en", "IN": "en",
+	"DE": "de", "AT": "de", "FR": "fr", "JP": "ja", "ES": "es", "MX": "es", "IT": "it",
+	"BR": "pt", "NL": "nl", "SE": "sv", "PL": "pl", "TR": "tr", "CN": "zh",
+}
+
+// maxColumns bounds the columns of a file.
+const maxColumns = 1000
+
+// header is the columns of a file or a row: their names, and the same as plain makes them.
+type header struct{ names, plain []string }
+
+func headerOf(columns []string) header {
+	h := header{names: columns, plain: make([]string, len(columns))}
+	for i, column := range columns {
+		h.plain[i] = plain(column)
+	}
+	return h
+}
+
+// plain writes the name of a column without case, spaces and punctuation: review_body, reviewBody and Review Body are one.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// layout says which columns of a row hold which fields.
+type layout struct {
+	columns []string // those that it was made for
+	index   map[Field]int
+	// byMarket is true when the language is told by Amazon's marketplaces.
+	byMarket bool
+}
+
+// layoutOf finds the fields among columns.
+func layoutOf(columns []string, options Options, headlineIsText bool) layout {
+	l := layout{columns: columns, index: map[Field]int{}}
+	h := headerOf(columns)
+	for _, field := range Fields() {
+		if i := h.find(field, options); i >= 0 {
+			l.index[field] = i
+		}
+	}
+	if title, found := l.index[Title]; found && headlineIsText {
+		delete(l.index, Title)
+		if _, found := l.index[Text]; !found {
+			l.index[Text] = title
+		}
+	}
+	if i, found := l.index[Language]; found {
+		l.byMarket = h.plain[i] == marketplace
+	}
+	return l
+}
+
+// find is the index of the column that holds a field, -1 if there is none.
+func (h header) find(field Field, options Options) int {
+	column, mapped := options.Columns[field]
+	if mapped {
+		if i := slices.Index(h.names, column); i >= 0 || column == "" {
+			return i
+		}
+		return slices.Index(h.plain, plain(column))
+	}
+	for _, name := range known[field] {
+		if i := slices.Index(h.plain, name); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// headlineIsText tells whether a file has headlines and no texts.
+func (h header) headlineIsText(options Options) bool {
+	_, mapped := options.Columns[Text]
+	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0
+}
+
+// check refuses a file whose columns do not fit what was said of them, or that lacks one which every comment needs.
+func (h header) check(options Options) error {
+	if len(h.names) > maxColumns {
+		return fmt.Errorf("the file has %d columns; at most %d are read", len(h.names), maxColumns)
+	}
+	for _, field := range Fields() {
+		i := h.find(field, options)
+		if column := options.Columns[field]; column != "" && i < 0 {
+			return fmt.Errorf("no column is named %q, which --map gives for %s; there are: %s", column, field, h)
+		}
+		if i >= 0 && slices.Contains(h.names[i+1:], h.names[i]) {
+			return fmt.Errorf("two columns are named %q: rename the one that does not hold the %s; there are: %s", h.names[i], field, h)
+		}
+	}
+	return h.checkNeeded(options)
+}
+
+func (h header) checkNeeded(options Options) error {
+	var missing, cures []string
+	for _, field := range h.needed(options) {
+		if h.find(field, options) < 0 {
+			missing = append(missing, string(field))
+			cures = append(cures, fmt.Sprintf("--map %s=COLUMN", field))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if missing[len(missing)-1] == string(Language) {
+		cures[len(cures)-1] += ", or give --language TAG for all rows"
+	}
+	return fmt.Errorf("no column is known to hold the %s: name it by %s; there are: %s",
+		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
+}
+
+// needed are the fields that must have a column, the language last.
+func (h header) needed(options Options) []Field {
+	fields := []Field{Product, Rating, CreatedAt}
+	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
+		fields = append(fields, Text)
+	}
+	if options.Language == "" {
+		fields = append(fields, Language)
+	}
+	return fields
+}
+
+// String lists the names, bounded: a file without a header has other things there.
+func (h header) String() string {
+	const most = 30
+	names := make([]string, 0, most+1)
+	for _, name := range h.names[:min(len(h.names), most)] {
+		names = append(names, fmt.Sprintf("%.40s", name))
+	}
+	if len(h.names) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(h.names)-most))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,157 @@
+package reviewfile
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// An author of whom the file tells nothing.
+const (
+	anonymousID   = "anonymous"
+	anonymousName = "Anonymous"
+)
+
+// convert makes a comment of a record. Errors are reasons for people and show nothing of the text.
+func (r *Reader) convert(rec record) (comment.Comment, error) {
+	if !slices.Equal(r.layout.columns, rec.columns) {
+		r.layout = layoutOf(rec.columns, r.options, r.headlineIsText)
+	}
+	row := values{record: rec, layout: r.layout}
+	c := comment.Comment{
+		ProductID: row.get(Product),
+		Text:      cleanText(row.get(Text)),
+		Author:    authorOf(strings.Map(dropControl, row.get(Author)), cleanLine(row.get(AuthorName))),
+		Version:   1,
+	}
+	if title := cleanLine(row.get(Title)); title != "" {
+		c.Title = &title
+	}
+	date := row.get(CreatedAt)
+	rating, language := row.get(Rating), row.get(Language)
+	if row.err != nil {
+		return c, row.err
+	}
+	created, err := r.dates.parse(date)
+	if err != nil {
+		return c, err
+	}
+	if c.Rating, err = parseRating(rating); err != nil {
+		return c, err
+	}
+	if c.Language, err = r.language(language); err != nil {
+		return c, err
+	}
+	c.ID = comment.IDOf(comment.PositionAt(created, row.distinct()))
+	return c, c.Check()
+}
+
+// values takes fields out of a record and remembers the first that could not be taken.
+type values struct {
+	record
+	layout layout
+	err    error
+}
+
+// get is the value of a field, empty when the row has none.
+func (v *values) get(field Field) string {
+	i, found := v.layout.index[field]
+	if !found {
+		return ""
+	}
+	if v.nested != nil && v.nested[i] && v.err == nil {
+		v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
+	}
+	return strings.TrimSpace(v.values[i])
+}
+
+// distinct tells the comment apart from all others of its millisecond, and is the same whenever the row is read again. It
+// is a hash of the review's id and its product's; of the whole row when the file knows no ids.
+func (v *values) distinct() [10]byte {
+	hash := sha256.New()
+	add := func(text string) { // with its length, so that no two lists of texts are written alike
+		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // a hash takes everything
+		_, _ = hash.Write([]byte(text))
+	}
+	if id := v.get(ID); id != "" {
+		add("id")
+		add(v.get(Product))
+		add(id)
+	} else {
+		add("row")
+		for i, column := range v.columns {
+			add(column)
+			add(v.values[i])
+		}
+	}
+	return [10]byte(hash.Sum(nil))
+}
+
+// authorOf completes what a file tells of an author. A name alone is also the id, if it can be one.
+func authorOf(id, name string) comment.Author {
+	if id == "" {
+		id = anonymousID
+		if name != "" && len(name) <= comment.MaxIDBytes {
+			id = name
+		}
+	}
+	if name == "" {
+		name = anonymousName
+	}
+	return comment.Author{ID: id, Name: name}
+}
+
+// parseRating reads a whole number of stars, also when it is written with a fraction of zero.
+func parseRating(text string) (int, error) {
+	if text == "" {
+		return 0, errors.New("the rating is missing")
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(whole) != 1 || whole[0] < '1' || whole[0] > '0'+comment.MaxRating || strings.Trim(fraction, "0") != "" {
+		return 0, fmt.Errorf("the rating %.20q is not a whole number of stars from 1 to %d", text, comment.MaxRating)
+	}
+	return int(whole[0] - '0'), nil
+}
+
+// foldKeys writes keys in lower case.
+func foldKeys(languages map[string]comment.Language) map[string]comment.Language {
+	folded := make(map[string]comment.Language, len(languages))
+	for value, language := range languages {
+		folded[strings.ToLower(value)] = language
+	}
+	return folded
+}
+
+// language is what a row's column tells, or the language of the whole file.
+func (r *Reader) language(value string) (comment.Language, error) {
+	_, mapped := r.options.Columns[Language]
+	whole := r.options.Language
+	if whole != "" && (value == "" || !mapped && len(r.options.LanguageOf) == 0) {
+		return whole, nil
+	}
+	if value == "" {
+		return "", errors.New("the language is missing")
+	}
+	if language, found := r.languageOf[strings.ToLower(value)]; found {
+		return language, nil
+	}
+	if !r.layout.byMarket {
+		parsed, err := comment.ParseLanguage(value)
+		if err != nil && whole != "" {
+			return whole, nil
+		}
+		return parsed, err
+	}
+	if language, found := marketLanguages[strings.ToUpper(value)]; found {
+		return language, nil
+	}
+	if whole != "" {
+		return whole, nil
+	}
+	return "", fmt.Errorf("the marketplace %.20q has no known language: give --language-of %.20s=TAG", value, value)
+}

@@ -1,0 +1,93 @@
+package reviewfile
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+)
+
+// maxRowLines bounds the lines of one row.
+const maxRowLines = 10_000
+
+// csvRecords reads comma-separated values. A quote that nobody closes would make encoding/csv take the rest of the file
+// for one value. So rows are cut here: a row goes on over the next line as long as its number of quotes is odd, and if
+// that makes no proper row, its first line alone is bad and the lines after it are read afresh.
+type csvRecords struct {
+	lines  *lineReader
+	header []string
+}
+
+// newCSVRecords reads the header; an empty file has none.
+func newCSVRecords(lines *lineReader) (*csvRecords, error) {
+	c := &csvRecords{lines: lines}
+	first, err := c.next()
+	switch {
+	case err == io.EOF:
+		return c, nil
+	case err != nil:
+		return c, fmt.Errorf("the header cannot be read: %w", err)
+	}
+	c.header = trimAll(first.values)
+	return c, nil
+}
+
+func (c *csvRecords) next() (record, error) {
+	first, err := c.lines.next()
+	if err != nil {
+		return record{}, err
+	}
+	if err := first.check(); err != nil {
+		return record{}, err
+	}
+	text, more, closed, err := c.row(first)
+	if err != nil {
+		return record{}, err
+	}
+	values, reason := c.parse(text, closed)
+	if reason != "" {
+		c.lines.unread(more)
+		return record{}, first.bad(reason)
+	}
+	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
+}
+
+// row reads on from the first line of a row until its quotes are closed, and tells whether they are.
+func (c *csvRecords) row(first line) (text []byte, more []line, closed bool, err error) {
+	text = first.text
+	for open := oddQuotes(text); open; {
+		next, err := c.lines.any()
+		if err == io.EOF {
+			return text, more, false, nil
+		}
+		if err != nil {
+			return nil, nil, false, err
+		}
+		more = append(more, next)
+		if next.check() != nil || len(text)+1+len(next.text) > maxLine || len(more) == maxRowLines {
+			return text, more, false, nil
+		}
+		text = append(append(text, '\n'), next.text...)
+		open = open != oddQuotes(next.text)
+	}
+	return text, more, true, nil
+}
+
+func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
+
+// parse makes values of one row, or says why that cannot be.
+func (c *csvRecords) parse(text []byte, closed bool) (values []string, reason string) {
+	if !closed {
+		return nil, "a quote is opened and never closed"
+	}
+	in := csv.NewReader(bytes.NewReader(text))
+	in.FieldsPerRecord = -1
+	values, err := in.Read()
+	if err != nil {
+		return nil, `a quote stands where none can be: values with quotes stand in quotes, with "" for each quote inside`
+	}
+	if c.header != nil && len(values) != len(c.header) {
+		return nil, wrongWidth(len(values), len(c.header))
+	}
+	return values, ""
+}

@@ -1,0 +1,102 @@
+package reviewfile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dateLayouts are the ways to write a time that are understood, beside numbers. A fraction of a second may follow any
+// second. What names no zone is UTC. Days before months, and months before days in numbers alone, are left out: nobody
+// can tell them apart.
+var dateLayouts = []string{
+	"2006-01-02",
+	"2006-01-02 15:04:05",
+	"2006-01-02T15:04:05Z07:00",
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04:05Z0700",
+	"2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05 Z07:00",
+	"2006-01-02 15:04:05 -0700",
+	"2006-01-02 15:04:05 UTC",
+	"2006-01-02 15:04:05 -0700 UTC",
+	"2006-01-02 15:04",
+	"2006/01/02",
+	"2006/01/02 15:04:05",
+	"2006/01/02 15:04",
+	"2006/1/2",
+	"20060102",
+	"January 2, 2006",
+	"Jan 2, 2006",
+	"2 January 2006",
+	"2 Jan 2006",
+	"1 2, 2006",
+}
+
+// A number of at least this many digits counts time since 1970: in seconds, or in milliseconds and so on when the seconds
+// would lie beyond the year 5138. Fewer digits are a year, a day or a mistake.
+const (
+	minUnixDigits  = 9
+	maxUnixSeconds = 1e11
+)
+
+var lastTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// dateParser understands times. It remembers how the last one was written, since the next one mostly is so too.
+type dateParser struct{ last int }
+
+// parse returns a time from 1970 to 9999, in UTC.
+func (p *dateParser) parse(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, fmt.Errorf("the date is missing")
+	}
+	at, err := p.any(text)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if at.Before(time.Unix(0, 0)) || !at.Before(lastTime) {
+		return time.Time{}, fmt.Errorf("the date %.40q is not between 1970 and 9999", text)
+	}
+	return at.UTC(), nil
+}
+
+func (p *dateParser) any(text string) (time.Time, error) {
+	if at, err := time.Parse(dateLayouts[p.last], text); err == nil {
+		return at, nil
+	}
+	for i, layout := range dateLayouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			p.last = i
+			return at, nil
+		}
+	}
+	if at, ok := parseUnix(text); ok {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
+}
+
+// parseUnix reads seconds since 1970, maybe with a fraction, or milliseconds, microseconds or nanoseconds.
+func parseUnix(text string) (time.Time, bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	number, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || len(whole) < minUnixDigits || number < 0 {
+		return time.Time{}, false
+	}
+	nanos, err := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
+	if err != nil || nanos < 0 {
+		return time.Time{}, false
+	}
+	switch {
+	case number < maxUnixSeconds:
+		return time.Unix(number, nanos), true
+	case number < maxUnixSeconds*1e3:
+		return time.UnixMilli(number), true
+	case number < maxUnixSeconds*1e6:
+		return time.UnixMicro(number), true
+	}
+	return time.Unix(0, number), true
+}

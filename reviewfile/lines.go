@@ -1,0 +1,106 @@
+package reviewfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// maxLine bounds a line, and a quoted CSV row of several, so that memory stays bounded whatever the file is. A comment is
+// at most 256 KiB, and as JSON escapes six times that.
+const maxLine = 4 << 20
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// line is one line of a file.
+type line struct {
+	number  int
+	text    []byte // without its end; if tooLong, the beginning
+	tooLong bool
+}
+
+// lineReader cuts a file into lines. A line ends with LF or CRLF, the last one also with the file.
+type lineReader struct {
+	in     *bufio.Reader
+	number int
+	again  []line // to be read once more, the next one last
+}
+
+// newLineReader skips a byte order mark, and refuses what is not UTF-8 at all.
+func newLineReader(r io.Reader) (*lineReader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	first, err := in.Peek(len(byteOrderMark))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(first, []byte("\xff\xfe")), bytes.HasPrefix(first, []byte("\xfe\xff")):
+		return nil, errors.New("the file is UTF-16: turn it into UTF-8, for example by iconv -f UTF-16 -t UTF-8")
+	case bytes.Equal(first, byteOrderMark):
+		_, _ = in.Discard(len(byteOrderMark)) // was peeked, so it is there
+	}
+	return &lineReader{in: in}, nil
+}
+
+// next returns the next line that is not empty, or io.EOF.
+func (l *lineReader) next() (line, error) {
+	for {
+		next, err := l.any()
+		if err != nil || len(next.text) > 0 {
+			return next, err
+		}
+	}
+}
+
+// any returns the next line, empty or not, or io.EOF. Its text is the caller's.
+func (l *lineReader) any() (line, error) {
+	if n := len(l.again); n > 0 {
+		next := l.again[n-1]
+		l.again = l.again[:n-1]
+		return next, nil
+	}
+	l.number++
+	next := line{number: l.number}
+	for {
+		piece, err := l.in.ReadSlice('\n')
+		room := maxLine + len("\r\n") - len(next.text)
+		next.tooLong = next.tooLong || len(piece) > room
+		next.text = append(next.text, piece[:min(len(piece), max(room, 0))]...)
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(next.text) == 0:
+			return line{}, io.EOF
+		case err != nil && err != io.EOF:
+			return line{}, fmt.Errorf("the file cannot be read beyond line %d: %w", l.number, err)
+		}
+		next.text = bytes.TrimSuffix(bytes.TrimSuffix(next.text, []byte("\n")), []byte("\r"))
+		next.tooLong = next.tooLong || len(next.text) > maxLine
+		return next, nil
+	}
+}
+
+// unread puts lines back. Those must be the last ones read, in the order of the file.
+func (l *lineReader) unread(lines []line) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		l.again = append(l.again, lines[i])
+	}
+}
+
+// check refuses lines that no format can read.
+func (l line) check() error {
+	switch {
+	case l.tooLong:
+		return l.bad(fmt.Sprintf("the line is longer than %d MiB", maxLine>>20))
+	case !utf8.Valid(l.text):
+		return l.bad("the line is not valid UTF-8")
+	}
+	return nil
+}
+
+func (l line) bad(reason string) *RowError {
+	return &RowError{Line: l.number, Reason: reason, Raw: cut(l.text)}
+}

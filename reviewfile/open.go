@@ -1,0 +1,80 @@
+package reviewfile
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// StandardInput is the name that stands for standard input.
+const StandardInput = "-"
+
+// Source is an opened file. It reads as what the file holds, uncompressed.
+type Source struct {
+	io.Reader
+	// Size is the size of the file in bytes, as it is stored; -1 when nobody knows.
+	Size int64
+
+	file  io.Closer
+	taken atomic.Int64
+}
+
+// Open opens a file, or standard input if the name is "-", and looks through gzip, which it knows by its first bytes.
+func Open(name string, stdin io.Reader) (*Source, error) {
+	s := &Source{Size: -1}
+	stored := stdin
+	if name != StandardInput {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		s.file, stored = file, file
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			s.Size = info.Size()
+		}
+	}
+	if err := s.unpack(stored); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", name, err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Source) unpack(stored io.Reader) error {
+	buffered := bufio.NewReader(&countingReader{stored, &s.taken})
+	s.Reader = buffered
+	first, err := buffered.Peek(2)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if string(first) != "\x1f\x8b" {
+		return nil
+	}
+	s.Reader, err = gzip.NewReader(buffered)
+	return err
+}
+
+// Taken is how many bytes of the file, as it is stored, have been read. It may be called while another goroutine reads.
+func (s *Source) Taken() int64 { return s.taken.Load() }
+
+// Close closes the file; standard input stays open.
+func (s *Source) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+type countingReader struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,61 @@
+package reviewfile
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// tsvRecords reads tab-separated values. Quotes are text: encoding/csv, told to use tabs, would give them a meaning.
+type tsvRecords struct {
+	lines  *lineReader
+	header []string
+}
+
+// newTSVRecords reads the header; an empty file has none.
+func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
+	first, err := lines.next()
+	if err == nil {
+		err = first.check()
+	}
+	switch {
+	case err == io.EOF:
+		return &tsvRecords{lines: lines}, nil
+	case err != nil:
+		return &tsvRecords{}, fmt.Errorf("the header cannot be read: %w", err)
+	}
+	return &tsvRecords{lines: lines, header: trimAll(strings.Split(string(first.text), "\t"))}, nil
+}
+
+func (t *tsvRecords) next() (record, error) {
+	next, err := t.lines.next()
+	if err != nil {
+		return record{}, err
+	}
+	if err := next.check(); err != nil {
+		return record{}, err
+	}
+	values := strings.Split(string(next.text), "\t")
+	if len(values) != len(t.header) {
+		return record{}, next.bad(wrongWidth(len(values), len(t.header)))
+	}
+	return record{line: next.number, raw: next.text, columns: t.header, values: values}, nil
+}
+
+func wrongWidth(has, want int) string {
+	return fmt.Sprintf("the row has %s; the header has %d", counted(has, "column"), want)
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func trimAll(values []string) []string {
+	for i, value := range values {
+		values[i] = strings.TrimSpace(value)
+	}
+	return values
+}
