@@ -232,13 +232,13 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A quote that is never closed must not make the reader take in the whole file.
+// A quote that is closed thousands of lines later is a mistake, and must not swallow what stands between.
 func TestQuoteOpenForLong(t *testing.T) {
 	const rows = 12_000
-	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows)
+	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows) + "3,p,5,en,lost\",2020-01-01\n"
 	got := readAll(strings.NewReader(input), reviewfile.Options{Format: reviewfile.CSV})
-	if len(got) != rows+1 || got[0] != "line 2: a quote is opened and never closed" || got[1] == got[0] {
-		t.Errorf("%d rows, the first %q; want %d, of which the first alone is bad", len(got), got[0], rows+1)
+	if len(got) != rows+2 || got[0] != "line 2: a quote is opened and never closed" || got[1] == got[0] {
+		t.Errorf("%d rows, the first %q; want %d, of which the first and the last are bad", len(got), got[0], rows+2)
 	}
 }
 
