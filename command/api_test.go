@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
@@ -21,7 +22,11 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-func TestMain(m *testing.M) { dynamotest.Main(m) }
+func TestMain(m *testing.M) {
+	status := dynamotest.Run(m)
+	_ = os.Remove(binaryPath) // it was built only if a test needed it
+	os.Exit(status)
+}
 
 // api is the whole service over a table of its own, spoken to as clients do.
 type api struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/engine"
 )
@@ -99,10 +100,21 @@ func (f *EngineFlags) prepareTable(ctx context.Context, session *Session) error 
 	if errors.As(err, &missing) && (local || f.CreateTable) {
 		return dynamo.CreateTable(ctx, session.Client, f.Table)
 	}
-	if err != nil && !errors.As(err, &missing) {
-		return fmt.Errorf("the table %q at %s cannot be used: %w", f.Table, session.Address, err)
+	if kind := comment.KindOf(err); kind == comment.Unavailable || kind == comment.Timeout {
+		return fmt.Errorf("no engine answers at %s (%w): start it there, or name another by --endpoint", session.Address, innermost(err))
 	}
 	return err
+}
+
+// innermost is the error that all the others are about: what is left when nobody is told who called whom.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
 }
 
 // Lost is closed when the engine is ours and has ended.

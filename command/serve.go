@@ -41,7 +41,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	// The port comes first: without it nothing else is worth starting.
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another by --listen", c.Listen, err)
+		return fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", c.Listen, innermost(err))
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 

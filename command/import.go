@@ -1,0 +1,317 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// Import reads a file of reviews into the table.
+type Import struct {
+	File       string   `arg:"" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip; - for standard input."`
+	Format     string   `help:"How the file is written (tsv, csv or jsonl), if its name does not tell." enum:",tsv,csv,jsonl" default:"" placeholder:"FORMAT"`
+	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
+	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
+	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
+	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
+	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+}
+
+// A chunk ends with as many rows as keep every call busy for a while, or before its comments need much memory.
+const (
+	partsPerCall = 4
+	chunkBytes   = 8 << 20
+	chunksAhead  = 2
+)
+
+// Run imports the file and says what became of every row. Rows that cannot be imported stop nothing. An error says what
+// stopped the import, how far it came, and that running it again goes on from there.
+func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	in, err := await(ctx, func() (*input, error) { return openInput(c.File, options, term.In) })
+	if err != nil {
+		return err
+	}
+	rejects, err := newRejects(c.rejectsPath(), c.File)
+	if err != nil {
+		return err
+	}
+	session, err := flags.Open(ctx, "talkback import", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	work := &importing{
+		in:       in,
+		loader:   dynamo.NewLoader(session.Client, session.Table, c.Calls),
+		rejects:  rejects,
+		progress: newProgress(term.Err, in.source.Size),
+		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
+	}
+	err = watched(ctx, session, work.run)
+	return work.finish(err, term.Out)
+}
+
+// options are what the flags say, or an error that names the flag to mend.
+func (c *Import) options() (reviewfile.Options, error) {
+	o := reviewfile.Options{Format: reviewfile.Format(c.Format)}
+	if o.Format == "" {
+		o.Format = reviewfile.FormatOf(c.File)
+	}
+	if o.Format == "" {
+		return o, fmt.Errorf("the name %q does not tell how the file is written: give --format tsv, csv or jsonl", c.File)
+	}
+	if c.Calls < 0 {
+		return o, fmt.Errorf("--calls %d is not a number of calls: give 1 or more", c.Calls)
+	}
+	if c.Language != "" {
+		language, err := comment.ParseLanguage(c.Language)
+		if err != nil {
+			return o, fmt.Errorf("--language: %w", err)
+		}
+		o.Language = language
+	}
+	var err error
+	if o.Columns, err = parseMap(c.Map); err != nil {
+		return o, err
+	}
+	o.LanguageOf, err = parseLanguageOf(c.LanguageOf)
+	return o, err
+}
+
+func parseMap(flags []string) (map[reviewfile.Field]string, error) {
+	columns := map[reviewfile.Field]string{}
+	for _, flag := range flags {
+		name, column, found := strings.Cut(flag, "=")
+		field, known := parseField(name)
+		switch _, twice := columns[field]; {
+		case !found || !known:
+			return nil, fmt.Errorf("--map %s: give FIELD=COLUMN with one of the fields %v", flag, reviewfile.Fields())
+		case twice:
+			return nil, fmt.Errorf("--map gives two columns for %s: give one", field)
+		}
+		columns[field] = strings.TrimSpace(column)
+	}
+	return columns, nil
+}
+
+func parseField(name string) (reviewfile.Field, bool) {
+	for _, field := range reviewfile.Fields() {
+		if strings.EqualFold(string(field), strings.TrimSpace(name)) {
+			return field, true
+		}
+	}
+	return "", false
+}
+
+func parseLanguageOf(flags []string) (map[string]comment.Language, error) {
+	languages := map[string]comment.Language{}
+	for _, flag := range flags {
+		at := strings.LastIndexByte(flag, '=') // a tag has none
+		if at < 0 {
+			return nil, fmt.Errorf("--language-of %s: give VALUE=TAG, such as UK=en", flag)
+		}
+		language, err := comment.ParseLanguage(strings.TrimSpace(flag[at+1:]))
+		if err != nil {
+			return nil, fmt.Errorf("--language-of %s: %w", flag, err)
+		}
+		value := strings.ToLower(strings.TrimSpace(flag[:at]))
+		if before, twice := languages[value]; twice && before != language {
+			return nil, fmt.Errorf("--language-of gives two languages for %s: give one", value)
+		}
+		languages[value] = language
+	}
+	return languages, nil
+}
+
+func (c *Import) rejectsPath() string {
+	switch {
+	case c.Rejects != "":
+		return c.Rejects
+	case c.File == reviewfile.StandardInput:
+		return "talkback.rejects.tsv"
+	}
+	return c.File + ".rejects.tsv"
+}
+
+// await runs what may wait for a pipe that nobody writes to, and leaves it behind when the context ends.
+func await[T any](ctx context.Context, wait func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := wait()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// input is an opened file of reviews.
+type input struct {
+	source *reviewfile.Source
+	reader *reviewfile.Reader
+}
+
+func openInput(name string, options reviewfile.Options, stdin io.Reader) (*input, error) {
+	source, err := reviewfile.Open(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := reviewfile.NewReader(source, options)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(name), err), source.Close())
+	}
+	return &input{source, reader}, nil
+}
+
+// chunk is a number of rows, one after the other, as they were read.
+type chunk struct {
+	comments []comment.Comment
+	bad      []*reviewfile.RowError
+	line     int   // of the last row
+	taken    int64 // bytes of the file read so far
+	err      error // why there is no further chunk, nil at the end of the file
+}
+
+// read sends the rows in chunks of so many, and then closes the channel and the file. It ends with the context, but not
+// while it waits for input: nobody may wait for it.
+func (in *input) read(ctx context.Context, rows int, chunks chan<- chunk) {
+	defer close(chunks)
+	defer func() { _ = in.source.Close() }() // it was only read
+	for more := true; more; {
+		var next chunk
+		next, more = in.chunk(rows)
+		select {
+		case chunks <- next:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// chunk reads the next chunk, and tells whether there may be another.
+func (in *input) chunk(rows int) (next chunk, more bool) {
+	for bytes := 0; len(next.comments)+len(next.bad) < rows && bytes < chunkBytes; {
+		row, err := in.reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case errors.As(err, &bad):
+			next.bad = append(next.bad, bad)
+			next.line = bad.Line
+			bytes += len(bad.Raw)
+		case err == nil:
+			next.comments = append(next.comments, row.Comment)
+			next.line = row.Line
+			bytes += len(row.Comment.Text)
+		default:
+			if err != io.EOF {
+				next.err = err
+			}
+			next.taken = in.source.Taken()
+			return next, false
+		}
+	}
+	next.taken = in.source.Taken()
+	return next, true
+}
+
+// importing is an import under way. One goroutine reads, this one writes.
+type importing struct {
+	in       *input
+	loader   *dynamo.Loader
+	rejects  *rejects
+	progress *progress
+	rows     int // of a chunk
+
+	counts dynamo.LoadCounts
+	line   int // last one that is done
+}
+
+func (w *importing) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chunks := make(chan chunk, chunksAhead)
+	go w.in.read(ctx, w.rows, chunks)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case next, open := <-chunks:
+			if !open {
+				return nil
+			}
+			if err := w.load(ctx, next); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// load brings one chunk to where it belongs.
+func (w *importing) load(ctx context.Context, next chunk) error {
+	if err := w.rejects.add(next.bad); err != nil {
+		return err
+	}
+	counts, err := w.loader.Load(ctx, next.comments)
+	w.counts.Written += counts.Written
+	w.counts.Existing += counts.Existing
+	w.counts.Repeated += counts.Repeated
+	if err != nil {
+		return err
+	}
+	if next.line > 0 {
+		w.line = next.line
+	}
+	w.progress.show(w.total(), next.taken)
+	return next.err
+}
+
+// total is the number of rows of which it is known what became of them.
+func (w *importing) total() int {
+	return w.counts.Written + w.counts.Existing + w.counts.Repeated + w.rejects.count
+}
+
+// finish says what became of the rows, on out if the import came to its end, else in the error.
+func (w *importing) finish(err error, out io.Writer) error {
+	took := w.progress.end()
+	err = errors.Join(err, w.rejects.close())
+	summary := w.summary(took)
+	if err == nil {
+		_, err = fmt.Fprintln(out, summary)
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	return fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again: it goes on where it was", w.line, err, summary)
+}
+
+func (w *importing) summary(took time.Duration) string {
+	n := w.counts
+	text := english.Sprintf("%d rows = %d written + %d already there + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		w.total(), n.Written, n.Existing, n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
+	if w.rejects.count > 0 {
+		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", w.rejects.path)
+	}
+	return text
+}

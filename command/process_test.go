@@ -1,0 +1,285 @@
+package command_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// patience bounds every wait for a condition in these tests. It is reached only by a failure.
+const patience = 2 * time.Minute
+
+// binaryPath is where the program is built to; TestMain removes it.
+var binaryPath = filepath.Join(os.TempDir(), fmt.Sprintf("talkback-test-%d", os.Getpid()))
+
+// binary builds the program once for all tests of this process.
+var binary = sync.OnceValues(func() (string, error) {
+	path := binaryPath
+	out, err := exec.Command("go", "build", "-o", path, "github.com/talkback/talkback").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// server is a running server of its own process.
+type server struct {
+	t       *testing.T
+	process *exec.Cmd
+	address string
+	said    *bytes.Buffer
+	ended   chan struct{}
+	status  int
+}
+
+var apiAddress = regexp.MustCompile(`API +(http://\S+)/graphql`)
+
+// startServer starts the program with arguments for serve and waits until it says where it answers.
+func startServer(t *testing.T, arguments ...string) *server {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t)}, arguments...)...)
+	return follow(t, process)
+}
+
+// follow starts a process that becomes a server and waits until it says where it answers.
+func follow(t *testing.T, process *exec.Cmd) *server {
+	t.Helper()
+	output, err := process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{})}
+	t.Cleanup(func() {
+		_ = process.Process.Kill() // it has ended already where the test came so far
+		<-s.ended
+	})
+	found := make(chan string, 1)
+	go s.watch(output, found)
+	select {
+	case s.address = <-found:
+	case <-s.ended:
+		t.Fatalf("the server ended with status %d\n%s", s.status, s.said)
+	case <-time.After(patience):
+		t.Fatal("the server did not say where it answers")
+	}
+	return s
+}
+
+// watch reads what the server says until it ends.
+func (s *server) watch(output io.Reader, found chan<- string) {
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		fmt.Fprintln(s.said, lines.Text())
+		if match := apiAddress.FindStringSubmatch(lines.Text()); match != nil {
+			found <- match[1]
+		}
+	}
+	var exit *exec.ExitError
+	if err := s.process.Wait(); errors.As(err, &exit) {
+		s.status = exit.ExitCode()
+	}
+	close(s.ended)
+}
+
+// wait waits for the end of the server and gives its exit status and all that it said.
+func (s *server) wait() (status int, said string) {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+		return s.status, s.said.String()
+	case <-time.After(patience):
+		s.t.Fatal("the server does not end")
+		return 0, ""
+	}
+}
+
+func (s *server) signal(signal os.Signal) {
+	s.t.Helper()
+	if err := s.process.Process.Signal(signal); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ask posts an operation and gives the answer's text.
+func (s *server) ask(query string) string {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.Post(s.address+"/graphql", "application/json", bytes.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// engineOf is the process id of the engine on a data folder, as the kernel's own list of processes tells it.
+func engineOf(t *testing.T, folder string) int {
+	t.Helper()
+	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(commandLines) == 0 {
+		t.Skip("left out: the end of the engine's process: this system has no /proc to see it in")
+	}
+	for _, path := range commandLines {
+		text, err := os.ReadFile(filepath.Clean(path))
+		arguments := strings.Split(string(text), "\x00")
+		if err == nil && strings.HasSuffix(arguments[0], "dynoxide") && strings.Contains(string(text), "\x00"+folder+"/") {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+	}
+	t.Fatal("no engine runs")
+	return 0
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for tick := time.NewTicker(10 * time.Millisecond); !condition(); {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// Sample data comes once, stays, and is there on the next start. However the server ends, its engine ends too.
+func TestServerLife(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	const latest = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
+	var first string
+	for _, row := range []struct {
+		signal syscall.Signal
+		status int
+		why    string
+	}{
+		{syscall.SIGINT, 0, "Ctrl-C"},
+		{syscall.SIGTERM, 0, "asked to stop"},
+		{syscall.SIGKILL, -1, "killed"},
+	} {
+		s := startServer(t, "--data", folder, "--sample-data")
+		answer := s.ask(latest)
+		if first == "" {
+			first = answer
+		}
+		if answer != first || !strings.Contains(answer, `"c_`) {
+			t.Errorf("%s: the newest comment is %s, was %s", row.why, answer, first)
+		}
+		engine := engineOf(t, folder)
+		s.signal(row.signal)
+		if status, said := s.wait(); status != row.status {
+			t.Errorf("%s: exit status %d, want %d\n%s", row.why, status, row.status, said)
+		}
+		eventually(t, "the engine is gone", func() bool { return syscall.Kill(engine, 0) != nil })
+	}
+}
+
+// A second server on the folder is refused; an import beside the first uses its engine.
+func TestBesideARunningServer(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "--data", folder)
+	status, _, stderr := talkback(t.Context(), "--data", folder, "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t))
+	if status != 1 || !strings.Contains(stderr, "talkback serve (pid ") || !strings.Contains(stderr, "--data") {
+		t.Errorf("a second server: status %d, %s; want one sentence that names the first", status, stderr)
+	}
+	status, _, stderr = talkback(t.Context(), "import", "testdata/api/kettle/data.jsonl", "--data", folder)
+	if status != 0 {
+		t.Fatalf("import: status %d\n%s", status, stderr)
+	}
+	if answer := s.ask(`{ product(id: "mug") { comments { nodes { text } } } }`); !strings.Contains(answer, "Ni plus ni moins.") {
+		t.Errorf("what was imported beside the server is not there: %s", answer)
+	}
+	s.signal(syscall.SIGTERM)
+	if status, said := s.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
+// A dead engine ends the server, with a sentence.
+func TestEngineDies(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	s := startServer(t, "--data", folder)
+	if err := syscall.Kill(engineOf(t, folder), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	status, said := s.wait()
+	last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
+	if status != 1 || !strings.HasPrefix(last, "talkback: ") || !strings.Contains(last, "engine") {
+		t.Errorf("status %d, at last it said %q", status, last)
+	}
+}
+
+// Requests under way are answered before the server ends.
+func TestGracefulStop(t *testing.T) {
+	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"))
+	body, send := io.Pipe()
+	answered := make(chan string, 1)
+	go func() {
+		response, err := http.Post(s.address+"/graphql", "application/json", body)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		answered <- fmt.Sprint(string(text), err)
+	}()
+	// The first half has to reach the server before it is told to stop: a pipe's write returns when it was read.
+	if _, err := send.Write([]byte(`{"query": "{ product(id: \"x\")`)); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the server takes no more connections", func() bool {
+		response, err := http.Get(s.address + "/healthz")
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err != nil
+	})
+	if _, err := send.Write([]byte(` { id } }"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := send.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-answered; !strings.Contains(text, `{"data":{"product":{"id":"x"}}}`) {
+		t.Errorf("the request under way got %s", text)
+	}
+	if status, said := s.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}

@@ -1,0 +1,116 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// talkback runs a command line in this process.
+func talkback(ctx context.Context, arguments ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = command.Main(ctx, arguments, command.Terminal{
+		In: strings.NewReader(""), Out: &out, Err: &err, Logger: slog.New(slog.NewTextHandler(&err, nil)),
+	})
+	return status, out.String(), err.String()
+}
+
+// What keeps the server from starting is one sentence that names the cure, and exit status 1. The sentences stand in
+// testdata/startup.golden.
+func TestWhatKeepsTheServerFromStarting(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := otherTable(t, endpoint)
+	t.Setenv("PATH", t.TempDir())
+	for name, value := range map[string]string{
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_PROFILE": "", "AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+	} {
+		t.Setenv(name, value)
+	}
+
+	var got bytes.Buffer
+	for _, row := range []struct {
+		why       string
+		region    string
+		arguments []string
+	}{
+		{why: "the port is taken", arguments: []string{"--listen", taken.Addr().String()}},
+		{why: "no such address", arguments: []string{"--listen", "nonsense"}},
+		{why: "the local engine is not installed", arguments: []string{"--data", t.TempDir()}},
+		{why: "the engine named is not there", arguments: []string{"--data", t.TempDir(), "--engine", "/nowhere/dynoxide"}},
+		{why: "the data folder is a file", arguments: []string{"--data", "/dev/null", "--engine", dynamotest.DynoxideBinary(t)}},
+		{why: "nothing answers at the endpoint", arguments: []string{"--endpoint", "http://" + closed.Addr().String()}},
+		{why: "the endpoint is no address", arguments: []string{"--endpoint", "localhost"}},
+		{why: "two engines at once", arguments: []string{"--aws", "--endpoint", endpoint}},
+		{why: "no region", arguments: []string{"--aws"}},
+		{why: "no credentials", region: "eu-central-1", arguments: []string{"--aws"}},
+		{why: "no such table", arguments: []string{"--endpoint", endpoint, "--table", "no-such-table"}},
+		{why: "a table of another shape", arguments: []string{"--endpoint", endpoint, "--table", other}},
+		{why: "no such flag", arguments: []string{"--colour", "red"}},
+		{why: "no such command", arguments: []string{"sing"}},
+	} {
+		t.Setenv("AWS_REGION", row.region)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		arguments := row.arguments
+		if arguments[0] != "--listen" {
+			arguments = append([]string{"--listen", "127.0.0.1:0"}, arguments...)
+		}
+		status, stdout, stderr := talkback(ctx, arguments...)
+		if ctx.Err() != nil {
+			t.Errorf("%s: still running after a minute", row.why)
+		}
+		cancel()
+		if status != 1 || stdout != "" || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
+			t.Errorf("%s: status %d, on standard output %q; want status 1 and one line on standard error, not\n%s", row.why, status, stdout, stderr)
+		}
+		fmt.Fprintf(&got, "# %s\n%s\n", row.why, stderr)
+	}
+	compareGolden(t, "testdata/startup.golden", steady(got.Bytes(), map[string]string{
+		taken.Addr().String(): "TAKEN", closed.Addr().String(): "CLOSED", other: "OTHER", endpoint: "ENDPOINT",
+	}))
+}
+
+// steady replaces what differs from run to run.
+func steady(text []byte, names map[string]string) []byte {
+	for value, name := range names {
+		text = bytes.ReplaceAll(text, []byte(value), []byte(name))
+	}
+	return regexp.MustCompile(regexp.QuoteMeta(filepath.Clean(os.TempDir()))+`/[^ ,;:"]+`).ReplaceAll(text, []byte("TEMP"))
+}
+
+// otherTable makes a table that is not one of ours.
+func otherTable(t *testing.T, endpoint string) string {
+	t.Helper()
+	input := dynamo.Definition(dynamotest.TableName(t))
+	input.GlobalSecondaryIndexes = input.GlobalSecondaryIndexes[:2]
+	input.AttributeDefinitions = input.AttributeDefinitions[:5]
+	input.StreamSpecification = nil
+	if _, err := dynamo.NewLocalClient(endpoint).CreateTable(t.Context(), input); err != nil {
+		t.Fatal(err)
+	}
+	return *input.TableName
+}

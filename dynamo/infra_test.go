@@ -1,0 +1,71 @@
+package dynamo_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// infra/table.json makes the very table that the program would make.
+func TestInfrastructureIsTheDefinition(t *testing.T) {
+	raw, err := os.ReadFile("../infra/table.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources map[string]struct{ Properties map[string]any }
+	}
+	if err := json.Unmarshal(raw, &template); err != nil {
+		t.Fatal(err)
+	}
+	got := template.Resources["Comments"].Properties
+	want := propertiesOf(t, dynamo.Definition(dynamo.DefaultTable))
+	want["TableName"] = map[string]any{"Ref": "TableName"}
+	want["TimeToLiveSpecification"] = propertiesOf(t, dynamo.TimeToLive("")).get("TimeToLiveSpecification")
+	// CloudFormation spells this property otherwise, and switches a stream on by naming it.
+	want["StreamSpecification"] = map[string]any{"StreamViewType": want.get("StreamSpecification").(map[string]any)["StreamViewType"]}
+	want["PointInTimeRecoverySpecification"] = map[string]any{"PointInTimeRecoveryEnabled": true}
+	if diff := cmp.Diff(map[string]any(want), got); diff != "" {
+		t.Errorf("infra/table.json is another table than dynamo.Definition: %s", diff)
+	}
+}
+
+type properties map[string]any
+
+func (p properties) get(name string) any { return p[name] }
+
+// propertiesOf is a call of the SDK as CloudFormation writes it: without what is not set.
+func propertiesOf(t *testing.T, input any) properties {
+	t.Helper()
+	raw, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return dropUnset(fields).(map[string]any)
+}
+
+func dropUnset(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			if inner = dropUnset(inner); inner == nil || inner == "" {
+				delete(v, name)
+			} else {
+				v[name] = inner
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = dropUnset(v[i])
+		}
+	}
+	return value
+}
