@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -248,12 +250,10 @@ func TestStartIsBoundedByItsContext(t *testing.T) {
 }
 
 func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	// Who took it answers, too, as if it were an engine that is ready.
+	taken := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer taken.Close()
-	ports := []int{taken.Addr().(*net.TCPAddr).Port}
+	ports := []int{taken.Listener.Addr().(*net.TCPAddr).Port}
 	s := defaults
 	s.freePort = func() (int, error) {
 		if len(ports) == 0 {
@@ -268,7 +268,7 @@ func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop(t, e)
-	if e.Endpoint() == "http://"+taken.Addr().String() || len(ports) != 0 {
+	if e.Endpoint() == taken.URL || len(ports) != 0 {
 		t.Errorf("the engine claims to listen on %s, which is taken", e.Endpoint())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestSharedLeavesAnUnusedFolderAlone(t *testing.T) {
@@ -33,8 +34,13 @@ func TestSharedAfterStop(t *testing.T) {
 func TestPrivateEngineIsNotShared(t *testing.T) {
 	o := options(t)
 	e := running(t, o)
+	began := time.Now()
 	_, found, err := Shared(t.Context(), o.Folder)
-	contains(t, err, "the data folder "+o.Folder+" is in use by talkback import (pid ", e.Endpoint(), "which does not share its engine", "--data")
+	contains(t, err, "the data folder "+o.Folder+" is in use by talkback import (pid ", e.Endpoint(),
+		"which does not share its engine", "--data")
+	if time.Since(began) > sharedPatience/2 {
+		t.Error("Shared waited for an engine that will never be shared")
+	}
 	var held *InUseError
 	if found || !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Errorf("found %v, and the error is not an InUseError of this process: %#v", found, err)
