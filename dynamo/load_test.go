@@ -1,0 +1,360 @@
+package dynamo_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+func TestLoad(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		ctx, client, table := t.Context(), dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if err := dynamo.CreateTable(ctx, client, table); err != nil {
+			t.Fatal(err)
+		}
+		comments := commenttest.Many(rand.New(rand.NewPCG(1, 1)), "p", 260)
+		checkLoad(t, dynamo.NewLoader(client, table, 0), comments[:130], dynamo.LoadCounts{Written: 130})
+		setText(t, client, table, comments[7].ID, "edited")
+
+		loader := dynamo.NewLoader(client, table, 0)
+		all := slices.Concat(comments, comments[:3], comments[250:])
+		checkLoad(t, loader, all, dynamo.LoadCounts{Written: 130, Existing: 130, Repeated: 13})
+		checkLoad(t, loader, comments[258:], dynamo.LoadCounts{Repeated: 2})
+
+		comments[7].Text = "edited"
+		store := dynamo.NewStore(client, table)
+		for part := range slices.Chunk(comments, dynamo.MaxKeysPerGet) {
+			ids := make([]comment.ID, len(part))
+			want := map[comment.ID]comment.Comment{}
+			for i, c := range part {
+				ids[i], want[c.ID] = c.ID, c
+			}
+			found, _, err := store.CommentsByID(ctx, ids)
+			if diff := cmp.Diff(want, found); err != nil || diff != "" {
+				t.Errorf("what was loaded is not what is there: %v %s", err, diff)
+			}
+		}
+	})
+}
+
+// The largest comments of all, of text that JSON writes with six bytes for one, get through.
+func TestLoadOfLargeComments(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+			t.Fatal(err)
+		}
+		comments := commenttest.Many(rand.New(rand.NewPCG(2, 2)), "p", 30)
+		for i := range comments {
+			comments[i].Text = strings.Repeat("<", comment.MaxTextBytes)
+		}
+		checkLoad(t, dynamo.NewLoader(client, table, 0), comments, dynamo.LoadCounts{Written: 30})
+	})
+}
+
+func checkLoad(t *testing.T, loader *dynamo.Loader, comments []comment.Comment, want dynamo.LoadCounts) {
+	t.Helper()
+	got, err := loader.Load(t.Context(), comments)
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// setText edits a comment as someone else would.
+func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID, text string) {
+	t.Helper()
+	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(table),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+			"SK": &types.AttributeValueMemberS{Value: "C"},
+		},
+		UpdateExpression:          aws.String("SET tx = :t"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":t": &types.AttributeValueMemberS{Value: text}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// faultyTable is a table in memory that has bad days, and someone who edits every comment as soon as it is there.
+type faultyTable struct {
+	t      *testing.T
+	faults func() fault // asked at every call
+
+	mu     sync.Mutex
+	items  map[string]bool // by partition key
+	calls  int
+	writes int // calls of BatchWriteItem
+}
+
+// fault is what goes wrong with a call.
+type fault int
+
+const (
+	nothing   fault = iota
+	leaveOut        // half of the batch is unprocessed
+	throttle        // the whole call is turned away
+	failFirst       // the call fails and does nothing
+	failAfter       // the call does everything, and its answer is lost
+)
+
+func newFaultyTable(t *testing.T, faults func() fault) *faultyTable {
+	return &faultyTable{t: t, faults: faults, items: map[string]bool{}}
+}
+
+// after answers n calls properly and then always with the fault.
+func after(n int, then fault) func() fault {
+	return func() fault {
+		if n--; n >= 0 {
+			return nothing
+		}
+		return then
+	}
+}
+
+func (f *faultyTable) err(now fault) error {
+	switch now {
+	case throttle:
+		return &types.ProvisionedThroughputExceededException{}
+	case failFirst, failAfter:
+		return &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
+	}
+	return nil
+}
+
+func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	now := f.faults()
+	if err := f.err(now); err != nil || ctx.Err() != nil {
+		return nil, firstOf(ctx.Err(), err)
+	}
+	want := in.RequestItems["t"]
+	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK" || len(want.Keys) > 100 {
+		f.t.Errorf("%d keys are asked for, consistently: %v, with projection %v", len(want.Keys), want.ConsistentRead, want.ProjectionExpression)
+	}
+	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
+	if now == leaveOut {
+		half := len(want.Keys) / 2
+		out.UnprocessedKeys = map[string]types.KeysAndAttributes{"t": {Keys: want.Keys[half:]}}
+		want.Keys = want.Keys[:half]
+	}
+	for _, key := range want.Keys {
+		if f.items[partitionKey(key)] {
+			out.Responses["t"] = append(out.Responses["t"], map[string]types.AttributeValue{"PK": key["PK"]})
+		}
+	}
+	return out, nil
+}
+
+func (f *faultyTable) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	f.writes++
+	f.checkOptions(options)
+	now := f.faults()
+	if now == throttle || now == failFirst || ctx.Err() != nil {
+		return nil, firstOf(ctx.Err(), f.err(now))
+	}
+	requests := in.RequestItems["t"]
+	if len(requests) > 25 {
+		f.t.Errorf("%d items are written at once", len(requests))
+	}
+	out := &dynamodb.BatchWriteItemOutput{}
+	if now == leaveOut {
+		half := len(requests) / 2
+		out.UnprocessedItems = map[string][]types.WriteRequest{"t": requests[half:]}
+		requests = requests[:half]
+	}
+	for _, request := range requests {
+		key := partitionKey(request.PutRequest.Item)
+		if f.items[key] {
+			f.t.Errorf("%s is overwritten, and with it what someone edited", key)
+		}
+		f.items[key] = true
+	}
+	return out, f.err(now)
+}
+
+// checkOptions sees that the SDK does not repeat a write by itself.
+func (f *faultyTable) checkOptions(options []func(*dynamodb.Options)) {
+	var o dynamodb.Options
+	for _, option := range options {
+		option(&o)
+	}
+	if o.Retryer == nil || o.Retryer.MaxAttempts() != 1 {
+		f.t.Error("the SDK may repeat a write whose outcome is unknown")
+	}
+}
+
+func partitionKey(item map[string]types.AttributeValue) string {
+	return item["PK"].(*types.AttributeValueMemberS).Value
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func (f *faultyTable) holds(comments []comment.Comment) int {
+	n := 0
+	for _, c := range comments {
+		if f.items["COMMENT#"+string(c.ID)] {
+			n++
+		}
+	}
+	return n
+}
+
+// Whatever goes wrong on the way, in the end all is there, nothing was overwritten, and every comment is counted once.
+func TestLoadThroughFaults(t *testing.T) {
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			table := newFaultyTable(t, func() fault { return max(0, fault(r.IntN(8))-3) })
+			comments := commenttest.Many(r, "p", 1+r.IntN(700))
+			before := comments[:r.IntN(len(comments))]
+			for _, c := range before {
+				table.items["COMMENT#"+string(c.ID)] = true
+			}
+			repeated := comments[:r.IntN(len(comments))]
+			got, err := dynamo.NewLoader(table, "t", 1+r.IntN(8)).Load(t.Context(), slices.Concat(comments, repeated))
+			want := dynamo.LoadCounts{Written: len(comments) - len(before), Existing: len(before), Repeated: len(repeated)}
+			if err != nil || got != want || table.holds(comments) != len(comments) {
+				t.Errorf("seed %d: got %+v, %v, %d of %d there; want %+v", seed, got, err, table.holds(comments), len(comments), want)
+			}
+		})
+	}
+}
+
+// A load that is cut off says how far it came; the same again, by the same loader or another, goes on from there.
+func TestLoadGoesOnAfterCancellation(t *testing.T) {
+	for calls := range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			count := 0
+			table := newFaultyTable(t, func() fault {
+				if count++; count > calls {
+					cancel()
+				}
+				return nothing
+			})
+			comments := commenttest.Many(rand.New(rand.NewPCG(4, 4)), "p", 400)
+			loader := dynamo.NewLoader(table, "t", 2)
+			first, err := loader.Load(ctx, comments)
+			if cut := comment.KindOf(err) == comment.Canceled; !cut && first.Written != len(comments) {
+				t.Fatalf("after %d calls: %+v, %v", calls, first, err)
+			}
+			if first.Written > table.holds(comments) {
+				t.Errorf("%d are said to be written, %d are there", first.Written, table.holds(comments))
+			}
+			there := table.holds(comments)
+			table.faults = after(0, nothing)
+			second, err := loader.Load(t.Context(), comments)
+			done := second.Written + second.Existing + second.Repeated
+			if err != nil || done != len(comments) || second.Written != len(comments)-there {
+				t.Errorf("after %d calls, %+v and %d there: %+v, %v", calls, first, there, second, err)
+			}
+		})
+	}
+}
+
+// A table that never recovers ends the load in bounded time, with an error that says what to do.
+func TestLoadGivesUp(t *testing.T) {
+	for now, want := range map[fault]comment.Kind{
+		leaveOut: comment.Throttled, throttle: comment.Throttled, failFirst: comment.Unavailable, failAfter: comment.Unavailable,
+	} {
+		for healthy := range 3 {
+			synctest.Test(t, func(t *testing.T) {
+				table := newFaultyTable(t, after(healthy, now))
+				start := time.Now()
+				comments := commenttest.Many(rand.New(rand.NewPCG(5, 5)), "p", 1)
+				got, err := dynamo.NewLoader(table, "t", 1).Load(t.Context(), comments)
+				took := time.Since(start)
+				if healthy == 2 && err == nil && got.Written == 1 {
+					return // asked and written before the table broke
+				}
+				if comment.KindOf(err) != want || took > 2*time.Minute || table.calls > 100 {
+					t.Errorf("fault %d after %d calls: %+v, %v after %s and %d calls; want kind %d", now, healthy, got, err, took, table.calls, want)
+				}
+			})
+		}
+	}
+}
+
+// What does not get better by waiting is not tried again.
+func TestLoadStopsAtOnce(t *testing.T) {
+	for _, permanent := range []error{
+		&types.ResourceNotFoundException{},
+		&smithy.GenericAPIError{Code: "ValidationException", Fault: smithy.FaultClient},
+	} {
+		table := &brokenTable{err: permanent}
+		comments := commenttest.Many(rand.New(rand.NewPCG(6, 6)), "p", 1)
+		if got, err := dynamo.NewLoader(table, "t", 1).Load(t.Context(), comments); err == nil || table.calls != 1 || got != (dynamo.LoadCounts{}) {
+			t.Errorf("%T: %+v, %v after %d calls; want an error after one", permanent, got, err, table.calls)
+		}
+	}
+}
+
+// brokenTable answers every call with one error.
+type brokenTable struct {
+	err   error
+	calls int
+}
+
+func (b *brokenTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	b.calls++
+	return nil, b.err
+}
+
+func (b *brokenTable) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	b.calls++
+	return nil, b.err
+}
+
+// Calls are filled: a comment costs no more of them than it must.
+func TestLoadFillsItsCalls(t *testing.T) {
+	for _, test := range []struct {
+		comments, bytes, calls int
+	}{
+		{0, 0, 0},
+		{1, 10, 1 + 1},
+		{100, 10, 1 + 4},
+		{250, 10, 3 + 10},
+		{8, comment.MaxTextBytes, 1 + 2},
+	} {
+		t.Run(fmt.Sprint(test.comments, " of ", test.bytes), func(t *testing.T) {
+			table := newFaultyTable(t, after(0, nothing))
+			comments := commenttest.Many(rand.New(rand.NewPCG(7, 7)), "p", test.comments)
+			for i := range comments {
+				comments[i].Text = strings.Repeat("x", test.bytes)
+			}
+			checkLoad(t, dynamo.NewLoader(table, "t", 1), comments, dynamo.LoadCounts{Written: test.comments})
+			if table.calls != test.calls {
+				t.Errorf("%d calls, want %d", table.calls, test.calls)
+			}
+		})
+	}
+}
