@@ -304,6 +304,18 @@ func TestLoadGivesUp(t *testing.T) {
 	}
 }
 
+// A comment about which the table does not answer may be there, so it is not written.
+func TestLoadWaitsForAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newFaultyTable(t, after(0, leaveOut))
+		comments := commenttest.Many(rand.New(rand.NewPCG(8, 8)), "p", 3)
+		got, err := dynamo.NewLoader(table, "t", 1).Load(t.Context(), comments)
+		if comment.KindOf(err) != comment.Throttled || table.writes > 0 {
+			t.Errorf("%+v, %v after %d writes; want none", got, err, table.writes)
+		}
+	})
+}
+
 // What does not get better by waiting is not tried again.
 func TestLoadStopsAtOnce(t *testing.T) {
 	for _, permanent := range []error{
