@@ -172,9 +172,7 @@ func languageSets(r *rand.Rand) [][]comment.Language {
 // finds.
 func TestWholeReads(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		seed := uint64(time.Now().UnixNano())
-		r := rand.New(rand.NewPCG(seed, 0))
-		t.Logf("seed %d", seed)
+		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		const product = "cup/en"
 		comments := commenttest.Many(r, product, 300)
@@ -214,7 +212,7 @@ func mustNormalize(t *testing.T, filter comment.Filter) comment.Filter {
 // Small pages of a list in which most comments share their second.
 func TestSmallPages(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := rand.New(rand.NewPCG(1, 2))
+		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		comments := commenttest.Many(r, "7", 25)
 		a.load(comments...)
@@ -233,7 +231,7 @@ func TestSmallPages(t *testing.T) {
 // DynamoDB ends a page of its own at 1 MB, whatever the limit.
 func TestPagesCutByTheEngine(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := rand.New(rand.NewPCG(3, 4))
+		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		var comments []comment.Comment
 		for range 40 {
@@ -257,7 +255,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 // A residual filter that keeps little makes the read go on, and the page is still full.
 func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := rand.New(rand.NewPCG(5, 6))
+		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		comments := commenttest.Many(r, "lamp", 500)
 		a.load(comments...)
@@ -277,7 +275,7 @@ func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 // While comments come and go, whoever pages through sees those that were there all along exactly once, in order.
 func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := rand.New(rand.NewPCG(7, 8))
+		r := commenttest.Rand(t)
 		for _, backwards := range []bool{false, true} {
 			a := newAPI(t, endpoint)
 			comments := commenttest.Many(r, "chair", 120)
@@ -331,34 +329,92 @@ func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	})
 }
 
-// Whether pages come before and after is exact also where the comment at the cursor is gone.
-func TestNeighboursOfDeletedCursors(t *testing.T) {
+// Whatever is asked between two cursors, from either end, with comments gone at the cursors and elsewhere: the page and what it
+// says of its neighbours are what a look at the whole list tells.
+func TestSlicesBetweenCursors(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		r := rand.New(rand.NewPCG(9, 10))
+		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
-		comments := commenttest.Many(r, "vase", 5)
-		a.load(comments...)
-		l := list{product: "vase", order: comment.NewestFirst, size: 5}
-		all := a.page(l.variables(false, nil))
-		for _, e := range []int{0, 4} {
-			a.delete(comment.ID(all.Edges[e].Node.ID))
-		}
-		first, last := all.Edges[0].Cursor, all.Edges[4].Cursor
-		between := l.variables(false, &first)
-		between["before"] = last
-		p := a.page(between)
-		if len(p.Edges) != 3 || p.PageInfo.HasNextPage || p.PageInfo.HasPreviousPage {
-			t.Errorf("between two cursors whose comments are gone: %d comments, %+v; want 3 and no neighbours", len(p.Edges), p.PageInfo)
-		}
-		second, fourth := all.Edges[1].Cursor, all.Edges[3].Cursor
-		a.delete(comment.ID(all.Edges[1].Node.ID))
-		between["after"], between["before"] = second, fourth
-		p = a.page(between)
-		if len(p.Edges) != 1 || !p.PageInfo.HasNextPage || p.PageInfo.HasPreviousPage {
-			t.Errorf("behind a gone cursor with nothing before it: %d comments, %+v; want 1, a next page and no previous one", len(p.Edges), p.PageInfo)
-		}
-		if p.Plan.Waves != 2 || p.Plan.Reads[1].Purpose != "PROBE" {
-			t.Errorf("a cursor whose comment is gone takes one probe, in a second wave:\n%s", p.Plan.Summary)
+		for round := range 8 {
+			product := fmt.Sprint("vase", round)
+			comments := commenttest.Many(r, product, 16)
+			a.load(comments...)
+			l := list{product: product, order: []comment.Order{comment.NewestFirst, comment.OldestFirst}[r.IntN(2)], size: 100}
+			if r.IntN(2) == 0 {
+				l.filter.Ratings = []int{4, 5}
+			}
+			edges := a.page(l.variables(false, nil)).Edges
+			model := commenttest.NewModel(comments...)
+			for _, c := range comments {
+				if r.IntN(3) == 0 {
+					a.delete(c.ID)
+					model.Delete(c.ID)
+				}
+			}
+			for range 25 {
+				a.checkSlice(r, l, edges, model.List(product, l.filter, l.order))
+			}
 		}
 	})
+}
+
+// checkSlice asks for a random slice of a list, by cursors of edges that were once in it, and compares with the list.
+func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Comment) {
+	a.tb.Helper()
+	l.size = r.IntN(6)
+	backwards := r.IntN(2) == 0
+	variables := l.variables(backwards, nil)
+	low, high := 0, len(whole) // the slice of the list between the cursors
+	from, to := r.IntN(len(edges)+1)-1, r.IntN(len(edges)+1)
+	if from >= 0 && to < len(edges) && from >= to {
+		return // the wrong way round
+	}
+	if from >= 0 {
+		variables["after"] = edges[from].Cursor
+		low = countBefore(l.order, whole, edges[from], true)
+	}
+	if to < len(edges) {
+		variables["before"] = edges[to].Cursor
+		high = countBefore(l.order, whole, edges[to], false)
+	}
+	if backwards {
+		low = max(low, high-l.size)
+	} else {
+		high = min(high, low+l.size)
+	}
+	a.checkPage(l, a.page(variables), whole[low:high], low == 0, high == len(whole))
+}
+
+// countBefore is how many comments of a list stand before the edge, which may be gone, or also at it.
+func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive bool) int {
+	at := comment.ID(e.Node.ID).Position()
+	count := 0
+	for _, c := range whole {
+		compared := c.ID.Position().Compare(at)
+		if order == comment.NewestFirst {
+			compared = -compared
+		}
+		if compared < 0 || compared == 0 && inclusive {
+			count++
+		}
+	}
+	return count
+}
+
+// A cursor costs no further read while its comment is there, and one probe in a second wave when it is gone.
+func TestProbes(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	a.load(commenttest.Many(commenttest.Rand(t), "vase", 5)...)
+	l := list{product: "vase", order: comment.NewestFirst, size: 2}
+	edges := a.page(l.variables(false, nil)).Edges
+	for _, row := range []struct {
+		why   string
+		waves int
+	}{{"the comment at the cursor is there", 1}, {"it is gone", 2}} {
+		plan := a.page(l.variables(false, &edges[1].Cursor)).Plan
+		if plan.Waves != row.waves || plan.Queries != row.waves || plan.Reads[row.waves-1].Purpose != []string{"PAGE", "PROBE"}[row.waves-1] {
+			t.Errorf("%s: want %d waves of one call each\n%s", row.why, row.waves, plan.Summary)
+		}
+		a.delete(comment.ID(edges[1].Node.ID))
+	}
 }

@@ -72,6 +72,19 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	return wrap(err, "UpdateTimeToLive %s", table)
 }
 
+// IsEmpty tells whether the table holds nothing. It costs one read of one item.
+func IsEmpty(ctx context.Context, client dynamodb.ScanAPIClient, table string) (bool, error) {
+	output, err := client.Scan(ctx, &dynamodb.ScanInput{
+		TableName:      aws.String(table),
+		Limit:          aws.Int32(1),
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return false, wrap(err, "Scan %s", table)
+	}
+	return len(output.Items) == 0, nil
+}
+
 // compareShape lists in what a table differs from what it should be, as far as reading and counting depend on it.
 // Further attributes and indexes do no harm.
 func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription) []string {
