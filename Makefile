@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
 # Debian the latter are installed.
 
-.PHONY: run build provision-engine provision test clean
+.PHONY: run build generate explorer provision-engine provision test bench clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -12,6 +12,14 @@ run: provision-engine build
 build:
 	go build -o bin/talkback .
 
+# graph/ again, after a change of the schema.
+generate:
+	go run github.com/99designs/gqlgen generate
+
+# The explorer's bundle again, after a change of web/explorer.
+explorer:
+	cd web/explorer && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
 # The local engine, in bin/ beside the program, which looks for it there.
 provision-engine:
 	@internal/provision/dynoxide.sh
@@ -20,11 +28,18 @@ provision-engine:
 provision: provision-engine
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
+	@internal/provision/compiler.sh
 
-# Every test there is. With CI set, a test that cannot be run fails.
+# Every test there is, and whether what was generated and bundled is up to date. With CI set, a test that cannot be run
+# fails.
 test: provision
 	go vet ./...
+	web/explorer/check.sh
 	@internal/provision/test.sh
+
+# Time, allocations, calls and read units, side by side with simpler ways to do the same.
+bench: provision-engine
+	go test -run '^$$' -bench . -benchmem ./...
 
 # What was built and fetched. The data stays.
 clean:
