@@ -1,0 +1,206 @@
+// Package sample makes comments to try things with: always the same ones, made up, and in the shape of real ones. One
+// product has about half of them and a few hundred share the rest, the more popular ones most of it. Ratings, languages
+// and times are spread as in shops; there are edits, bursts, authors who write often, and comments without a title or
+// without words.
+//
+// The words are in phrases/, one file for each language: whole sentences, of which phrases.go puts together those that
+// fit the rating and the kind of product.
+package sample
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// HotProduct is the product with about half of the comments.
+const HotProduct = "espresso-machine"
+
+// Numbers of what is made.
+const (
+	total       = 6000
+	hotShare    = 0.5
+	authors     = 5200
+	tailPerKind = 80
+)
+
+// The time of all comments and edits lies between these two.
+var (
+	first = time.Date(2018, 11, 1, 0, 0, 0, 0, time.UTC)
+	last  = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Weights, of which each stands for its share of the sum.
+var (
+	ratingWeights = []float64{6, 4, 8, 20, 62} // 1 to 5 stars
+
+	languageWeights = []float64{43, 16, 12, 11, 9, 6, 3}
+	languages       = []comment.Language{"en", "de", "fr", "es", "ja", "zh", "ar"}
+
+	// People write in the evening, a little at noon, and seldom at night.
+	hourWeights = []float64{2, 1, 1, 1, 1, 2, 3, 5, 6, 7, 7, 7, 9, 8, 7, 7, 8, 9, 10, 12, 14, 13, 9, 5}
+	// They write after the holidays and the sales before them.
+	monthWeights = []float64{13, 9, 8, 7, 7, 6, 6, 7, 8, 8, 10, 14}
+	// Every year brings more of them than the one before.
+	yearlyGrowth = 1.2
+)
+
+// kinds are the kinds of products beside the hot one, with the ids of products that begin so.
+var kinds = []struct{ kind, prefix string }{
+	{"mug", "ceramic-mug"},
+	{"headphones", "wireless-headphones"},
+	{"lamp", "desk-lamp"},
+	{"backpack", "hiking-backpack"},
+	{"knife", "chef-knife"},
+}
+
+// Comments are the sample, the oldest first.
+func Comments() iter.Seq[comment.Comment] {
+	return slices.Values(newMaker().all())
+}
+
+// maker makes the sample from one source of chance.
+type maker struct {
+	chance *rand.Rand
+	days   []float64 // weight of every day
+	wrote  map[string]map[int]bool
+	burst  int       // how many more comments share the second of the last one
+	at     time.Time // of the last comment on the hot product
+}
+
+func newMaker() *maker {
+	m := &maker{chance: rand.New(rand.NewPCG(2018, 2026)), wrote: map[string]map[int]bool{}}
+	for day := first; day.Before(last); day = day.AddDate(0, 0, 1) {
+		years := day.Sub(first).Hours() / 24 / 365.25
+		m.days = append(m.days, monthWeights[day.Month()-1]*math.Pow(yearlyGrowth, years))
+	}
+	return m
+}
+
+func (m *maker) all() []comment.Comment {
+	out := make([]comment.Comment, total)
+	for i := range out {
+		out[i] = m.comment()
+	}
+	slices.SortFunc(out, func(a, b comment.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (m *maker) comment() comment.Comment {
+	kind, product := m.product()
+	author := m.author(product)
+	rating := 1 + pick(m.chance, ratingWeights)
+	c := comment.Comment{
+		ID:        comment.IDOf(comment.PositionAt(m.time(product), m.distinct())),
+		ProductID: product,
+		Rating:    rating,
+		Language:  author.language,
+		Author:    comment.Author{ID: author.id, Name: author.name},
+		Version:   1,
+	}
+	c.Title, c.Text = write(m.chance, phrasesIn(author.language), kind, rating)
+	m.edit(&c)
+	return c
+}
+
+// product chooses the hot one, or one of the long tail, where the n-th most popular has about a share of 1/n.
+func (m *maker) product() (kind, id string) {
+	if m.chance.Float64() < hotShare {
+		return "espresso", HotProduct
+	}
+	places := float64(tailPerKind * len(kinds))
+	place := int(math.Pow(places+1, m.chance.Float64())) - 1
+	k := kinds[place%len(kinds)]
+	return k.kind, fmt.Sprintf("%s-%d", k.prefix, 1+place/len(kinds))
+}
+
+// author is someone who writes, always in the same language.
+type author struct {
+	id, name string
+	language comment.Language
+}
+
+// author chooses who writes, some more often than others, but each once about a product.
+func (m *maker) author(product string) author {
+	if m.wrote[product] == nil {
+		m.wrote[product] = map[int]bool{}
+	}
+	number := m.anyone()
+	for m.wrote[product][number] {
+		number = m.anyone()
+	}
+	m.wrote[product][number] = true
+	// What an author is follows from the number alone.
+	chance := rand.New(rand.NewPCG(uint64(number), 1))
+	language := languages[pick(chance, languageWeights)]
+	return author{
+		id:       fmt.Sprintf("customer-%d", 10000+number),
+		name:     phrasesIn(language).name(chance),
+		language: language,
+	}
+}
+
+func (m *maker) anyone() int {
+	return int(authors * math.Pow(m.chance.Float64(), 1.6))
+}
+
+// time chooses when a comment is written. Now and then several on the hot product come within one second.
+func (m *maker) time(product string) time.Time {
+	if product == HotProduct && m.burst > 0 {
+		m.burst--
+		return m.at.Truncate(time.Second).Add(m.under(time.Second))
+	}
+	day := first.AddDate(0, 0, pick(m.chance, m.days))
+	at := day.Add(time.Duration(pick(m.chance, hourWeights)) * time.Hour).Add(m.under(time.Hour))
+	if product == HotProduct {
+		m.at = at
+		if m.chance.IntN(100) == 0 {
+			m.burst = 2 + m.chance.IntN(4)
+		}
+	}
+	return at
+}
+
+// under is a time span shorter than the limit, to the millisecond.
+func (m *maker) under(limit time.Duration) time.Duration {
+	return time.Duration(m.chance.Int64N(limit.Milliseconds())) * time.Millisecond
+}
+
+func (m *maker) distinct() (out [10]byte) {
+	binary.BigEndian.PutUint64(out[:], m.chance.Uint64())
+	binary.BigEndian.PutUint16(out[8:], uint16(m.chance.Uint32()))
+	return out
+}
+
+// edit makes a few comments edited ones.
+func (m *maker) edit(c *comment.Comment) {
+	if m.chance.IntN(30) > 0 {
+		return
+	}
+	updated := c.CreatedAt().Add(time.Minute + m.under(30*24*time.Hour))
+	if updated.Before(last) {
+		c.UpdatedAt, c.Version = &updated, 2
+	}
+}
+
+// pick is an index, each as likely as its weight.
+func pick(chance *rand.Rand, weights []float64) int {
+	sum := 0.0
+	for _, weight := range weights {
+		sum += weight
+	}
+	at := chance.Float64() * sum
+	for i, weight := range weights {
+		if at -= weight; at < 0 {
+			return i
+		}
+	}
+	return len(weights) - 1
+}
