@@ -1,0 +1,235 @@
+package bench
+
+// The bare handler is what someone would write who wants the answers of the cases and nothing else: no GraphQL, no plan,
+// no cursor, no check of anything. It reads as many comments from each partition as the page may need, like the server.
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+)
+
+// bareHandler answers the operations of the cases, which it knows by their variables.
+type bareHandler struct {
+	client *dynamodb.Client
+	table  string
+}
+
+// bareRequest is what has to be known of a request. Which operation it is shows in which variable it has.
+type bareRequest struct {
+	Variables struct {
+		ID      string `json:"id"`
+		Product string `json:"product"`
+		First   int    `json:"first"`
+		Filter  struct {
+			Languages []string `json:"languages"`
+			Ratings   []int    `json:"ratings"`
+		} `json:"filter"`
+	} `json:"variables"`
+}
+
+// The answers, member by member as GraphQL writes them.
+type (
+	barePage struct {
+		Data struct {
+			Product struct {
+				Comments struct {
+					Edges    []bareEdge   `json:"edges"`
+					PageInfo barePageInfo `json:"pageInfo"`
+				} `json:"comments"`
+			} `json:"product"`
+		} `json:"data"`
+	}
+	bareEdge struct {
+		Node bareComment `json:"node"`
+	}
+	barePageInfo struct {
+		HasNextPage     bool `json:"hasNextPage"`
+		HasPreviousPage bool `json:"hasPreviousPage"`
+	}
+	bareSingle struct {
+		Data struct {
+			Comment bareComment `json:"comment"`
+		} `json:"data"`
+	}
+	bareComment struct {
+		ID        string     `json:"id"`
+		Rating    int        `json:"rating"`
+		Language  string     `json:"language"`
+		Title     *string    `json:"title"`
+		Text      string     `json:"text"`
+		Author    bareAuthor `json:"author"`
+		CreatedAt time.Time  `json:"createdAt"`
+	}
+	bareAuthor struct {
+		Name string `json:"name"`
+	}
+)
+
+// ServeHTTP answers one operation.
+func (h bareHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request bareRequest
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer, err := h.answer(r.Context(), request)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(raw) // a client that went away needs no answer
+}
+
+func (h bareHandler) answer(ctx context.Context, request bareRequest) (any, error) {
+	if request.Variables.ID != "" {
+		return h.single(ctx, request.Variables.ID)
+	}
+	return h.page(ctx, request)
+}
+
+func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error) {
+	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems: map[string]types.KeysAndAttributes{h.table: {
+			Keys: []map[string]types.AttributeValue{{
+				"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + id},
+				"SK": &types.AttributeValueMemberS{Value: "C"},
+			}},
+			ConsistentRead: aws.Bool(true),
+		}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &bareSingle{}
+	out.Data.Comment, err = bareDecode(output.Responses[h.table][0])
+	return out, err
+}
+
+func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, error) {
+	comments, err := h.read(ctx, bareInputs(h.table, request))
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(comments, func(a, b bareComment) int { return strings.Compare(b.ID, a.ID) })
+	size := min(len(comments), request.Variables.First)
+	out := &barePage{}
+	page := &out.Data.Product.Comments
+	page.PageInfo.HasNextPage = len(comments) > size
+	page.Edges = make([]bareEdge, size)
+	for i := range page.Edges {
+		page.Edges[i].Node = comments[i]
+	}
+	return out, nil
+}
+
+// read makes all calls, in parallel when there are several.
+func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) ([]bareComment, error) {
+	if len(inputs) == 1 {
+		return h.query(ctx, inputs[0])
+	}
+	lists := make([][]bareComment, len(inputs))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, input := range inputs {
+		group.Go(func() (err error) {
+			lists[i], err = h.query(ctx, input)
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(lists...), err
+}
+
+func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) ([]bareComment, error) {
+	output, err := h.client.Query(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	return bareDecodeAll(output.Items)
+}
+
+// bareInputs is a call for each partition that the filter names.
+func bareInputs(table string, request bareRequest) []*dynamodb.QueryInput {
+	v := request.Variables
+	product := "PRODUCT#" + v.Product
+	input := func(index, attr, key string) *dynamodb.QueryInput {
+		return &dynamodb.QueryInput{
+			TableName:                 aws.String(table),
+			IndexName:                 aws.String(index),
+			KeyConditionExpression:    aws.String(attr + " = :p"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: key}},
+			ProjectionExpression:      aws.String("GSISK,l,r,ti,tx,ai,an,v,u"),
+			ScanIndexForward:          aws.Bool(false),
+			Limit:                     aws.Int32(int32(v.First + 1)),
+			ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+		}
+	}
+	if len(v.Filter.Ratings) == 0 {
+		return []*dynamodb.QueryInput{input("all", "GSI4PK", product)}
+	}
+	var out []*dynamodb.QueryInput
+	for _, rating := range v.Filter.Ratings {
+		stars := "/" + strconv.Itoa(rating)
+		if len(v.Filter.Languages) == 0 {
+			out = append(out, input("byRating", "GSI3PK", product+stars))
+		}
+		for _, language := range v.Filter.Languages {
+			out = append(out, input("byLangAndRating", "GSIPK", product+"/"+language+stars))
+		}
+	}
+	return out
+}
+
+func bareDecodeAll(items []map[string]types.AttributeValue) ([]bareComment, error) {
+	out := make([]bareComment, len(items))
+	for i, item := range items {
+		var err error
+		if out[i], err = bareDecode(item); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func bareDecode(item map[string]types.AttributeValue) (bareComment, error) {
+	position := bareText(item["GSISK"])
+	id, err := ulid.ParseStrict(position)
+	if err != nil {
+		return bareComment{}, err
+	}
+	rating, err := strconv.Atoi(item["r"].(*types.AttributeValueMemberN).Value)
+	if err != nil {
+		return bareComment{}, err
+	}
+	c := bareComment{
+		ID:        "c_" + position,
+		Rating:    rating,
+		Language:  bareText(item["l"]),
+		Text:      bareText(item["tx"]),
+		Author:    bareAuthor{Name: bareText(item["an"])},
+		CreatedAt: ulid.Time(id.Time()).UTC(),
+	}
+	if item["ti"] != nil {
+		title := bareText(item["ti"])
+		c.Title = &title
+	}
+	return c, nil
+}
+
+func bareText(value types.AttributeValue) string { return value.(*types.AttributeValueMemberS).Value }

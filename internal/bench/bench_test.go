@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// batch is how many requests one handler answers before it is the other's turn: enough that most of the garbage they
+// make is collected in their own time, few enough that the machine is in the same mood for both.
+const batch = 50
+
+// The contest is fair: both give the same answers, and make the same calls for them.
+func TestSameAnswersFromSameCalls(t *testing.T) {
+	c := newContest(t)
+	if diff := cmp.Diff(c.wholeTape.calls(), c.bareTape.calls()); diff != "" {
+		t.Errorf("the whole server (-) and the bare handler (+) make other calls:\n%s", diff)
+	}
+	for _, bc := range c.cases {
+		whole, bare := ask(t, c.whole, bc.body), ask(t, c.bare, bc.body)
+		if diff := cmp.Diff(decoded(t, whole), decoded(t, bare)); diff != "" {
+			t.Errorf("%s: the whole server (-) and the bare handler (+) answer differently:\n%s", bc.name, diff)
+		}
+		if shown := bytes.Count(whole, []byte(`"rating":`)); bc.name != "one-comment" && shown != pageSize {
+			t.Errorf("%s: the page shows %d comments, not %d", bc.name, shown, pageSize)
+		}
+	}
+}
+
+func decoded(t *testing.T, raw []byte) (value any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// BenchmarkPage is the cost of each case; the package's comment tells how to read it.
+func BenchmarkPage(b *testing.B) {
+	c := newContest(b)
+	for _, bc := range c.cases {
+		b.Run(bc.name, func(b *testing.B) {
+			b.Run("side-by-side", func(b *testing.B) { sideBySide(b, c, bc) })
+			b.Run("whole", func(b *testing.B) { inProcess(b, c.whole, bc) })
+			b.Run("bare", func(b *testing.B) { inProcess(b, c.bare, bc) })
+			b.Run("whole-socket", func(b *testing.B) { overSocket(b, c.whole, bc) })
+			b.Run("bare-socket", func(b *testing.B) { overSocket(b, c.bare, bc) })
+		})
+	}
+}
+
+// inProcess calls a handler without any connection.
+func inProcess(b *testing.B, handler http.Handler, bc benchCase) {
+	b.ReportAllocs()
+	before := used(b)
+	for b.Loop() {
+		ask(b, handler, bc.body)
+	}
+	reportCPU(b, before)
+}
+
+// overSocket sends requests through one loopback connection.
+func overSocket(b *testing.B, handler http.Handler, bc benchCase) {
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	b.ReportAllocs()
+	before := used(b)
+	for b.Loop() {
+		response, err := server.Client().Post(server.URL+"/graphql", "application/json", bytes.NewReader(bc.body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		answer, err := io.ReadAll(response.Body)
+		if err != nil {
+			b.Fatal(err)
+		}
+		response.Body.Close()
+		checkAnswer(b, response.StatusCode, answer)
+	}
+	reportCPU(b, before)
+}
+
+func reportCPU(b *testing.B, before usage) {
+	b.ReportMetric(float64((used(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+// sideBySide lets both handlers answer in turns, a batch each, and compares the medians of their batches.
+func sideBySide(b *testing.B, c *contest, bc benchCase) {
+	var whole, bare readings
+	for b.Loop() {
+		whole = append(whole, measure(b, batch, func() { ask(b, c.whole, bc.body) }))
+		bare = append(bare, measure(b, batch, func() { ask(b, c.bare, bc.body) }))
+	}
+	b.ReportMetric(0, "ns/op") // of two batches: nothing to compare it with
+	b.ReportMetric(whole.median(cpuSeconds)/bare.median(cpuSeconds), "x-cpu")
+	b.ReportMetric(whole.median(seconds)/bare.median(seconds), "x-time")
+	b.ReportMetric(whole.median(allocations)/bare.median(allocations), "x-allocs")
+	b.ReportMetric(whole.median(cpuSeconds)*1e6/batch, "whole-cpu-µs")
+	b.ReportMetric(bare.median(cpuSeconds)*1e6/batch, "bare-cpu-µs")
+}

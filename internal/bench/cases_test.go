@@ -1,0 +1,161 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+const (
+	product  = "kettle"
+	pageSize = 20
+	// howMany comments leave every rating more of them than fit on a page.
+	howMany = 800
+)
+
+// The operations are those of a shop's page. They ask for no cursor and no plan, which the bare handler would have to
+// take from the server's own code.
+const (
+	pageOperation = `query Comments($product: ID!, $filter: CommentFilter, $first: Int) {
+  product(id: $product) {
+    comments(filter: $filter, first: $first) {
+      edges { node { id rating language title text author { name } createdAt } }
+      pageInfo { hasNextPage hasPreviousPage }
+    }
+  }
+}`
+	commentOperation = `query Comment($id: ID!) {
+  comment(id: $id) { id rating language title text author { name } createdAt }
+}`
+)
+
+// contest is the whole server and the bare handler, both over the answers of one table, and what to ask them.
+type contest struct {
+	whole, bare         http.Handler
+	wholeTape, bareTape *tape
+	cases               []benchCase
+}
+
+// benchCase is one request.
+type benchCase struct {
+	name string
+	body []byte
+}
+
+// newContest fills a table, asks each case once of both handlers, and leaves them with recorded answers.
+func newContest(tb testing.TB) *contest {
+	tb.Helper()
+	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
+	comments := load(tb, endpoint, table)
+	c := &contest{wholeTape: newTape(), bareTape: newTape(), cases: casesOf(comments)}
+	c.whole = wholeServer(endpoint, table, c.wholeTape)
+	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table}
+	for _, bc := range c.cases {
+		ask(tb, c.whole, bc.body)
+		ask(tb, c.bare, bc.body)
+	}
+	c.wholeTape.replay()
+	c.bareTape.replay()
+	return c
+}
+
+// load fills a new table with comments of about 500 bytes as items, the average of real reviews.
+func load(tb testing.TB, endpoint, table string) []comment.Comment {
+	tb.Helper()
+	client := dynamo.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(tb.Context(), client, table); err != nil {
+		tb.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	comments := commenttest.Many(r, product, howMany)
+	for i := range comments {
+		comments[i].Text = strings.Repeat("It boils fast, and it's quiet. ", 1+r.IntN(17)) + "\nI'd \"buy\" it again."
+	}
+	if _, err := dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments); err != nil {
+		tb.Fatal(err)
+	}
+	return comments
+}
+
+func casesOf(comments []comment.Comment) []benchCase {
+	page := func(name string, filter map[string]any) benchCase {
+		return newCase(name, pageOperation, map[string]any{"product": product, "filter": filter, "first": pageSize})
+	}
+	return []benchCase{
+		page("newest", nil),
+		page("two-ratings-of-one-language", map[string]any{"languages": []string{"en"}, "ratings": []int{4, 5}}),
+		page("four-ratings", map[string]any{"ratings": []int{1, 2, 3, 4}}),
+		newCase("one-comment", commentOperation, map[string]any{"id": comments[0].ID}),
+	}
+}
+
+func newCase(name, operation string, variables map[string]any) benchCase {
+	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
+	if err != nil {
+		panic(err) // the cases are constants
+	}
+	return benchCase{name: name, body: body}
+}
+
+// wholeServer is the service as the command makes it, its client changed in nothing but where the answers come from.
+func wholeServer(endpoint, table string, t *tape) http.Handler {
+	client := dynamodb.New(dynamo.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = t })
+	serve := command.Serve{OperationTimeout: time.Minute}
+	return serve.Handler(
+		&command.Session{Client: client, Table: table, Address: endpoint},
+		command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)},
+	)
+}
+
+// plainClient is the SDK's client with the options that it has by itself, so that whatever the server gains or loses by
+// its own options shows.
+func plainClient(endpoint string, t *tape) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient:   t,
+	})
+}
+
+// ask puts a request to a handler, which has to answer with data and without errors.
+func ask(tb testing.TB, handler http.Handler, body []byte) []byte {
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, post("/graphql", body))
+	answer := recorder.Body.Bytes()
+	checkAnswer(tb, recorder.Code, answer)
+	return answer
+}
+
+func post(url string, body []byte) *http.Request {
+	request := httptest.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	return request
+}
+
+// checkAnswer looks for an error without reading the JSON, whose time would count.
+func checkAnswer(tb testing.TB, status int, answer []byte) {
+	if status != http.StatusOK || !bytes.HasPrefix(answer, []byte(`{"data":{`)) {
+		tb.Helper()
+		tb.Fatalf("status %d: %s", status, answer)
+	}
+}

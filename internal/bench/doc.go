@@ -1,0 +1,18 @@
+// Package bench measures what a page costs beyond what any server in Go would have to pay for it. The whole server, as
+// the command serve wires it, stands beside a bare handler that makes the same calls of the SDK and writes the same JSON.
+// Both get their table's answers from memory, so that the engine's time is in neither.
+//
+//	go test ./internal/bench -run '^$' -bench . -benchtime 2s
+//
+// For each case there are five benchmarks. whole and bare call a handler in the process; whole-socket and bare-socket
+// go through a loopback connection, whose client's work is counted too. Their cpu-µs/op is processor time, the garbage
+// collector's included. side-by-side is the one to read on a busy machine: both take turns in small batches, and it
+// reports how many times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a ratio
+// of medians, with the processor time of either beside them.
+//
+// What the ratios cannot show: one request at a time, so a processor that waits, as for the loaders' millisecond before
+// the case one-comment is fetched, goes to sleep and wakes up again, which costs processor time that a busy server does
+// not spend.
+//
+// It has tests only.
+package bench

@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// usage is what the process has used, or what it used for something.
+type usage struct {
+	time, cpu time.Duration
+	allocs    uint64
+}
+
+// used is what the process has used until now.
+func used(tb testing.TB) usage {
+	var process syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &process); err != nil {
+		tb.Fatal(err)
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return usage{
+		time:   time.Since(began),
+		cpu:    time.Duration(process.Utime.Nano() + process.Stime.Nano()),
+		allocs: memory.Mallocs,
+	}
+}
+
+// began is any moment before the first measurement.
+var began = time.Now()
+
+// measure is what a number of calls of f used.
+func measure(tb testing.TB, calls int, f func()) usage {
+	before := used(tb)
+	for range calls {
+		f()
+	}
+	after := used(tb)
+	return usage{time: after.time - before.time, cpu: after.cpu - before.cpu, allocs: after.allocs - before.allocs}
+}
+
+// readings are what batches of the same size used.
+type readings []usage
+
+// median is that of what f takes from each reading. Whatever else the machine did meanwhile disturbs few of them.
+func (r readings) median(f func(usage) float64) float64 {
+	values := make([]float64, len(r))
+	for i, reading := range r {
+		values[i] = f(reading)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+func seconds(u usage) float64     { return u.time.Seconds() }
+func cpuSeconds(u usage) float64  { return u.cpu.Seconds() }
+func allocations(u usage) float64 { return float64(u.allocs) }

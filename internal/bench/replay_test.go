@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A tape answers what it recorded, however the members are ordered, and nothing else.
+func TestTape(t *testing.T) {
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(w, r.Body)
+	}))
+	defer engine.Close()
+	tape := newTape()
+	send := func(target, body string) (string, error) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, engine.URL, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set(targetHeader, target)
+		response, err := tape.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK || response.Header.Get(crcHeader) == "" {
+			t.Errorf("%s %s: status %d, headers %v; want 200 and a checksum", target, body, response.StatusCode, response.Header)
+		}
+		answer, err := io.ReadAll(response.Body)
+		return string(answer), err
+	}
+
+	const recorded = `{"a":1,"b":{"c":2,"d":3}}`
+	if _, err := send("Query", recorded); err != nil {
+		t.Fatal(err)
+	}
+	tape.replay()
+	engine.Close()
+	for _, same := range []string{recorded, `{"b":{"d":3,"c":2},"a":1}`, recorded} {
+		if answer, err := send("Query", same); err != nil || answer != recorded {
+			t.Errorf("%s is answered by %q, %v; want the answer that was recorded", same, answer, err)
+		}
+	}
+	for _, other := range []struct{ target, body string }{
+		{"Query", `{"a":1,"b":{"c":3,"d":2}}`},
+		{"Query", `{"a":1}`},
+		{"Scan", recorded},
+	} {
+		if answer, err := send(other.target, other.body); err == nil || !strings.Contains(err.Error(), "no answer was recorded for "+other.target) {
+			t.Errorf("%v is answered by %q, %v; want an error that shows it", other, answer, err)
+		}
+	}
+}
