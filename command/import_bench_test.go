@@ -1,0 +1,163 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/engine"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// BenchmarkImport compares the import of a file with a bare loop that writes the same items by BatchWriteItem, 25 at a
+// time, into a second table of the same engine. The two take turns every few seconds, so that whatever else the machine
+// does slows both. The metric "ratio" is the speed of the import over that of the loop.
+//
+//	go test ./command -run - -bench 'Import$' -benchtime 1x
+func BenchmarkImport(b *testing.B) {
+	const rounds, rows = 8, 2000
+	endpoint := startEngine(b)
+	client := dynamo.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(b.Context(), client, "bare"); err != nil {
+		b.Fatal(err)
+	}
+	var imported, bare time.Duration
+	for b.Loop() {
+		for range rounds {
+			file := writeReviews(b, rows)
+			batches := batchesOf(b, file, "bare")
+			imported += importFile(b, endpoint, "imported", file)
+			start := time.Now()
+			for _, batch := range batches {
+				if _, err := client.BatchWriteItem(b.Context(), batch); err != nil {
+					b.Fatal(err)
+				}
+			}
+			bare += time.Since(start)
+		}
+	}
+	all := float64(b.N * rounds * rows)
+	b.ReportMetric(all/imported.Seconds(), "rows/s")
+	b.ReportMetric(all/bare.Seconds(), "bare-rows/s")
+	b.ReportMetric(bare.Seconds()/imported.Seconds(), "ratio")
+}
+
+// BenchmarkImportLong imports 60,000 rows into one table. The metric "ratio" is the speed of the last 10,000 over that of
+// the first.
+//
+//	go test ./command -run - -bench ImportLong -benchtime 1x
+func BenchmarkImportLong(b *testing.B) {
+	const parts, rows = 6, 10_000
+	for b.Loop() {
+		endpoint := startEngine(b)
+		var took [parts]time.Duration
+		for i := range took {
+			took[i] = importFile(b, endpoint, "long", writeReviews(b, rows))
+			b.Logf("rows %d-%d: %.0f rows/s", i*rows+1, (i+1)*rows, rows/took[i].Seconds())
+		}
+		b.ReportMetric(rows/took[0].Seconds(), "first-rows/s")
+		b.ReportMetric(rows/took[parts-1].Seconds(), "last-rows/s")
+		b.ReportMetric(took[0].Seconds()/took[parts-1].Seconds(), "ratio")
+	}
+}
+
+// startEngine starts the engine as the program does, on disk and with its stream records looked after.
+func startEngine(b *testing.B) (endpoint string) {
+	b.Helper()
+	local, err := engine.Start(b.Context(), engine.Options{Folder: b.TempDir(), Binary: dynamotest.DynoxideBinary(b), Owner: "benchmark"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := local.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	return local.Endpoint()
+}
+
+// writeReviews writes a file of reviews as Amazon does, of usual length and never the same twice.
+func writeReviews(b *testing.B, rows int) (path string) {
+	b.Helper()
+	text := []byte("marketplace\tcustomer_id\treview_id\tproduct_id\tstar_rating\treview_headline\treview_body\treview_date\n")
+	for range rows {
+		words := make([]byte, 100+rand.IntN(400))
+		for i := range words {
+			words[i] = "aeinrst "[rand.IntN(8)]
+		}
+		text = fmt.Appendf(text, "US\t%d\tR%d\tB%d\t%d\tA headline\t%s\t20%02d-%02d-%02d\n", rand.IntN(1e6), rand.Int64(),
+			rand.IntN(3000), 1+rand.IntN(comment.MaxRating), words, 10+rand.IntN(10), 1+rand.IntN(12), 1+rand.IntN(28))
+	}
+	path = filepath.Join(b.TempDir(), "reviews.tsv")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// importFile runs the command, and returns how long that took from beginning to end.
+func importFile(b *testing.B, endpoint, table, file string) time.Duration {
+	b.Helper()
+	flags := command.EngineFlags{Endpoint: endpoint, Table: table, CreateTable: true}
+	start := time.Now()
+	err := (&command.Import{File: file}).Run(b.Context(), &flags, command.Terminal{
+		Out: io.Discard, Err: io.Discard, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+// batchesOf are the very items that an import of the file writes, in ready calls for another table.
+func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput {
+	b.Helper()
+	source, err := reviewfile.Open(file, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer source.Close()
+	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.TSV})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var comments []comment.Comment
+	for row, err := reader.Next(); err != io.EOF; row, err = reader.Next() {
+		if err != nil {
+			b.Fatal(err)
+		}
+		comments = append(comments, row.Comment)
+	}
+	recorder := &batchRecorder{}
+	if _, err := dynamo.NewLoader(recorder, table, 1).Load(b.Context(), comments); err != nil {
+		b.Fatal(err)
+	}
+	return recorder.batches
+}
+
+// batchRecorder is an empty table that keeps the calls and not the items.
+type batchRecorder struct {
+	batches []*dynamodb.BatchWriteItemInput
+}
+
+func (r *batchRecorder) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}, nil
+}
+
+func (r *batchRecorder) BatchWriteItem(_ context.Context, batch *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	r.batches = append(r.batches, batch)
+	return &dynamodb.BatchWriteItemOutput{}, nil
+}
