@@ -1,0 +1,259 @@
+package command_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// importer runs talkback import on a table of its own.
+type importer struct {
+	t        *testing.T
+	endpoint string
+	table    string
+	stdin    io.Reader
+}
+
+func newImporter(t *testing.T, endpoint string) *importer {
+	return &importer{t: t, endpoint: endpoint, table: dynamotest.TableName(t), stdin: strings.NewReader("")}
+}
+
+var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)`)
+
+// run returns the exit status and what was said, with durations left out.
+func (i *importer) run(ctx context.Context, arguments ...string) (status int, out, said string) {
+	i.t.Helper()
+	var stdout, stderr bytes.Buffer
+	arguments = append([]string{"import", "--endpoint", i.endpoint, "--table", i.table, "--create-table"}, arguments...)
+	status = command.Main(ctx, arguments, command.Terminal{
+		In: i.stdin, Out: &stdout, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
+	})
+	return status, duration.ReplaceAllString(stdout.String(), "in a while"), duration.ReplaceAllString(stderr.String(), "in a while")
+}
+
+// want runs an import that has to succeed.
+func (i *importer) want(summary string, arguments ...string) {
+	i.t.Helper()
+	status, out, said := i.run(i.t.Context(), arguments...)
+	if diff := cmp.Diff(summary, out); diff != "" || status != 0 {
+		i.t.Errorf("status %d, %s\n%s", status, said, diff)
+	}
+}
+
+func summary(rows, written, existing, repeated, rejected int) string {
+	return fmt.Sprintf("%d rows = %d written + %d already there + %d repeated in the file + %d rejected, in a while\n",
+		rows, written, existing, repeated, rejected)
+}
+
+func write(t *testing.T, name, content string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const fewReviews = `id,product,rating,lang,title,text,date
+1,cup,5,en,Nice,Good &amp; cheap,2015-08-20
+2,cup,4.5,en,,half a star,2015-08-21
+1,cup,5,en,Nice,again,2015-08-20
+3,cup,1,de,,"zu
+klein",2015-08-22 10:11:12
+4,cup,2,de,,"too	short"
+`
+
+func TestImport(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		i := newImporter(t, endpoint)
+		file := write(t, "reviews.csv", fewReviews)
+		rejects := file + ".rejects.tsv"
+		where := "The rejected rows, with line and reason, are in " + rejects + "\n"
+		i.want(summary(5, 2, 0, 1, 2)+where, file)
+		i.want(summary(5, 0, 2, 1, 2)+where, file)
+
+		got, err := os.ReadFile(rejects)
+		want := "3\tthe rating \"4.5\" is not a whole number of stars from 1 to 5\t2,cup,4.5,en,,half a star,2015-08-21\n" +
+			"7\tthe row has 6 columns; the header has 7\t4,cup,2,de,,\"too\tshort\"\n"
+		if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+			t.Errorf("rejects: %v %s", err, diff)
+		}
+
+		a := &api{tb: t, session: &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
+		a.useClient(a.session.Client)
+		p := a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil))
+		var texts []string
+		for _, e := range p.Edges {
+			texts = append(texts, fmt.Sprintf("%s %d %s", e.Node.CreatedAt.Format("2006-01-02 15:04:05"), e.Node.Rating, e.Node.Text))
+		}
+		if diff := cmp.Diff([]string{"2015-08-22 10:11:12 1 zu\nklein", "2015-08-20 00:00:00 5 Good & cheap"}, texts); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// manyReviews are JSON Lines of so many different reviews.
+func manyReviews(rows int) string {
+	var out strings.Builder
+	for n := range rows {
+		fmt.Fprintf(&out, "{\"asin\":\"B%d\",\"overall\":%d,\"reviewText\":\"text %d\",\"unixReviewTime\":%d}\n", n%7, 1+n%5, n, 1_400_000_000+n)
+	}
+	return out.String()
+}
+
+// Standard input needs a format, may be compressed, and has its rejects in the working directory.
+func TestImportStandardInput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(zip, manyReviews(30)+"{}\n")
+	_ = zip.Close()
+	i.stdin = &packed
+	i.want(summary(31, 30, 0, 0, 1)+"The rejected rows, with line and reason, are in talkback.rejects.tsv\n",
+		"-", "--format", "jsonl", "--language", "en")
+	if _, err := os.Stat("talkback.rejects.tsv"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without a bad row there is no file for them.
+func TestImportWithoutRejects(t *testing.T) {
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	file := write(t, "reviews.jsonl", manyReviews(3))
+	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
+	i.want(summary(0, 0, 0, 0, 0), write(t, "empty.tsv", ""))
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*rejects*")); err != nil || len(left) > 0 {
+		t.Errorf("there are %v, %v", left, err)
+	}
+}
+
+// An interrupted import ends at once, even while it waits for input that never comes, and the next one goes on.
+func TestImportInterrupted(t *testing.T) {
+	const rows = 9000
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	defer out.Close()
+	i.stdin = in
+	go func() {
+		_, _ = io.WriteString(out, manyReviews(rows))
+		cancel() // and the pipe stays open
+	}()
+	status, _, said := i.run(ctx, "-", "--format", "jsonl", "--language", "en")
+	if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again: it goes on where it was") {
+		t.Errorf("status %d: %s", status, said)
+	}
+	var total, written, existing int
+	i.stdin = strings.NewReader(manyReviews(rows))
+	_, summary, said := i.run(t.Context(), "-", "--format", "jsonl", "--language", "en")
+	_, err := fmt.Sscanf(strings.ReplaceAll(summary, ",", ""), "%d rows = %d written + %d already there", &total, &written, &existing)
+	if err != nil || total != rows || written+existing != rows || existing == 0 {
+		t.Errorf("%s%s%v", summary, said, err)
+	}
+}
+
+// Whoever interrupts before there is any input does not wait for it.
+func TestImportInterruptedBeforeAnyInput(t *testing.T) {
+	i := newImporter(t, "http://127.0.0.1:1")
+	in, out := io.Pipe()
+	defer out.Close()
+	i.stdin = in
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if status, _, said := i.run(ctx, "-", "--format", "jsonl"); status != 1 {
+		t.Errorf("status %d: %s", status, said)
+	}
+}
+
+// An engine that refuses stops the import, which says where. Running it again completes it.
+func TestImportStopsAndGoesOn(t *testing.T) {
+	target, err := url.Parse(dynamotest.Dynoxide(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	var writes atomic.Int32
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchWriteItem") && writes.Add(1) > 100 {
+			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ValidationException","message":"no more"}`)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	i := newImporter(t, front.URL)
+	file := write(t, "reviews.jsonl", manyReviews(4000))
+	status, _, said := i.run(t.Context(), file, "--language", "en", "--calls", "1")
+	if status != 1 || !strings.Contains(said, "stopped after line 1600") || !strings.Contains(said, "no more") ||
+		!strings.Contains(said, "2,500 rows = 2,500 written") || !strings.Contains(said, "Run it again") {
+		t.Errorf("status %d: %s", status, said)
+	}
+	i.endpoint = target.String()
+	i.want("4,000 rows = 1,500 written + 2,500 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
+}
+
+// A file that breaks off is imported up to there.
+func TestImportOfABrokenFile(t *testing.T) {
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(zip, manyReviews(20))
+	_ = zip.Flush()
+	status, _, said := i.run(t.Context(), write(t, "cut.jsonl.gz", packed.String()), "--language", "en")
+	if status != 1 || !strings.Contains(said, "unexpected EOF") || !strings.Contains(said, "20 rows = 20 written") {
+		t.Errorf("status %d: %s", status, said)
+	}
+}
+
+// What cannot work is refused before any engine is asked: the one given here does not exist.
+func TestImportRefusals(t *testing.T) {
+	file := write(t, "reviews.csv", fewReviews)
+	var got strings.Builder
+	for _, arguments := range [][]string{
+		{"absent.csv"},
+		{"reviews"},
+		{"-"},
+		{file, "--map", "text"},
+		{file, "--map", "body=text"},
+		{file, "--map", "text=a", "--map", "TEXT=b"},
+		{file, "--map", "text=a,b"},
+		{file, "--language", "Klingon"},
+		{file, "--language-of", "UK"},
+		{file, "--language-of", "UK=Klingon"},
+		{file, "--language-of", "UK=en", "--language-of", "uk=de"},
+		{file, "--format", "xml"},
+		{file, "--calls=-1"},
+		{file, "--rejects", file},
+		{file, "--map", "language="},
+	} {
+		status, out, said := newImporter(t, "http://127.0.0.1:1").run(t.Context(), arguments...)
+		if status != 1 || out != "" || strings.Contains(said, "127.0.0.1") {
+			t.Errorf("%v: status %d, %s%s", arguments, status, out, said)
+		}
+		said = strings.ReplaceAll(said, filepath.Dir(file), "DIR")
+		fmt.Fprintf(&got, "%s\n\t%s\n", strings.ReplaceAll(strings.Join(arguments, " "), filepath.Dir(file), "DIR"), strings.TrimSpace(said))
+	}
+	compareGolden(t, "testdata/import.golden", []byte(got.String()))
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Where nobody draws, a line every five seconds says how far it is, how fast, and how long it will take.
+func TestProgressLines(t *testing.T) {
+	start := time.Unix(0, 0)
+	for _, test := range []struct {
+		why  string
+		size int64
+		want string
+	}{
+		{"a file", 100_000, "12,000 rows, 2,000 rows/s, 20 %, 24s left\n30,000 rows, 2,500 rows/s, 48 %, 13s left\n"},
+		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
+	} {
+		var out bytes.Buffer
+		p := newProgress(&out, test.size)
+		now := start
+		p.now, p.start, p.next = func() time.Time { return now }, start, start.Add(lineEvery)
+		for _, step := range []struct {
+			seconds int
+			rows    int
+			taken   int64
+		}{{1, 2000, 3000}, {6, 12_000, 20_000}, {10, 25_000, 40_000}, {12, 30_000, 48_000}} {
+			now = start.Add(time.Duration(step.seconds) * time.Second)
+			p.show(step.rows, step.taken)
+		}
+		if diff := cmp.Diff(test.want, out.String()); diff != "" {
+			t.Errorf("%s: %s", test.why, diff)
+		}
+		if took := p.end(); took != 12*time.Second {
+			t.Errorf("%s took %s, want 12s", test.why, took)
+		}
+	}
+}
