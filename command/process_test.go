@@ -61,9 +61,11 @@ func startServer(t *testing.T, arguments ...string) *server {
 	return follow(t, process)
 }
 
-// follow starts a process that becomes a server and waits until it says where it answers.
+// follow starts a process that becomes, or starts, a server, and waits until that says where it answers. The process
+// gets a group of its own, so that none of it is left behind.
 func follow(t *testing.T, process *exec.Cmd) *server {
 	t.Helper()
+	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	output, err := process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +75,7 @@ func follow(t *testing.T, process *exec.Cmd) *server {
 	}
 	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{})}
 	t.Cleanup(func() {
-		_ = process.Process.Kill() // it has ended already where the test came so far
+		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // all have ended already where the test came so far
 		<-s.ended
 	})
 	found := make(chan string, 1)
