@@ -37,9 +37,9 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("the one in flight: %d %s", got.status, got.body)
 	}
 	// The place is given back behind the answer, so the first to ask again may come too early.
-	for got := post(t, server, `{"query": "{ echo }"}`); got.status != 200; got = post(t, server, `{"query": "{ echo }"}`) {
-		if got.status != 503 {
-			t.Fatalf("after that: %d %s", got.status, got.body)
+	for tries := 0; post(t, server, `{"query": "{ echo }"}`).status != 200; tries++ {
+		if tries == 1000 {
+			t.Fatal("the place is not given again")
 		}
 	}
 }
@@ -68,6 +68,40 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 	}
 	if got := <-sent; got.status != 200 {
 		t.Errorf("the slow body: %d %s", got.status, got.body)
+	}
+}
+
+// unread fails the test when anyone reads it.
+type unread struct{ t *testing.T }
+
+// Read implements [io.Reader].
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("a body that is too large by its own account is sent all the same")
+	return 0, io.EOF
+}
+
+func TestBodiesTooLargeAreNotSent(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.MaxBody = 100 })
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", unread{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.ContentLength = 101
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Expect", "100-continue")
+	if got := do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute}); got.status != 413 {
+		t.Errorf("%d %s, want 413", got.status, got.body)
+	}
+}
+
+// Whoever's time is over before the operation began is told so, and that asking again may help.
+func TestTimeIsOver(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.OperationTimeout = time.Nanosecond })
+	for accept, status := range map[string]int{plain: 200, graphQL: 503} {
+		got := post(t, server, `{"query": "{ echo }"}`, "Accept: "+accept)
+		if got.status != status || got.body != `{"errors":[{"message":"context deadline exceeded"}]}` {
+			t.Errorf("%s: %d %s, want %d and an error", accept, got.status, got.body, status)
+		}
 	}
 }
 

@@ -85,11 +85,14 @@ func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) an
 	return value
 }
 
-// hideFaults shows what GraphQL refuses and nothing else, as the service's own presenter does.
+// hideFaults shows what GraphQL refuses and that time is over, and nothing else, as the service's own presenter does.
 func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	var refused *gqlerror.Error
 	if errors.As(err, &refused) && refused.Err == nil {
 		return refused
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &gqlerror.Error{Message: "context deadline exceeded"}
 	}
 	return &gqlerror.Error{Message: "something went wrong"}
 }

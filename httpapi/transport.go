@@ -55,9 +55,17 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 		w.Header().Set("Cache-Control", revalidate)
 	}
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
-		w.WriteHeader(http.StatusBadRequest)
+		w.WriteHeader(withoutData(r.Context()))
 	}
 	_, _ = w.Write(encode(response)) // a client that went away needs no answer
+}
+
+// withoutData is the status of an answer without data: the operation was wrong, or its time was over before it began.
+func withoutData(ctx context.Context) int {
+	if ctx.Err() != nil {
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusBadRequest
 }
 
 // run runs an operation. A GET runs queries only, so that a link or a prefetch changes nothing.
