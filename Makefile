@@ -28,6 +28,7 @@ provision-engine:
 provision: provision-engine
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
+	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
 
 # Every test there is, and whether what was generated and bundled is up to date. With CI set, a test that cannot be run

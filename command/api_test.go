@@ -85,7 +85,7 @@ func (a *api) delete(id comment.ID) {
 
 // answer is what came back for an operation.
 type answer struct {
-	Data   json.RawMessage `json:"data"`
+	Data   json.RawMessage `json:"data,omitempty"`
 	Errors []struct {
 		Message    string         `json:"message"`
 		Path       []any          `json:"path,omitempty"`

@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/httpapi"
 )
 
 // line is the whole command line.
@@ -54,7 +56,11 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		kong.Writers(term.Out, term.Err),
 		kong.Exit(func(status int) { exit = status }),
 		kong.UsageOnError(),
-		kong.Vars{"table": dynamo.DefaultTable},
+		kong.Vars{
+			"table":    dynamo.DefaultTable,
+			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
+			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight),
+		},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(term, &l.Engine),
 	)

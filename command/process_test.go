@@ -48,7 +48,7 @@ type server struct {
 	status  int
 }
 
-var apiAddress = regexp.MustCompile(`API +(http://\S+)/graphql`)
+var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 
 // startServer starts the program with arguments for serve and waits until it says where it answers.
 func startServer(t *testing.T, arguments ...string) *server {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -29,19 +30,29 @@ const (
 
 // Serve serves the API and the explorer.
 type Serve struct {
-	Listen           string        `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	ListenFlags
+
 	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
+
+	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
+	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
+	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
 // names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	// The port comes first: without it nothing else is worth starting.
-	listener, err := net.Listen("tcp", c.Listen)
+	certificates, err := c.certificates()
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", c.Listen, innermost(err))
+		return err
+	}
+	// The port comes before all that takes time: without it nothing else is worth starting.
+	listener, err := c.open()
+	if err != nil {
+		return err
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 
@@ -57,7 +68,9 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		}
 	}
 	c.announce(listener.Addr(), session, term)
-	return watched(ctx, session, func(ctx context.Context) error { return c.serve(ctx, listener, session, term) })
+	return watched(ctx, session, func(ctx context.Context) error {
+		return c.serve(ctx, c.server(c.Handler(session, term), certificates), listener, term)
+	})
 }
 
 // watched runs the work beside a look at the engine: when that ends, so does the work, and the reason is the error.
@@ -79,23 +92,27 @@ func watched(ctx context.Context, session *Session, work func(context.Context) e
 	return group.Wait()
 }
 
-// serve answers requests until the context ends.
-func (c *Serve) serve(ctx context.Context, listener net.Listener, session *Session, term Terminal) error {
+// server makes the server with its bounds; it speaks HTTPS when there are certificates.
+func (c *Serve) server(handler http.Handler, certificates []tls.Certificate) *http.Server {
 	server := &http.Server{
-		Handler:           c.Handler(session, term),
+		Handler:           handler,
+		Protocols:         c.protocols(),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      c.OperationTimeout + writeMargin,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
+		MaxHeaderBytes:    maxHeaderBytes + int(c.MaxQuery), // the address counts among the headers
 	}
+	if certificates != nil {
+		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
+	}
+	return server
+}
+
+// serve answers requests until the context ends.
+func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Listener, term Terminal) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	group.Go(func() error { return serveOn(server, listener) })
 	group.Go(func() error {
 		<-groupCtx.Done()
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainTimeout)
@@ -122,10 +139,14 @@ func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
 		Logger:           term.Logger,
+		MaxBody:          int(c.MaxBody),
+		MaxQuery:         int(c.MaxQuery),
+		MaxInFlight:      int(c.MaxInFlight),
+		Origins:          c.CORSOrigin,
 	})
 }
 
 func (c *Serve) announce(address net.Addr, session *Session, term Terminal) {
-	fmt.Fprintf(term.Err, "Talkback answers.\n  API       http://%[1]s/graphql\n  explorer  http://%[1]s/playground\n  table     %[2]s at %[3]s\nStop with Ctrl-C.\n",
-		address, session.Table, session.Address)
+	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n  table     %[3]s at %[4]s\nStop with Ctrl-C.\n",
+		c.scheme(), address, session.Table, session.Address)
 }

@@ -70,6 +70,13 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "no credentials", region: "eu-central-1", arguments: []string{"--aws"}},
 		{why: "no such table", arguments: []string{"--endpoint", endpoint, "--table", "no-such-table"}},
 		{why: "a table of another shape", arguments: []string{"--endpoint", endpoint, "--table", other}},
+		{why: "a certificate without its key", arguments: []string{"--tls-cert", "cert.pem"}},
+		{why: "a key without its certificate", arguments: []string{"--tls-key", "key.pem"}},
+		{why: "a certificate that is not there", arguments: []string{"--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"}},
+		{why: "a certificate that is none", arguments: []string{"--tls-cert", "/dev/null", "--tls-key", "/dev/null"}},
+		{why: "an origin that is none", arguments: []string{"--cors-origin", "shop.example"}},
+		{why: "an origin too many", arguments: []string{"--cors-origin", "https://*.com"}},
+		{why: "a bound below nothing", arguments: []string{"--max-in-flight=-1"}},
 		{why: "no such flag", arguments: []string{"--colour", "red"}},
 		{why: "no such command", arguments: []string{"sing"}},
 	} {

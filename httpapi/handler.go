@@ -3,24 +3,33 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
-	"github.com/99designs/gqlgen/graphql/handler/transport"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/loaders"
 )
 
+// Bounds that hold unless Options say otherwise. A page of a shop asks for one to three kilobytes.
 const (
-	// maxBody bounds the body of a request, in bytes.
-	maxBody = 64 << 10
+	// DefaultMaxBody is 64 KiB.
+	DefaultMaxBody = 64 << 10
+	// DefaultMaxQuery is 16 KiB.
+	DefaultMaxQuery = 16 << 10
+	// DefaultMaxInFlight is what fits into the connections to the table that are kept open.
+	DefaultMaxInFlight = 256
+)
+
+const (
 	// documents is how many parsed documents are kept, so that a client which sends the same ones has them parsed once.
 	documents = 256
 )
@@ -41,16 +50,47 @@ type Options struct {
 	OperationTimeout time.Duration
 	// Logger gets what went wrong. Required.
 	Logger *slog.Logger
+	// MaxBody bounds the body of a request, in bytes. If not provided, DefaultMaxBody.
+	MaxBody int
+	// MaxQuery bounds the text of an operation, and the parameters of a GET all together, in bytes. If not provided,
+	// DefaultMaxQuery.
+	MaxQuery int
+	// MaxInFlight bounds how many requests to the API are worked on at a time. If not provided, DefaultMaxInFlight.
+	MaxInFlight int
+	// Origins are those whose pages may ask the API and read its answers. If not provided, only pages of this server may.
+	Origins []Origin
 }
 
 // New makes the handler of all paths.
 func New(o Options) http.Handler {
+	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
+	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", o.withRequest(newGraphQL(o)))
+	mux.Handle("/graphql", o.around(newGraphQL(o)))
 	mux.Handle("GET /healthz", http.HandlerFunc(healthy))
 	mux.Handle("GET /readyz", o.readiness())
 	mux.Handle("/", o.Pages)
 	return withRequestID(mux)
+}
+
+// around wraps the API in all that is done with a request before it is run, and with its answer after. The first of the list
+// is the outermost.
+func (o Options) around(api http.Handler) http.Handler {
+	layers := []func(http.Handler) http.Handler{
+		o.cors,          // before whatever refuses, so that an allowed page can read why it was refused
+		negotiated,      // before whatever refuses, which writes in the type that is settled here; preflights have none
+		refuseCrossSite, // after cors, which it asks for its verdict
+		o.withBody,      // outside of compressed, whose writer would hide the connection that a body too large has to close
+		o.withPlace,     // after the body, which may take its time
+		withETag,        // outside of compressed: the tag is that of the compressed bytes
+		compressed,
+		o.withRequest,
+	}
+	for _, layer := range slices.Backward(layers) {
+		api = layer(api)
+	}
+	return api
 }
 
 // newGraphQL sets every transport and extension by hand: the library's default server is not meant for production.
@@ -60,9 +100,7 @@ func newGraphQL(o Options) http.Handler {
 	delete(o.Schema.Schema().Directives, "defer")
 
 	server := handler.New(o.Schema)
-	server.AddTransport(transport.Options{})
-	server.AddTransport(transport.GET{})
-	server.AddTransport(transport.POST{})
+	server.AddTransport(transport{maxQuery: o.MaxQuery})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](documents))
 	server.SetErrorPresenter(o.ErrorPresenter)
 	server.SetRecoverFunc(recoverPanic)
@@ -70,13 +108,12 @@ func newGraphQL(o Options) http.Handler {
 	return server
 }
 
-// withRequest gives each request what belongs to it alone: a bound on its time and its size, and its loaders.
+// withRequest gives each request what belongs to it alone: a bound on its time, and its loaders.
 func (o Options) withRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), o.OperationTimeout)
 		defer cancel()
 		ctx = loaders.With(ctx, loaders.New(o.Comments))
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

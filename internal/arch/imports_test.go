@@ -109,6 +109,8 @@ var doors = []struct {
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
+	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
+	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
 	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
 	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
 	{"testing", nil, "test support in shipped code brings its flags along"},

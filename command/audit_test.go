@@ -1,0 +1,59 @@
+package command_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// auditChecks is how many checks the pinned version of the audit makes. Fewer would be checks that were lost on the way.
+const auditChecks = 61
+
+// The audit of the npm package graphql-http, by those who wrote GraphQL over HTTP down: every check is ok, also those that the
+// draft leaves open.
+func TestAuditOfGraphQLOverHTTP(t *testing.T) {
+	folder, err := filepath.Abs("../.cache/graphql-http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, missing := os.Stat(filepath.Join(folder, "stamp"))
+	node, err := exec.LookPath("node")
+	if missing != nil || err != nil {
+		leaveOut(t, "the audit of GraphQL over HTTP: node is not on PATH, or .cache/graphql-http does not exist: run `make provision`")
+	}
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	audit := exec.CommandContext(t.Context(), node, "../internal/provision/graphql-http/audit.cjs", folder, a.server.URL+"/graphql")
+	audit.Stderr = os.Stderr
+	out, err := audit.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks := 0
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); checks++ {
+		var check struct{ ID, Name, Result string }
+		if err := json.Unmarshal(lines.Bytes(), &check); err != nil {
+			t.Fatalf("%v: %s", err, lines.Text())
+		}
+		if check.Result != "ok" {
+			t.Errorf("%s %s: %s", check.ID, check.Name, check.Result)
+		}
+	}
+	if checks != auditChecks {
+		t.Errorf("%d checks were made, want %d", checks, auditChecks)
+	}
+}
+
+// leaveOut ends a test that cannot be run here; in CI that is a failure.
+func leaveOut(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf("%s; CI is set, so nothing may be left out", what)
+	}
+	t.Skipf("left out: %s", what)
+}

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+)
+
+// ListenFlags say where and how the server is reached.
+type ListenFlags struct {
+	Listen  string `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	TLSCert string `name:"tls-cert" help:"Certificate with its chain, a PEM file: serves HTTPS. Needs --tls-key. Without, plain HTTP, over which proxies may also speak HTTP/2 (h2c)." placeholder:"FILE"`
+	TLSKey  string `name:"tls-key" help:"Private key of --tls-cert, a PEM file." placeholder:"FILE"`
+}
+
+// open listens. Its error names the cure.
+func (f ListenFlags) open() (net.Listener, error) {
+	listener, err := net.Listen("tcp", f.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", f.Listen, innermost(err))
+	}
+	return listener, nil
+}
+
+// certificates are those to serve HTTPS with; nil is plain HTTP. They are read once: a renewed one needs a restart, which loses no
+// request. The error names the cure.
+func (f ListenFlags) certificates() ([]tls.Certificate, error) {
+	switch {
+	case f.TLSCert == "" && f.TLSKey == "":
+		return nil, nil
+	case f.TLSKey == "":
+		return nil, errors.New("--tls-cert needs the key that belongs to it: give its file by --tls-key")
+	case f.TLSCert == "":
+		return nil, errors.New("--tls-key needs the certificate that it belongs to: give its file by --tls-cert")
+	}
+	pair, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("cannot serve HTTPS (%w): give a certificate and its key, two PEM files that this user may read, by --tls-cert and --tls-key", err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+// scheme is that of the server's addresses.
+func (f ListenFlags) scheme() string {
+	if f.TLSCert != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// protocols are those of a server: HTTP/1.1 and HTTP/2, the latter without TLS for those who know beforehand that it is
+// spoken, which proxies can be told.
+func (f ListenFlags) protocols() *http.Protocols {
+	var p http.Protocols
+	p.SetHTTP1(true)
+	p.SetHTTP2(true)
+	p.SetUnencryptedHTTP2(true)
+	return &p
+}
+
+// serveOn answers on a listener until the server is shut down.
+func serveOn(server *http.Server, listener net.Listener) error {
+	serve := server.Serve
+	if server.TLSConfig != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") } // the certificates are there already
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package command_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Over a plain connection the server speaks HTTP/1.1, and HTTP/2 with those who begin with it; over TLS either, as agreed. A
+// signal to stop ends it whichever connections are open.
+func TestProtocols(t *testing.T) {
+	certificate, key, trusted := selfSigned(t)
+	for _, test := range []struct {
+		arguments []string
+		scheme    string
+		client    func(*http.Protocols)
+		want      string
+		reason    string
+	}{
+		{nil, "http", func(p *http.Protocols) { p.SetHTTP1(true) }, "HTTP/1.1", "curl"},
+		{nil, "http", func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }, "HTTP/2.0", "a proxy that speaks h2c"},
+		{[]string{"--tls-cert", certificate, "--tls-key", key}, "https", func(p *http.Protocols) { p.SetHTTP1(true) }, "HTTP/1.1", "an older client"},
+		{[]string{"--tls-cert", certificate, "--tls-key", key}, "https", func(p *http.Protocols) { p.SetHTTP2(true) }, "HTTP/2.0", "a browser"},
+	} {
+		t.Run(test.scheme+" "+test.want, func(t *testing.T) {
+			s := startServer(t, append(test.arguments, "--data", filepath.Join(t.TempDir(), "data"))...)
+			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
+			test.client(transport.Protocols)
+			defer transport.CloseIdleConnections()
+			got, text := exchange(t, transport, s.address)
+			if got.Proto != test.want || !strings.HasPrefix(s.address, test.scheme+"://") || text != `{"data":{"product":{"id":"x"}}}` {
+				t.Errorf("%s: %s at %s: %s; want %s by %s", test.reason, got.Proto, s.address, text, test.want, test.scheme)
+			}
+			s.signal(syscall.SIGTERM)
+			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
+				t.Errorf("status %d\n%s", status, said)
+			}
+		})
+	}
+}
+
+// exchange asks one thing by one client.
+func exchange(t *testing.T, client *http.Transport, address string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"x\") { id } }"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+// The flags reach what they are flags of.
+func TestFlagsOfHTTP(t *testing.T) {
+	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"),
+		"--max-body", "100", "--max-query", "50", "--cors-origin", "https://shop.example", "--cors-origin", "https://m.shop.example")
+	for _, test := range []struct{ body, origin, want string }{
+		{`{"query": "{ __typename }"}`, "https://m.shop.example", `{"data":{"__typename":"Query"}}`},
+		{strings.Repeat(" ", 101), "https://shop.example", `BODY_TOO_LARGE`},
+		{`{"query": "` + strings.Repeat(" ", 51) + `"}`, "https://shop.example", `QUERY_TOO_LONG`},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Origin", test.origin)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || !strings.Contains(string(text), test.want) || response.Header.Get("Access-Control-Allow-Origin") != test.origin {
+			t.Errorf("%s, %v, allowed origin %q; want %s and %q", text, err, response.Header.Get("Access-Control-Allow-Origin"), test.want, test.origin)
+		}
+	}
+}
+
+// selfSigned makes a certificate for this machine and gives its files, and the pool that trusts it.
+func selfSigned(t *testing.T) (certificateFile, keyFile string, trusted *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "talkback test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	certificateFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	writePEM(t, certificateFile, "CERTIFICATE", certificate)
+	writePEM(t, keyFile, "PRIVATE KEY", packed)
+	trusted = x509.NewCertPool()
+	parsed, err := x509.ParseCertificate(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted.AddCert(parsed)
+	return certificateFile, keyFile, trusted
+}
+
+func writePEM(t *testing.T, path, kind string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

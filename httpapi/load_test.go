@@ -1,0 +1,118 @@
+package httpapi_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// When all places are taken, others are refused at once, health is told all the same, and a place that becomes free is given
+// again.
+func TestInFlight(t *testing.T) {
+	s := newSchema()
+	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.MaxInFlight = s, 1 })
+	first := make(chan reply, 1)
+	go func() {
+		defer close(first)
+		first <- post(t, server, `{"query": "{ waits }"}`)
+	}()
+	<-s.entered
+
+	for _, got := range []reply{post(t, server, `{"query": "{ echo }"}`), get(t, server, "query={echo}")} {
+		if got.status != 503 || got.header.Get("Retry-After") != "1" || got.code(t) != "OVERLOADED" {
+			t.Errorf("%d, Retry-After %q, %s; want 503 and when to come again", got.status, got.header.Get("Retry-After"), got.body)
+		}
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if got := send(t, "GET", server.URL+path, ""); got.status != 200 {
+			t.Errorf("%s: %d while all places are taken", path, got.status)
+		}
+	}
+	close(s.released)
+	if got := <-first; got.status != 200 {
+		t.Errorf("the one in flight: %d %s", got.status, got.body)
+	}
+	// The place is given back behind the answer, so the first to ask again may come too early.
+	for tries := 0; post(t, server, `{"query": "{ echo }"}`).status != 200; tries++ {
+		if tries == 1000 {
+			t.Fatal("the place is not given again")
+		}
+	}
+}
+
+// A client that does not come to the end of its body takes no place from others.
+func TestSlowBodiesTakeNoPlace(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.MaxInFlight = 1 })
+	body, slow := io.Pipe()
+	sent := make(chan reply, 1)
+	go func() {
+		defer close(sent)
+		sent <- slowly(t, server, body)
+	}()
+	// This returns when the client reads, which it does when the server asked for the body.
+	if _, err := slow.Write([]byte(`{"query": "{ ec`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
+		t.Errorf("beside a slow body: %d %s", got.status, got.body)
+	}
+	if _, err := slow.Write([]byte(`ho }"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := slow.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-sent; got.status != 200 {
+		t.Errorf("the slow body: %d %s", got.status, got.body)
+	}
+}
+
+// unread fails the test when anyone reads it.
+type unread struct{ t *testing.T }
+
+// Read implements [io.Reader].
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("a body that is too large by its own account is sent all the same")
+	return 0, io.EOF
+}
+
+func TestBodiesTooLargeAreNotSent(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.MaxBody = 100 })
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", unread{t})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.ContentLength = 101
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Expect", "100-continue")
+	if got := do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute}); got.status != 413 {
+		t.Errorf("%d %s, want 413", got.status, got.body)
+	}
+}
+
+// Whoever's time is over before the operation began is told so, and that asking again may help.
+func TestTimeIsOver(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.OperationTimeout = time.Nanosecond })
+	for accept, status := range map[string]int{plain: 200, graphQL: 503} {
+		got := post(t, server, `{"query": "{ echo }"}`, "Accept: "+accept)
+		if got.status != status || got.body != `{"errors":[{"message":"context deadline exceeded"}]}` {
+			t.Errorf("%s: %d %s, want %d and an error", accept, got.status, got.body, status)
+		}
+	}
+}
+
+// slowly posts a body of which nothing is sent before the server has begun to read it.
+func slowly(t *testing.T, server *httptest.Server, body io.Reader) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Expect", "100-continue")
+	return do(t, request, &http.Transport{ExpectContinueTimeout: time.Minute})
+}

@@ -1,0 +1,191 @@
+package httpapi
+
+// This file reads requests: a POST's body and a GET's parameters become the same four members. It is strict where two readers
+// could understand a request differently (names in another case, members given twice, text after the end), since a proxy that
+// checks requests would then check something else than what is run. Members that it does not know it leaves alone.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"unicode/utf8"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// members are those of a request that were given, each as JSON.
+type members map[string]json.RawMessage
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// readParams reads what is asked, by either method.
+func (t transport) readParams(r *http.Request) (*graphql.RawParams, *refusal) {
+	start := graphql.Now()
+	read := t.readBody
+	if r.Method == http.MethodGet {
+		read = t.readAddress
+	}
+	given, refused := read(r)
+	if refused != nil {
+		return nil, refused
+	}
+	params, refused := given.params()
+	if refused != nil {
+		return nil, refused
+	}
+	if len(params.Query) > t.maxQuery {
+		return nil, queryTooLong.with(t.maxQuery)
+	}
+	params.Headers = r.Header
+	params.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
+	return params, nil
+}
+
+// readBody reads the members of a POST.
+func (t transport) readBody(r *http.Request) (members, *refusal) {
+	if refused := checkContentType(r.Header); refused != nil {
+		return nil, refused
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, badEnd
+	}
+	if !utf8.Valid(body) {
+		return nil, badText
+	}
+	return readObject(bytes.TrimPrefix(body, byteOrderMark))
+}
+
+// readObject reads one JSON object by its tokens: decoding into a struct or a map would let the last of equal members win,
+// and take any case for a name.
+func readObject(text []byte) (members, *refusal) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if opening, err := decoder.Token(); err != nil {
+		return nil, badJSON
+	} else if opening == json.Delim('[') {
+		return nil, batch
+	} else if opening != json.Delim('{') {
+		return nil, badShape
+	}
+	given := members{}
+	for decoder.More() {
+		name, value, err := readMember(decoder)
+		if err != nil {
+			return nil, badJSON
+		}
+		if refused := given.add(name, value); refused != nil {
+			return nil, refused
+		}
+	}
+	if _, err := decoder.Token(); err != nil { // the closing brace
+		return nil, badJSON
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, badJSON
+	}
+	return given, nil
+}
+
+func readMember(decoder *json.Decoder) (name string, value json.RawMessage, err error) {
+	token, err := decoder.Token()
+	if err != nil {
+		return "", nil, err
+	}
+	name, _ = token.(string) // in an object, whatever is no string is an error already
+	return name, value, decoder.Decode(&value)
+}
+
+// add adds a member if it is one of ours, once.
+func (m members) add(name string, value json.RawMessage) *refusal {
+	switch name {
+	case "query", "operationName", "variables", "extensions":
+	default:
+		return nil
+	}
+	if _, twice := m[name]; twice {
+		return givenTwice.with(name)
+	}
+	m[name] = value
+	return nil
+}
+
+// readAddress reads the members of a GET: texts as they are, objects as JSON. An empty parameter is none, as forms send
+// it.
+func (t transport) readAddress(r *http.Request) (members, *refusal) {
+	if len(r.URL.RawQuery) > t.maxQuery {
+		return nil, addressTooBig.with(t.maxQuery)
+	}
+	parameters, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badParameters
+	}
+	given := members{}
+	for name, values := range parameters {
+		for _, value := range values {
+			if !utf8.ValidString(value) {
+				return nil, badText
+			}
+			if value == "" && name != "query" {
+				continue
+			}
+			if refused := given.add(name, asJSON(name, value)); refused != nil {
+				return nil, refused
+			}
+		}
+	}
+	return given, nil
+}
+
+// asJSON is a parameter as it would stand in a body.
+func asJSON(name, value string) json.RawMessage {
+	if name == "variables" || name == "extensions" {
+		return json.RawMessage(value)
+	}
+	quoted, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a string can always be written
+	}
+	return quoted
+}
+
+// params are the members with their types checked. Null is as good as absent, except for the query.
+func (m members) params() (*graphql.RawParams, *refusal) {
+	if query := m["query"]; query == nil || string(query) == "null" {
+		return nil, noQuery
+	}
+	var params graphql.RawParams
+	for _, member := range []struct {
+		name string
+		into any
+		want string
+	}{
+		{"query", &params.Query, "a string"},
+		{"operationName", &params.OperationName, "a string or null"},
+		{"variables", &params.Variables, "an object or null"},
+		{"extensions", &params.Extensions, "an object or null"},
+	} {
+		if raw := m[member.name]; raw != nil && decodeWhole(raw, member.into) != nil {
+			return nil, badMember.with(member.name, member.want)
+		}
+	}
+	return &params, nil
+}
+
+var errMore = errors.New("something follows the value")
+
+// decodeWhole decodes one JSON value with nothing behind it. Numbers stay as they are written, so that large ones keep
+// their digits.
+func decodeWhole(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errMore
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+func TestBodies(t *testing.T) {
+	server := newServer(t, nil)
+	const query = `"query": "query A($s: String) { echo(text: $s) }"`
+	for _, test := range []struct{ body, code, want, reason string }{
+		{`{` + query + `}`, "", `{"data":{"echo":null}}`, "nothing but a query"},
+		{`{` + query + `, "variables": {"s": "Grüße 🏃"}}`, "", `Grüße 🏃`, "UTF-8"},
+		{"\xef\xbb\xbf{" + query + "}", "", `"data"`, "a byte order mark before it"},
+		{" \r\n{" + query + "}\n", "", `"data"`, "space around it"},
+		{`{` + query + `, "variables": null, "operationName": null, "extensions": null}`, "", `"data"`, "null is as good as absent"},
+		{`{` + query + `, "operationName": "A", "extensions": {"any": 1}}`, "", `"data"`, "all members"},
+		{`{` + query + `, "id": 1, "id": 2, "persistedQuery": [true]}`, "", `"data"`, "members of others are left alone"},
+		{`{"query": "query A($n: Number) { echo(number: $n) }", "variables": {"n": 12345678901234567.0}}`, "", `12345678901234567.0`, "a number keeps its digits"},
+		{"", "BAD_REQUEST", "", "nothing at all"},
+		{`{"query": "secret`, "BAD_REQUEST", "", "cut off"},
+		{`secret`, "BAD_REQUEST", "", "no JSON"},
+		{`{` + query + `,}`, "BAD_REQUEST", "", "a comma too many"},
+		{`{` + query + `} secret`, "BAD_REQUEST", "", "something after the end"},
+		{`{` + query + `}{` + query + `}`, "BAD_REQUEST", "", "two at once"},
+		{`"secret"`, "BAD_REQUEST", "", "a string"},
+		{`null`, "BAD_REQUEST", "", "null"},
+		{`{` + query + `, "query": "{ secret }"}`, "BAD_REQUEST", "", "a member twice: a proxy may have checked the other"},
+		{`{"Query": "{ echo }"}`, "BAD_REQUEST", "", "a name in another case is another name"},
+		{`{}`, "BAD_REQUEST", "", "no query"},
+		{`{"query": null}`, "BAD_REQUEST", "", "null for a query"},
+		{`{"query": ["secret"]}`, "BAD_REQUEST", "", "a list for a query"},
+		{`{` + query + `, "operationName": 7}`, "BAD_REQUEST", "", "a number for a name"},
+		{`{` + query + `, "variables": "secret"}`, "BAD_REQUEST", "", "text for variables"},
+		{`{` + query + `, "variables": ["secret"]}`, "BAD_REQUEST", "", "a list for variables"},
+		{`{` + query + `, "extensions": false}`, "BAD_REQUEST", "", "false for extensions"},
+		{"{\"query\": \"{ echo(text: \\\"\xff\\\") }\"}", "BAD_REQUEST", "", "not UTF-8"},
+		{`[{` + query + `}]`, "BATCH_NOT_ALLOWED", "", "a batch"},
+		{` []`, "BATCH_NOT_ALLOWED", "", "an empty batch"},
+	} {
+		got := post(t, server, test.body)
+		status := 200
+		if test.code != "" {
+			status = 400
+		}
+		if code := got.code(t); got.status != status || code != test.code || !strings.Contains(got.body, test.want) {
+			t.Errorf("%s: %d %s, want %d %s %s", test.reason, got.status, got.body, status, test.code, test.want)
+		}
+		if strings.Contains(got.body, "secret") {
+			t.Errorf("%s: the body is echoed: %s", test.reason, got.body)
+		}
+	}
+}
+
+func TestContentTypes(t *testing.T) {
+	server := newServer(t, nil)
+	for _, test := range []struct {
+		contentType string
+		status      int
+		reason      string
+	}{
+		{"application/json", 200, "as it should be"},
+		{"application/json; charset=utf-8", 200, "with what is the rule anyway"},
+		{`Application/JSON;charset="UTF-8"`, 200, "names have no case"},
+		{"application/json; charset=iso-8859-1", 415, "another charset"},
+		{"application/json; charset=utf-16", 415, "another charset"},
+		{"", 415, "none: a browser sends that across sites without asking"},
+		{"text/plain", 415, "likewise"},
+		{"application/x-www-form-urlencoded", 415, "a form, likewise"},
+		{"multipart/form-data; boundary=x", 415, "a form with files, likewise"},
+		{"application/graphql", 415, "the text alone, which some servers take"},
+		{"application/graphql-response+json", 415, "a type of answers"},
+		{"text/plain; application/json", 415, "the right word in the wrong place"},
+		{"application/json/", 415, "no type"},
+	} {
+		got := post(t, server, `{"query": "{ echo }"}`, "Content-Type: "+test.contentType)
+		if got.status != test.status {
+			t.Errorf("Content-Type %q: %d, want %d: %s", test.contentType, got.status, test.status, test.reason)
+		}
+		if refused := test.status == 415; refused && (got.code(t) != "UNSUPPORTED_MEDIA_TYPE" || got.header.Get("Accept-Post") == "") {
+			t.Errorf("Content-Type %q: Accept-Post %q, %s", test.contentType, got.header.Get("Accept-Post"), got.body)
+		}
+	}
+	got := post(t, server, "\x1f\x8b", "Content-Encoding: gzip")
+	if got.status != 415 || got.header.Get("Accept-Encoding") != "identity" {
+		t.Errorf("a packed body: %d, Accept-Encoding %q, want 415 and what is taken", got.status, got.header.Get("Accept-Encoding"))
+	}
+}
+
+func TestParameters(t *testing.T) {
+	server := newServer(t, nil)
+	const query = "query=query+A($s:String){echo(text:$s)}"
+	for _, test := range []struct {
+		parameters, code, want string
+		status                 int
+		reason                 string
+	}{
+		{query, "", `{"data":{"echo":null}}`, 200, "nothing but a query"},
+		{query + `&variables={"s":"Gr%C3%BC%C3%9Fe"}&operationName=A&extensions={}`, "", "Grüße", 200, "all parameters"},
+		{query + `&variables=&operationName=&extensions=`, "", `"data"`, 200, "empty fields of a form"},
+		{query + `&variables=null`, "", `"data"`, 200, "null is as good as absent"},
+		{query + `&utm_source=mail&utm_source=web`, "", `"data"`, 200, "parameters of others are left alone"},
+		{"", "BAD_REQUEST", "", 400, "someone who opens the address in a browser"},
+		{query + `&variables=secret`, "BAD_REQUEST", "", 400, "no JSON"},
+		{query + `&variables=["secret"]`, "BAD_REQUEST", "", 400, "no object"},
+		{query + `&variables={}+secret`, "BAD_REQUEST", "", 400, "something after the end"},
+		{query + `&extensions="secret"`, "BAD_REQUEST", "", 400, "no object"},
+		{query + `&` + query, "BAD_REQUEST", "", 400, "a parameter twice"},
+		{"query=%zz", "BAD_REQUEST", "", 400, "no percent-encoding"},
+		{"query={echo(text:%22%ff%22)}", "BAD_REQUEST", "", 400, "not UTF-8"},
+		{"query=mutation{change}", "METHOD_NOT_ALLOWED", "", 405, "a mutation"},
+		{"query=mutation+M{change}query+Q{echo}&operationName=M", "METHOD_NOT_ALLOWED", "", 405, "a mutation among queries"},
+		{"query=mutation+M{change}query+Q{echo}&operationName=Q", "", `"data"`, 200, "a query beside a mutation"},
+		{"query=mutation{nothing}", "METHOD_NOT_ALLOWED", "", 405, "a mutation that is wrong in itself"},
+		{"query=subscription{echo}", "METHOD_NOT_ALLOWED", "", 405, "a subscription"},
+		{"query={", "GRAPHQL_PARSE_FAILED", "", 200, "not GraphQL"},
+	} {
+		got := get(t, server, strings.NewReplacer(`"`, "%22", "{", "%7B", "}", "%7D", "$", "%24").Replace(test.parameters))
+		if code := got.code(t); got.status != test.status || code != test.code || !strings.Contains(got.body, test.want) {
+			t.Errorf("%s: %d %s, want %d %s %s", test.reason, got.status, got.body, test.status, test.code, test.want)
+		}
+		if test.status == 405 && got.header.Get("Allow") != "POST" {
+			t.Errorf("%s: Allow %q, want POST", test.reason, got.header.Get("Allow"))
+		}
+		if strings.Contains(got.body, "secret") {
+			t.Errorf("%s: the address is echoed: %s", test.reason, got.body)
+		}
+	}
+}
+
+func TestMethods(t *testing.T) {
+	server := newServer(t, nil)
+	for _, method := range []string{"PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"} {
+		got := send(t, method, server.URL+"/graphql?query={echo}", "", isJSON)
+		if got.status != 405 || got.header.Get("Allow") != "GET, POST, OPTIONS" {
+			t.Errorf("%s: %d, Allow %q; want 405 and what is served", method, got.status, got.header.Get("Allow"))
+		}
+	}
+	got := send(t, "OPTIONS", server.URL+"/graphql", "")
+	if got.status != 204 || got.header.Get("Allow") != "GET, POST, OPTIONS" {
+		t.Errorf("OPTIONS: %d, Allow %q; want 204 and what is served", got.status, got.header.Get("Allow"))
+	}
+}
+
+// Each bound lets pass what is exactly as large, refuses one byte more, and says which bound it was.
+func TestBounds(t *testing.T) {
+	server := newServer(t, func(o *httpapi.Options) { o.MaxBody, o.MaxQuery = 300, 100 })
+	filled := func(before string, size int, after string) string {
+		return before + strings.Repeat(" ", size-len(before)-len(after)) + after
+	}
+	body := func(size int) string { return filled(`{"query": "{ echo }"`, size, `}`) }
+	text := func(size int) string { return `{"query": "` + filled("{ echo", size, "}") + `"}` }
+	address := func(size int) string {
+		return strings.ReplaceAll(filled("query=", size, url.QueryEscape("{echo}")), " ", "+")
+	}
+	for _, test := range []struct {
+		got    reply
+		status int
+		code   string
+		reason string
+	}{
+		{post(t, server, body(300)), 200, "", "a body that just fits"},
+		{post(t, server, body(301)), 413, "BODY_TOO_LARGE", "a body of one byte more"},
+		{chunked(t, server, body(301)), 413, "BODY_TOO_LARGE", "a body that does not say its size"},
+		{chunked(t, server, body(300)), 200, "", "likewise, and it just fits"},
+		{post(t, server, text(100)), 200, "", "an operation that just fits"},
+		{post(t, server, text(101)), 413, "QUERY_TOO_LONG", "an operation of one byte more"},
+		{get(t, server, address(100)), 200, "", "an address that just fits"},
+		{get(t, server, address(101)), 414, "QUERY_TOO_LONG", "an address of one byte more"},
+	} {
+		if code := test.got.code(t); test.got.status != test.status || code != test.code {
+			t.Errorf("%s: %d %s, want %d %s", test.reason, test.got.status, test.got.body, test.status, test.code)
+		}
+	}
+}
+
+// chunked posts a body without its length.
+func chunked(t *testing.T, server *httptest.Server, body string) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", struct{ *strings.Reader }{strings.NewReader(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	return do(t, request, http.DefaultTransport)
+}

@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// refusal is the answer to a request that never becomes an operation. It looks like any GraphQL error, so that a client
+// needs one way to read errors only, and its status says the same to proxies.
+type refusal struct {
+	status  int
+	code    string
+	message string // may hold verbs for with
+	header  string // "Name: value" is given as name and value
+	value   string
+}
+
+// The one table of what HTTP itself refuses. Codes of errors in fields are those of the package resolvers.
+var (
+	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early: send all of it"}
+	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
+	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it so"}
+	badShape      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is JSON, but not an object: send one such as {"query": "{ __typename }"}`}
+	badParameters = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the address cannot be read: percent-encode its parameters"}
+	badMember     = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q must be %s`}
+	givenTwice    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q is given more than once: give it once`}
+	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query"; /playground is the place to try some`}
+	batch         = &refusal{status: http.StatusBadRequest, code: "BATCH_NOT_ALLOWED", message: "the body is a list, and lists of operations are not taken: send one request for each, side by side, or one operation with several fields"}
+
+	crossSite = &refusal{status: http.StatusForbidden, code: "CSRF_REFUSED", message: "a page of another site sent this: open the address by itself, or allow the page's origin by --cors-origin"}
+
+	badMethod     = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "this method is not served here: use POST, or GET for queries", header: "Allow", value: methods}
+	changeByGET   = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "GET is for queries only: send this operation by POST", header: "Allow", value: http.MethodPost}
+	bodyTooLarge  = &refusal{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", message: "the body is larger than %d bytes: ask for less at a time"}
+	queryTooLong  = &refusal{status: http.StatusRequestEntityTooLarge, code: "QUERY_TOO_LONG", message: `the text of "query" is longer than %d bytes: put values into variables, or ask for less at a time`}
+	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}
+
+	badType     = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be JSON, and say so: send Content-Type: application/json", header: "Accept-Post", value: acceptPost}
+	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it so, and leave the charset away", header: "Accept-Post", value: acceptPost}
+	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
+
+	overloaded = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1"}
+)
+
+const (
+	methods    = "GET, POST, OPTIONS"
+	acceptPost = jsonType
+)
+
+// with is the refusal with values in the place of its message's verbs. They are names and bounds of ours, never what
+// the client sent.
+func (f *refusal) with(values ...any) *refusal {
+	filled := *f
+	filled.message = fmt.Sprintf(f.message, values...)
+	return &filled
+}
+
+// write answers with the refusal, in the content type that was settled before.
+func (f *refusal) write(w http.ResponseWriter) {
+	type (
+		extensions struct {
+			Code string `json:"code"`
+		}
+		refused struct {
+			Message    string     `json:"message"`
+			Extensions extensions `json:"extensions"`
+		}
+	)
+	body, err := json.Marshal(map[string][]refused{"errors": {{f.message, extensions{f.code}}}})
+	if err != nil {
+		panic(err) // strings can always be written
+	}
+	if f.header != "" {
+		w.Header().Set(f.header, f.value)
+	}
+	w.WriteHeader(f.status)
+	_, _ = w.Write(body) // a client that went away needs no answer
+}

@@ -1,0 +1,210 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// schema answers each of its fields with something that shows what HTTP does with it.
+type schema struct {
+	parsed *ast.Schema
+	// entered gets a word whenever a wait begins, which ends when released is closed.
+	entered, released chan struct{}
+}
+
+func newSchema() *schema {
+	return &schema{
+		parsed: gqlparser.MustLoadSchema(&ast.Source{Input: `
+			scalar Number
+			type Query { echo(text: String, number: Number): String, long: String, fails: String, waits: String, panics: String }
+			type Mutation { change: String }`}),
+		entered:  make(chan struct{}),
+		released: make(chan struct{}),
+	}
+}
+
+// Schema implements graphql.ExecutableSchema.
+func (s *schema) Schema() *ast.Schema { return s.parsed }
+
+// Complexity implements graphql.ExecutableSchema.
+func (s *schema) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
+	return 0, false
+}
+
+// Exec implements graphql.ExecutableSchema: it answers the operation's first field.
+func (s *schema) Exec(ctx context.Context) graphql.ResponseHandler {
+	operation := graphql.GetOperationContext(ctx)
+	field := operation.Operation.SelectionSet[0].(*ast.Field)
+	return func(context.Context) *graphql.Response {
+		switch field.Name {
+		case "fails":
+			return &graphql.Response{Data: json.RawMessage(`{"fails":null}`), Errors: gqlerror.List{{Message: "it failed"}}}
+		case "waits":
+			s.entered <- struct{}{}
+			<-s.released
+		case "panics":
+			panic("secret inside")
+		}
+		value := map[string]any{field.Name: s.value(field, operation)}
+		data, err := json.Marshal(value)
+		if err != nil {
+			panic(err)
+		}
+		return &graphql.Response{Data: data}
+	}
+}
+
+func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) any {
+	if field.Name == "long" {
+		return strings.Repeat("as long as a page ", 500)
+	}
+	if len(field.Arguments) == 0 {
+		return operation.Operation.Name
+	}
+	value, err := field.Arguments[0].Value.Value(operation.Variables)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// hideFaults shows what GraphQL refuses and that time is over, and nothing else, as the service's own presenter does.
+func hideFaults(_ context.Context, err error) *gqlerror.Error {
+	var refused *gqlerror.Error
+	if errors.As(err, &refused) && refused.Err == nil {
+		return refused
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &gqlerror.Error{Message: "context deadline exceeded"}
+	}
+	return &gqlerror.Error{Message: "something went wrong"}
+}
+
+// newServer starts a server with options set as a test needs them.
+func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
+	t.Helper()
+	o := httpapi.Options{
+		Schema:           newSchema(),
+		ErrorPresenter:   hideFaults,
+		Pages:            http.NotFoundHandler(),
+		Ready:            func(context.Context) error { return nil },
+		OperationTimeout: time.Minute,
+		Logger:           slog.New(slog.DiscardHandler),
+	}
+	if set != nil {
+		set(&o)
+	}
+	server := httptest.NewServer(httpapi.New(o))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// reply is what came back, its body unpacked if it was packed.
+type reply struct {
+	status int
+	header http.Header
+	raw    []byte
+	body   string
+}
+
+// code is extensions.code of the first error, empty without errors.
+func (a reply) code(t *testing.T) string {
+	t.Helper()
+	var parsed struct {
+		Errors []struct {
+			Message    string
+			Extensions struct{ Code string }
+		}
+	}
+	if err := json.Unmarshal([]byte(a.body), &parsed); err != nil {
+		t.Fatalf("%v: %s", err, a.body)
+	}
+	if len(parsed.Errors) == 0 {
+		return ""
+	}
+	if parsed.Errors[0].Message == "" {
+		t.Errorf("an error without a sentence: %s", a.body)
+	}
+	return parsed.Errors[0].Extensions.Code
+}
+
+// send sends a request with headers as "Name: value"; a later one replaces an earlier, and "Name:" removes it.
+func send(t *testing.T, method, address, body string, headers ...string) reply {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept-Encoding", "identity") // or Go's client would ask for gzip and hide it
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ":")
+		request.Header.Del(name)
+		if value = strings.TrimSpace(value); value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	return do(t, request, http.DefaultTransport)
+}
+
+// do sends a request as it is.
+func do(t *testing.T, request *http.Request, by http.RoundTripper) reply {
+	t.Helper()
+	response, err := by.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := reply{status: response.StatusCode, header: response.Header, raw: raw, body: string(raw)}
+	if response.Header.Get("Content-Encoding") == "gzip" {
+		out.body = unpack(t, raw)
+	}
+	return out
+}
+
+func unpack(t *testing.T, packed []byte) string {
+	t.Helper()
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const isJSON = "Content-Type: application/json"
+
+// post posts a JSON body.
+func post(t *testing.T, server *httptest.Server, body string, headers ...string) reply {
+	t.Helper()
+	return send(t, http.MethodPost, server.URL+"/graphql", body, append([]string{isJSON}, headers...)...)
+}
+
+// get asks by GET with parameters as they stand in an address.
+func get(t *testing.T, server *httptest.Server, parameters string, headers ...string) reply {
+	t.Helper()
+	return send(t, http.MethodGet, server.URL+"/graphql?"+parameters, "", headers...)
+}
