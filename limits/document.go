@@ -26,6 +26,7 @@ type tally struct {
 	aliases int
 	depth   int // fields inside each other
 	roots   int // fields of the set itself
+	schemas int // questions about the schema
 }
 
 // checkDocument refuses a document that would cost too much to validate or that has no end. What is wrong with it
@@ -85,6 +86,7 @@ func (d *document) check(t tally) *gqlerror.Error {
 		atMost(TooDeep, t.depth, d.limits.Depth),
 		atMost(TooManyFields, t.fields, d.limits.Fields),
 		atMost(TooManyAliases, t.aliases, d.limits.Aliases),
+		atMost(TooManyIntrospections, t.schemas, d.limits.Introspections),
 	)
 }
 
@@ -108,6 +110,9 @@ func (d *document) selection(selection ast.Selection) (tally, *gqlerror.Error) {
 		t.fields, t.depth, t.roots = capped(t.fields+1), capped(t.depth+1), 1
 		if s.Alias != s.Name {
 			t.aliases = capped(t.aliases + 1)
+		}
+		if asksSchema(s) {
+			t.schemas = capped(t.schemas + 1)
 		}
 		return t, err
 	case *ast.InlineFragment:
@@ -163,6 +168,7 @@ func (t *tally) add(u tally) {
 	t.fields = capped(t.fields + u.fields)
 	t.aliases = capped(t.aliases + u.aliases)
 	t.roots = capped(t.roots + u.roots)
+	t.schemas = capped(t.schemas + u.schemas)
 	t.depth = max(t.depth, u.depth)
 }
 

@@ -45,13 +45,16 @@ func averages(schema *ast.Schema) map[string]float64 {
 	}
 }
 
+// asksSchema tells whether a field is a question about the schema.
+func asksSchema(field *ast.Field) bool { return field.Name == "__schema" || field.Name == "__type" }
+
 // checkIntrospection refuses questions about the schema.
 func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
 	for _, selection := range set {
 		var err *gqlerror.Error
 		switch s := selection.(type) {
 		case *ast.Field:
-			if s.Name == "__schema" || s.Name == "__type" {
+			if asksSchema(s) {
 				err = gqlerror.ErrorPosf(s.Position, "this server does not answer %s: its schema is in its repository, in schema.graphqls", s.Name)
 				errcode.Set(err, string(IntrospectionIsOff))
 			}
