@@ -11,6 +11,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/graph"
 )
@@ -115,5 +116,21 @@ func TestShorten(t *testing.T) {
 	}
 	if errs[2].Message != "left out" {
 		t.Errorf("the list that was given is changed: %v", errs)
+	}
+}
+
+// Whatever type stands where a number does: reading such a number would fail while arguments are read.
+func TestNumbersOutOfRange(t *testing.T) {
+	for text, refused := range map[string]bool{
+		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,
+		`{a(b: 1e308)}`: false, `{a(b: 1e309)}`: true, `{a @b(c: 1e309)}`: true, `query($d: T = 1e309) {a}`: true,
+	} {
+		doc, err := parser.ParseQuery(&ast.Source{Input: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Default().checkDocument(doc); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -10,7 +10,7 @@ func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
 	}
 	var s valueSize
 	for _, value := range variables {
-		s.measure(value, 0, l.ValueDepth)
+		s.measure(value, 0)
 	}
 	return first(
 		atMost(ValueTooDeep, s.depth, l.ValueDepth),
@@ -22,27 +22,23 @@ func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
 // valueSize is what decoded JSON measures.
 type valueSize struct {
 	values  int
-	depth   int // lists and objects inside each other, counted up to one more than is allowed
+	depth   int // lists and objects inside each other
 	longest int // elements of the longest list
 }
 
-func (s *valueSize) measure(value any, depth, maxDepth int) {
+// measure adds a value that stands inside so many lists and objects. JSON itself goes no deeper than 10,000 of them.
+func (s *valueSize) measure(value any, depth int) {
 	s.values++
-	s.depth = max(s.depth, depth)
-	if depth > maxDepth {
-		return
-	}
 	switch v := value.(type) {
 	case []any:
-		s.longest = max(s.longest, len(v))
-		s.depth = max(s.depth, depth+1)
+		s.depth, s.longest = max(s.depth, depth+1), max(s.longest, len(v))
 		for _, element := range v {
-			s.measure(element, depth+1, maxDepth)
+			s.measure(element, depth+1)
 		}
 	case map[string]any:
 		s.depth = max(s.depth, depth+1)
 		for _, element := range v {
-			s.measure(element, depth+1, maxDepth)
+			s.measure(element, depth+1)
 		}
 	}
 }
