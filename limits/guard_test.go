@@ -94,6 +94,8 @@ func TestCost(t *testing.T) {
 		{"through edges", product("comments(first: 5) { edges { node { product { lastCommentedAt } } } }"), nil, 1 + 3},
 		{"the latest ones", product("lastCommentedAt latestPositive { id } latestNegative { id }"), nil, 3},
 		{"a comment", `{ comment(id: ` + id + `) { id } }`, nil, 1},
+		{"one node, not as a list", `{ nodes(ids: ` + id + `) { id } }`, nil, 1},
+		{"one node from a variable, not as a list", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, map[string]any{"ids": "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"}, 1},
 		{"nodes of both kinds", `{ nodes(ids: ["x", ` + id + `, ` + id + `]) { id } node(id: ` + id + `) { id } }`, nil, 3},
 	} {
 		got := ask(t, handler, row.query, row.variables)
