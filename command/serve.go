@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/web"
 )
@@ -35,11 +36,14 @@ type Serve struct {
 	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
+	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
 
 	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
 	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
 	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
+
+	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -138,6 +142,9 @@ func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
 		Pages:            web.Handler(),
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
+		Limits:           c.Limits,
+		Prices:           store,
+		NoIntrospection:  c.NoIntrospection,
 		Logger:           term.Logger,
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),

@@ -78,6 +78,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "an origin too many", arguments: []string{"--cors-origin", "https://*.com"}},
 		{why: "a bound below nothing", arguments: []string{"--max-in-flight=-1"}},
 		{why: "no such flag", arguments: []string{"--colour", "red"}},
+		{why: "a limit that would refuse everything", arguments: []string{"--max-tokens", "0"}},
 		{why: "no such command", arguments: []string{"sing"}},
 	} {
 		t.Setenv("AWS_REGION", row.region)

@@ -16,6 +16,7 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -42,6 +43,12 @@ type Options struct {
 	ErrorPresenter graphql.ErrorPresenterFunc
 	// Comments fetches comments for the loaders of each request. Required.
 	Comments loaders.CommentGetter
+	// Limits bound what a request may cost, beyond the size of its body. If not provided, limits.Default().
+	Limits limits.Limits
+	// Prices are what reading costs, for those limits. Required.
+	Prices limits.Prices
+	// NoIntrospection refuses questions about the schema, and names nothing of it in errors.
+	NoIntrospection bool
 	// Pages serves the pages for people: everything that is not the API. Required.
 	Pages http.Handler
 	// Ready returns an error while requests cannot be answered. Required.
@@ -101,11 +108,26 @@ func newGraphQL(o Options) http.Handler {
 
 	server := handler.New(o.Schema)
 	server.AddTransport(transport{maxQuery: o.MaxQuery})
-	server.SetQueryCache(lru.New[*ast.QueryDocument](documents))
 	server.SetErrorPresenter(o.ErrorPresenter)
 	server.SetRecoverFunc(recoverPanic)
-	server.Use(extension.Introspection{})
+	o.bound(server)
 	return server
+}
+
+// bound applies the limits, and lets the schema be looked at or not.
+func (o Options) bound(server *handler.Server) {
+	cache := lru.New[*ast.QueryDocument](documents)
+	server.SetQueryCache(cache)
+	if o.Limits == (limits.Limits{}) {
+		o.Limits = limits.Default()
+	}
+	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection})
+	if o.NoIntrospection {
+		server.SetDisableSuggestion(true)
+		server.SetValidationRulesFn(limits.RulesWithoutSuggestions)
+		return
+	}
+	server.Use(extension.Introspection{})
 }
 
 // withRequest gives each request what belongs to it alone: a bound on its time, and its loaders.

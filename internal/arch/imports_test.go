@@ -57,7 +57,8 @@ var own = map[string]struct {
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
 	"dynamo":                {[]string{"comment", "dynamo/merge"}, "the table does not know who asks"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
-	"httpapi":               {[]string{"loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
+	"limits":                {[]string{"comment"}, "bounds are told what reading costs by whoever knows the table"},
+	"httpapi":               {[]string{"limits", "loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
 	"reviewfile":            {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
 	"sample":                {[]string{"comment"}, "likewise"},
 	"web":                   {nil, "pages speak to the API over HTTP only, as anyone's would"},
@@ -69,7 +70,7 @@ var own = map[string]struct {
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
-		"comment", "dynamo", "graph", "httpapi", "internal/engine", "resolvers", "reviewfile", "sample", "web",
+		"comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
@@ -106,8 +107,8 @@ var doors = []struct {
 	why        string
 }{
 	{"github.com/aws/", []string{"dynamo", "command"}, "the SDK is dynamo's; command only holds the client it is given"},
-	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi"}, "GraphQL is how the service is asked, not what it is"},
-	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi"}, "likewise"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},

@@ -1,0 +1,33 @@
+package dynamo
+
+import (
+	"math"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// What reading costs, in read capacity units.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+const (
+	// unitBytes is what one unit reads, or half a one when the read is eventually consistent.
+	unitBytes = 4 << 10
+	// assumedItemBytes is what an item of an index is assumed to have, before anything is known of a product's comments:
+	// 200 bytes of keys and short attributes, and a text of some 130 words.
+	assumedItemBytes = 1 << 10
+)
+
+// PageUnits is what one page of a list may cost: its first wave of reads, if every partition holds as many comments as
+// are wanted. The filter must be normalized; its dates, the product and the cursors do not matter.
+func (s *Store) PageUnits(q comment.Query) float64 {
+	filter := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}
+	w := windowOf(comment.Query{Filter: filter})
+	plan := makePlan("", filter, s.choose, w, comment.ReadPage, w.want(q.Slice.Size))
+	units := 0.0
+	for _, read := range plan.Reads {
+		units += math.Ceil(float64(read.Limit*assumedItemBytes)/unitBytes) / 2
+	}
+	return units
+}
+
+// CommentUnits is what fetching one comment costs: a consistent read of its own.
+func (*Store) CommentUnits() float64 { return 1 }

@@ -1,0 +1,35 @@
+package dynamo
+
+import (
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+)
+
+func TestPageUnits(t *testing.T) {
+	languages := func(n int) (out []comment.Language) {
+		for i := range n {
+			out = append(out, comment.Language([]byte{'a' + byte(i/26), 'a' + byte(i%26)}))
+		}
+		return out
+	}
+	for _, row := range []struct {
+		why    string
+		size   int
+		filter comment.Filter
+		want   float64
+	}{
+		{"one comment and the one beyond it: half a unit", 1, comment.Filter{}, 0.5},
+		{"four comments of 1 KB fill half a unit", 3, comment.Filter{}, 0.5},
+		{"a fifth begins another", 4, comment.Filter{}, 1},
+		{"101 comments", 100, comment.Filter{}, 13},
+		{"each partition may hold the whole page", 100, comment.Filter{Languages: languages(2), Ratings: []int{1, 2}}, 4 * 13},
+		{"32 partitions of their own", 1, comment.Filter{Languages: languages(32)}, 16},
+		{"33 are read as one, at four comments for each one wanted", 1, comment.Filter{Languages: languages(33)}, 1},
+	} {
+		got := (&Store{choose: chooseNarrowest}).PageUnits(comment.Query{Filter: row.filter, Slice: comment.Slice{Size: row.size}})
+		if got != row.want {
+			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
+		}
+	}
+}

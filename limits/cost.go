@@ -1,0 +1,159 @@
+package limits
+
+import (
+	"math"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Prices tell what reading costs, in read capacity units. Whoever knows the table sets them.
+type Prices interface {
+	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter.
+	PageUnits(q comment.Query) float64
+	// CommentUnits is what fetching one comment by its id costs.
+	CommentUnits() float64
+}
+
+// place is where a field stands: how often it is resolved, and the sizes of what is above it.
+type place struct {
+	times      float64
+	page       float64 // comments of the page above
+	partitions float64 // reads of the page above
+}
+
+// estimate adds up what an operation may cost. It follows the fields as execution will: with variables resolved, what
+// @skip and @include leave out left out, and what is asked for twice merged.
+type estimate struct {
+	operation *graphql.OperationContext
+	prices    Prices
+	averages  map[string]float64 // lengths of the lists of introspection
+	units     float64
+	values    float64
+}
+
+// run estimates a whole operation.
+func (e *estimate) run() {
+	e.selection(e.operation.Operation.SelectionSet, place{times: 1})
+}
+
+func (e *estimate) selection(set ast.SelectionSet, at place) {
+	for _, field := range graphql.CollectFields(e.operation, set, nil) {
+		e.values += at.times
+		inner := at
+		name := coordinate(field.Field)
+		if weigh, known := weights[name]; known {
+			units := weigh(question{e.prices, field.ArgumentMap(e.operation.Variables)}, &inner)
+			e.units += at.times * units
+		} else if length, known := e.averages[name]; known {
+			inner.times *= length
+		} else if listOfObjects(field.Field) {
+			inner.times *= comment.MaxPageSize
+		}
+		e.selection(field.Selections, inner)
+	}
+}
+
+// coordinate is a field's name within the schema, such as Product.comments.
+func coordinate(field *ast.Field) string {
+	if field.ObjectDefinition == nil {
+		return field.Name
+	}
+	return field.ObjectDefinition.Name + "." + field.Name
+}
+
+func listOfObjects(field *ast.Field) bool {
+	return field.Definition != nil && field.Definition.Type.Elem != nil && len(field.SelectionSet) > 0
+}
+
+// question is a field as it is asked.
+type question struct {
+	prices    Prices
+	arguments map[string]any
+}
+
+// weights say of each field that reads, or whose value is a list, what it costs once, and what that makes of the place
+// inside it. Other lists of objects count as a hundred elements.
+var weights = map[string]func(q question, inside *place) (units float64){
+	"Query.comment":           func(q question, _ *place) float64 { return q.commentUnits("id") },
+	"Query.node":              func(q question, _ *place) float64 { return q.commentUnits("id") },
+	"Query.nodes":             func(q question, inside *place) float64 { return q.ids(inside) },
+	"Query.products":          func(q question, inside *place) float64 { q.ids(inside); return 0 },
+	"Product.comments":        question.page,
+	"Product.lastCommentedAt": question.latest,
+	"Product.latestPositive":  question.latestOfTwo,
+	"Product.latestNegative":  question.latestOfTwo,
+	"CommentConnection.edges": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
+	"CommentConnection.nodes": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
+	"QueryPlan.reads":         func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+}
+
+// ids multiplies what is inside by the number of ids, and gives what fetching those of comments costs.
+func (q question) ids(inside *place) (units float64) {
+	ids := list(q.arguments["ids"])
+	inside.times *= float64(len(ids))
+	for _, id := range ids {
+		units += q.unitsOf(id)
+	}
+	return units
+}
+
+func (q question) commentUnits(argument string) float64 { return q.unitsOf(q.arguments[argument]) }
+
+// unitsOf is what fetching a node costs: a product is known by its id alone.
+func (q question) unitsOf(id any) float64 {
+	if text, ok := id.(string); ok && comment.IsID(text) {
+		return q.prices.CommentUnits()
+	}
+	return 0
+}
+
+// page is the price of a connection of comments.
+func (q question) page(inside *place) float64 {
+	size := comment.DefaultPageSize
+	for _, argument := range []string{"first", "last"} {
+		if n, given := number(q.arguments[argument]); given {
+			size = min(max(n, 0), comment.MaxPageSize) // others are refused by the field, which reads nothing
+		}
+	}
+	filter := filterOf(q.arguments["filter"])
+	inside.page = float64(size)
+	inside.partitions = float64(max(1, len(filter.Languages)) * max(1, len(filter.Ratings)))
+	return q.prices.PageUnits(comment.Query{Filter: filter, Slice: comment.Slice{Size: size}})
+}
+
+func (q question) latest(*place) float64 {
+	return q.prices.PageUnits(comment.Query{Slice: comment.Slice{Size: 1}})
+}
+
+func (q question) latestOfTwo(*place) float64 {
+	return q.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: []int{1, 2}}, Slice: comment.Slice{Size: 1}})
+}
+
+// filterOf reads of a filter what its price depends on: how many languages and ratings. One that the field will refuse,
+// and that therefore reads nothing, is as good as none.
+func filterOf(argument any) comment.Filter {
+	given, _ := argument.(map[string]any)
+	var filter comment.Filter
+	for _, value := range list(given["languages"]) {
+		if text, ok := value.(string); ok {
+			filter.Languages = append(filter.Languages, comment.Language(strings.ToLower(text)))
+		}
+	}
+	for _, value := range list(given["ratings"]) {
+		if n, ok := number(value); ok {
+			filter.Ratings = append(filter.Ratings, n)
+		}
+	}
+	normalized, err := filter.Normalize()
+	if err != nil {
+		return comment.Filter{}
+	}
+	return normalized
+}
+
+// ceiling is a count of a message, rounded up.
+func ceiling(x float64) int { return int(math.Ceil(min(x, most))) }

@@ -1,0 +1,99 @@
+package limits
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+)
+
+// extension is the name under which Guard keeps what it found out about an operation.
+const extension = "Limits"
+
+// Guard applies the limits to each operation. It is an extension of the GraphQL server, and has to be its first.
+type Guard struct {
+	// Limits are the bounds. Required, and valid.
+	Limits Limits
+	// Prices are what reading costs. Required.
+	Prices Prices
+	// Documents are those that the server has validated before. Required: the cache that the server itself uses.
+	Documents graphql.Cache[*ast.QueryDocument]
+	// NoIntrospection refuses questions about the schema.
+	NoIntrospection bool
+
+	averages map[string]float64
+}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationParameterMutator
+	graphql.OperationContextMutator
+	graphql.FieldInterceptor
+	graphql.ResponseInterceptor
+} = (*Guard)(nil)
+
+// ExtensionName implements graphql.HandlerExtension.
+func (*Guard) ExtensionName() string { return extension }
+
+// Validate implements graphql.HandlerExtension.
+func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
+	g.averages = averages(schema.Schema())
+	return g.Limits.Validate()
+}
+
+// MutateOperationParameters looks at variables, text and document, in this order, before the server parses and validates
+// the text. A document that was validated before is known to be within the limits. Parsing twice costs some 30 µs, once
+// for each document: the server takes a parsed document only for a validated one.
+func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
+	if err := g.Limits.checkVariables(request.Variables); err != nil {
+		return err
+	}
+	if _, known := g.Documents.Get(ctx, request.Query); known {
+		return nil
+	}
+	if err := g.Limits.checkText(request.Query); err != nil {
+		return err
+	}
+	doc, err := parser.ParseQuery(&ast.Source{Input: request.Query})
+	if err != nil {
+		return nil //nolint:nilerror // the server parses it again and says so itself
+	}
+	return g.Limits.checkDocument(doc)
+}
+
+// MutateOperationContext looks at the operation with its variables resolved, before anything is read.
+func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	if g.NoIntrospection {
+		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
+			return err
+		}
+	}
+	if err := checkConditions(operation); err != nil {
+		return err
+	}
+	cost := estimate{operation: operation, prices: g.Prices, averages: g.averages}
+	cost.run()
+	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
+	return first(
+		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),
+		atMost(AnswerTooLarge, ceiling(cost.values), g.Limits.AnswerValues),
+	)
+}
+
+// checkConditions refuses a null for a condition of @skip and @include. Validation lets a variable with a default value
+// stand there, and execution has no answer to a null. The schema takes such variables nowhere else.
+func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
+	for _, definition := range operation.Operation.VariableDefinitions {
+		value, given := operation.Variables[definition.Variable]
+		if !given || value != nil || definition.Type.NamedType != "Boolean" || definition.DefaultValue == nil {
+			continue
+		}
+		err := gqlerror.ErrorPosf(definition.Position, "the variable $%s must be true or false, not null: leave it out to get its default", definition.Variable)
+		errcode.Set(err, errcode.ValidationFailed)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package limits
+
+import (
+	"math"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/core"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// averages are the lengths of the lists that introspection answers with, on average over the schema: the longest of each
+// would multiply to many times what any answer holds.
+func averages(schema *ast.Schema) map[string]float64 {
+	var fields, inputs, arguments, values, interfaces, possible, of float64
+	for _, t := range schema.Types {
+		of++
+		if t.Kind == ast.InputObject {
+			inputs += float64(len(t.Fields))
+		} else {
+			fields += float64(len(t.Fields))
+		}
+		for _, field := range t.Fields {
+			arguments += float64(len(field.Arguments))
+		}
+		values += float64(len(t.EnumValues))
+		interfaces += float64(len(t.Interfaces))
+		if t.IsAbstractType() {
+			possible += float64(len(schema.GetPossibleTypes(t)))
+		}
+	}
+	mean := func(sum, of float64) float64 { return max(1, math.Ceil(sum/of)) }
+	return map[string]float64{
+		"__Schema.types":       of,
+		"__Schema.directives":  float64(len(schema.Directives)),
+		"__Type.fields":        mean(fields, of),
+		"__Type.inputFields":   mean(inputs, of),
+		"__Type.enumValues":    mean(values, of),
+		"__Type.interfaces":    mean(interfaces, of),
+		"__Type.possibleTypes": mean(possible, of),
+		"__Field.args":         mean(arguments, fields),
+		"__Directive.args":     1,
+	}
+}
+
+// asksSchema tells whether a field is a question about the schema.
+func asksSchema(field *ast.Field) bool { return field.Name == "__schema" || field.Name == "__type" }
+
+// checkIntrospection refuses questions about the schema.
+func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
+	for _, selection := range set {
+		var err *gqlerror.Error
+		switch s := selection.(type) {
+		case *ast.Field:
+			if asksSchema(s) {
+				err = gqlerror.ErrorPosf(s.Position, "this server does not answer %s: its schema is in its repository, in schema.graphqls", s.Name)
+				errcode.Set(err, string(IntrospectionIsOff))
+			}
+		case *ast.InlineFragment:
+			err = checkIntrospection(s.SelectionSet)
+		case *ast.FragmentSpread:
+			if s.Definition != nil { // validation has set it, and has seen that there is no cycle
+				err = checkIntrospection(s.Definition.SelectionSet)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quietRules are the rules that come in two kinds. The executor sees to two more, FieldsOnCorrectType and ScalarLeafs, when
+// it is told to make no suggestions.
+var quietRules = []core.Rule{
+	rules.KnownArgumentNamesRuleWithoutSuggestions,
+	rules.KnownTypeNamesRuleWithoutSuggestions,
+	rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
+}
+
+// RulesWithoutSuggestions are the rules of validation that name nothing of the schema which the client did not name
+// first. A "did you mean" would tell, name by name, what introspection is off to keep back.
+func RulesWithoutSuggestions() *rules.Rules {
+	all := rules.NewDefaultRules()
+	for _, quiet := range quietRules {
+		all.RemoveRule(strings.TrimSuffix(quiet.Name, "WithoutSuggestions"))
+		all.AddRule(quiet.Name, quiet.RuleFunc)
+	}
+	return all
+}

@@ -1,0 +1,50 @@
+package limits
+
+import (
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
+)
+
+// size is what the text of a query measures before it is parsed.
+type size struct {
+	tokens  int
+	nesting int // most brackets open at once
+	name    int // bytes of the longest name
+}
+
+// scan measures a text as far as it is made of tokens. The parser's own lexer reads it, so that the two agree about
+// strings, block strings and comments. Up to where the parser stops it has entered exactly the brackets that are counted as
+// open; behind the first one that does not match, which it takes as the end, what is counted does not matter.
+func scan(text string) size {
+	var s size
+	open := 0
+	reader := lexer.New(&ast.Source{Input: text})
+	for {
+		token, err := reader.ReadToken()
+		if err != nil || token.Kind == lexer.EOF {
+			return s
+		}
+		s.tokens++
+		switch token.Kind {
+		case lexer.BraceL, lexer.BracketL, lexer.ParenL:
+			open++
+			s.nesting = max(s.nesting, open)
+		case lexer.BraceR, lexer.BracketR, lexer.ParenR:
+			open--
+		case lexer.Name:
+			s.name = max(s.name, len(token.Value))
+		}
+	}
+}
+
+// checkText refuses a text that would cost too much to parse. Measuring it takes a time that grows with its length, which
+// the transport bounds.
+func (l Limits) checkText(text string) *gqlerror.Error {
+	s := scan(text)
+	return first(
+		atMost(TooManyTokens, s.tokens, l.Tokens),
+		atMost(NestedTooDeep, s.nesting, l.Nesting),
+		atMost(NameTooLong, s.name, l.NameBytes),
+	)
+}
