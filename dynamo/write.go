@@ -1,0 +1,272 @@
+package dynamo
+
+// How a write is kept from happening twice, or not at all, when its answer is lost.
+//
+// Every write here has a condition that fails once it has happened, and leaves a mark by which it knows its own work: a
+// new comment its id, which no other has; an edit a random mark in the item. So a write whose answer was lost is simply
+// tried again, and a failed condition then tells whether the first try was it. The SDK's own retries are off, since they
+// would hide that there was a first try.
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const (
+	// KeyLifetime is how long an idempotency key is remembered at least.
+	KeyLifetime = 24 * time.Hour
+	// writeTries is how often a write is tried whose outcome is unknown or which was turned away, with waits between that
+	// double from the first and are drawn at random up to their full length.
+	writeTries     = 5
+	writeFirstWait = 25 * time.Millisecond
+)
+
+// Items of idempotency keys, and the attributes that only writing knows. They are in no index.
+const (
+	keyPKPrefix = "KEY#"
+	keySK       = "K"
+	attrMark    = "m" // S, made anew by each edit
+	attrFirst   = "c" // M, the item of the comment that a key was used for
+)
+
+// writer is the part of the SDK's client that changes single comments.
+type writer interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Comment is the comment of an id as it is now; a NotFound error when there is none.
+func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
+	found, failed, err := s.CommentsByID(ctx, []comment.ID{id})
+	if err = errors.Join(err, failed[id]); err != nil {
+		return comment.Comment{}, err
+	}
+	c, ok := found[id]
+	if !ok {
+		return c, notFound(id)
+	}
+	return c, nil
+}
+
+// Add keeps a new comment, whose id must be new too. With a key, a repeat by the same author within KeyLifetime returns
+// the comment that the first one added, as it was then, and a KeyReused error when that was another one.
+func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	if key == "" {
+		return c, wrap(s.add(ctx, c), "add %s", c)
+	}
+	added, err := s.addOnce(ctx, c, key)
+	return added, wrap(err, "add %s with a key", c)
+}
+
+func (s *Store) add(ctx context.Context, c comment.Comment) error {
+	return insist(ctx, func(bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName:           aws.String(s.table),
+			Item:                encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+		}, noRetries)
+		var there *types.ConditionalCheckFailedException
+		if errors.As(err, &there) {
+			return nil // an earlier try of ours put it there: no other comment has this id
+		}
+		return err
+	})
+}
+
+// addOnce puts the comment and the key in one transaction, unless the key is there.
+func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	keyItem := keyItemOf(c, key, s.now())
+	added := c
+	err := insist(ctx, func(bool) error {
+		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), noRetries)
+		var canceled *types.TransactionCanceledException
+		if !errors.As(err, &canceled) {
+			return err
+		}
+		if !conditionFailed(canceled) {
+			return comment.Errorf(comment.Throttled, "another write was in the way; try again")
+		}
+		added, err = s.firstOf(ctx, keyItem, c)
+		return err
+	})
+	return added, err
+}
+
+func (s *Store) addTransaction(c comment.Comment, keyItem item) *dynamodb.TransactWriteItemsInput {
+	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{
+			TableName:                 aws.String(s.table),
+			Item:                      keyItem,
+			ConditionExpression:       aws.String("attribute_not_exists(" + attrPK + ") OR " + attrTTL + " < :now"),
+			ExpressionAttributeValues: item{":now": number(s.now().Unix())},
+		}},
+		{Put: &types.Put{
+			TableName:           aws.String(s.table),
+			Item:                encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+		}},
+	}}
+}
+
+// conditionFailed tells a transaction that was refused by a condition from one that met another or was throttled.
+func conditionFailed(canceled *types.TransactionCanceledException) bool {
+	for _, reason := range canceled.CancellationReasons {
+		if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
+			return true
+		}
+	}
+	return false
+}
+
+// firstOf is the comment that a key was used for first, if c is the same but for its place.
+func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (comment.Comment, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            item{attrPK: keyItem[attrPK], attrSK: keyItem[attrSK]},
+		ConsistentRead: aws.Bool(true),
+	}, noRetries)
+	if err != nil {
+		return c, err
+	}
+	first, ok := output.Item[attrFirst].(*types.AttributeValueMemberM)
+	if !ok {
+		return c, comment.Errorf(comment.Unavailable, "the key was just forgotten; try again")
+	}
+	product, err := productOf(first.Value)
+	if err != nil {
+		return c, err
+	}
+	added, err := decode(first.Value, product)
+	if err == nil && !sameContent(added, c) {
+		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
+	}
+	return added, err
+}
+
+// keyItemOf is the item that remembers a key of an author, and what it was used for.
+func keyItemOf(c comment.Comment, key string, now time.Time) item {
+	hash := sha256.Sum256([]byte(strconv.Itoa(len(c.Author.ID)) + "#" + c.Author.ID + key))
+	return item{
+		attrPK:    &types.AttributeValueMemberS{Value: keyPKPrefix + hex.EncodeToString(hash[:])},
+		attrSK:    &types.AttributeValueMemberS{Value: keySK},
+		attrTTL:   number(now.Add(KeyLifetime).Unix()),
+		attrFirst: &types.AttributeValueMemberM{Value: encode(c)},
+	}
+}
+
+func sameContent(a, b comment.Comment) bool {
+	sameTitle := a.Title == b.Title || a.Title != nil && b.Title != nil && *a.Title == *b.Title
+	return a.ProductID == b.ProductID && a.Rating == b.Rating && a.Language == b.Language && sameTitle &&
+		a.Text == b.Text && a.Author == b.Author
+}
+
+// Replace keeps after in place of before, which it moves in every index where that is needed. It returns a Conflict
+// error when another change came first, a NotFound error when the comment was deleted.
+func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
+	mark := rand.Text()
+	changed := encode(after)
+	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
+	condition, values := versionIs(before.Version)
+	return wrap(insist(ctx, func(again bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName:                           aws.String(s.table),
+			Item:                                changed,
+			ConditionExpression:                 condition,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, noRetries)
+		var refused *types.ConditionalCheckFailedException
+		if !errors.As(err, &refused) {
+			return err
+		}
+		return replaced(refused.Item, mark, after, again)
+	}), "edit %s", after)
+}
+
+// replaced tells what became of an edit whose condition failed, from the item that is there instead.
+func replaced(there item, mark string, after comment.Comment, again bool) error {
+	r := itemReader{item: there}
+	if len(there) > 0 && r.text(attrMark) == mark {
+		return nil // an earlier try of ours
+	}
+	now, err := decode(there, after.ProductID)
+	switch {
+	case again && (err != nil || now.Version > after.Version):
+		return comment.Errorf(comment.Unavailable, "the outcome of this edit is unknown, since the comment was changed again: read it, and decide anew")
+	case len(there) == 0:
+		return notFound(after.ID)
+	}
+	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
+}
+
+// Delete removes a comment. It returns a Conflict error when another change came first, a NotFound error when it is
+// gone already.
+func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
+	condition, values := versionIs(c.Version)
+	return wrap(insist(ctx, func(again bool) error {
+		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName:                           aws.String(s.table),
+			Key:                                 commentKey(c.ID),
+			ConditionExpression:                 condition,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, noRetries)
+		var refused *types.ConditionalCheckFailedException
+		switch {
+		case !errors.As(err, &refused):
+			return err
+		case len(refused.Item) > 0:
+			return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
+		case again:
+			return nil // it was there a moment ago, and one of our tries had no answer
+		}
+		return notFound(c.ID)
+	}), "delete %s", c)
+}
+
+// versionIs is the condition that a comment is there and of a version. The first version is not written down.
+func versionIs(version int) (condition *string, values item) {
+	if version == 1 {
+		return aws.String("attribute_exists(" + attrPK + ") AND attribute_not_exists(" + attrVersion + ")"), nil
+	}
+	return aws.String(attrVersion + " = :version"), item{":version": number(int64(version))}
+}
+
+func notFound(id comment.ID) error {
+	return comment.Errorf(comment.NotFound, "there is no comment %s, or no longer", id)
+}
+
+// insist tries a write until its outcome is known. The write is told whether an earlier try may have had an effect.
+func insist(ctx context.Context, write func(again bool) error) error {
+	again := false
+	for try := 0; ; try++ {
+		err := write(again)
+		if err == nil || try == writeTries-1 || !worthAnotherTry(err) {
+			return err
+		}
+		again = again || comment.KindOf(wrap(err, "try %d", try)) != comment.Throttled
+		if err := pause(ctx, writeFirstWait<<try); err != nil {
+			return err
+		}
+	}
+}
+
+// worthAnotherTry tells whether an error may be gone next time. An answer that could not be read may stand for a success.
+func worthAnotherTry(err error) bool {
+	var unreadable *smithy.DeserializationError
+	return errors.As(err, &unreadable) || passes(wrap(err, "write"))
+}
