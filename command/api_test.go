@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -52,7 +53,7 @@ func newAPI(tb testing.TB, endpoint string) *api {
 func (a *api) useClient(client *dynamodb.Client) {
 	serve := command.Serve{OperationTimeout: 30 * time.Second}
 	a.log = &bytes.Buffer{}
-	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, command.Terminal{
+	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))

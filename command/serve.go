@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
@@ -33,6 +35,8 @@ type Serve struct {
 	OperationTimeout time.Duration `help:"How long the work for one request may take." default:"10s"`
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop." default:"15s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
+
+	Writers WriterFlags `embed:"" group:"Who may write"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -45,6 +49,10 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 
+	authorizer, err := c.Writers.authorizer(ctx, listener.Addr(), term.Logger)
+	if err != nil {
+		return err
+	}
 	session, err := flags.Open(ctx, "talkback serve", true, term)
 	if err != nil {
 		return err
@@ -57,7 +65,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		}
 	}
 	c.announce(listener.Addr(), session, term)
-	return watched(ctx, session, func(ctx context.Context) error { return c.serve(ctx, listener, session, term) })
+	return watched(ctx, session, func(ctx context.Context) error { return c.serve(ctx, listener, session, authorizer, term) })
 }
 
 // watched runs the work beside a look at the engine: when that ends, so does the work, and the reason is the error.
@@ -80,9 +88,9 @@ func watched(ctx context.Context, session *Session, work func(context.Context) e
 }
 
 // serve answers requests until the context ends.
-func (c *Serve) serve(ctx context.Context, listener net.Listener, session *Session, term Terminal) error {
+func (c *Serve) serve(ctx context.Context, listener net.Listener, session *Session, authorizer authoring.Authorizer, term Terminal) error {
 	server := &http.Server{
-		Handler:           c.Handler(session, term),
+		Handler:           c.Handler(session, authorizer, term),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      c.OperationTimeout + writeMargin,
@@ -109,15 +117,19 @@ func (c *Serve) serve(ctx context.Context, listener net.Listener, session *Sessi
 	return group.Wait()
 }
 
-// Handler wires everything that answers requests.
-func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
+// Handler wires everything that answers requests. The authorizer says who may write.
+func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	store := dynamo.NewStore(session.Client, session.Table)
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{
-			Resolvers: &resolvers.Resolver{Comments: store},
+			Resolvers: &resolvers.Resolver{
+				Comments: store,
+				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
+			},
 		}),
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
+		Authenticate:     auth.WithToken,
 		Pages:            web.Handler(),
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,

@@ -33,6 +33,8 @@ type Options struct {
 	ErrorPresenter graphql.ErrorPresenterFunc
 	// Comments fetches comments for the loaders of each request. Required.
 	Comments loaders.CommentGetter
+	// Authenticate notes who a request comes from, for those who decide what it may do. Required.
+	Authenticate func(http.Handler) http.Handler
 	// Pages serves the pages for people: everything that is not the API. Required.
 	Pages http.Handler
 	// Ready returns an error while requests cannot be answered. Required.
@@ -46,7 +48,7 @@ type Options struct {
 // New makes the handler of all paths.
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", o.withRequest(newGraphQL(o)))
+	mux.Handle("/graphql", o.Authenticate(o.withRequest(newGraphQL(o))))
 	mux.Handle("GET /healthz", http.HandlerFunc(healthy))
 	mux.Handle("GET /readyz", o.readiness())
 	mux.Handle("/", o.Pages)
