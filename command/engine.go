@@ -15,11 +15,11 @@ import (
 
 // EngineFlags say which engine keeps the table, and which table.
 type EngineFlags struct {
-	Data        string `help:"Folder of the local engine." default:"data" type:"path" placeholder:"DIR"`
+	Data        string `help:"Folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
 	EngineFile  string `name:"engine" help:"The local engine's program, if it is neither beside this one nor on PATH." type:"path" placeholder:"FILE"`
 	Endpoint    string `help:"Use the DynamoDB-compatible engine at this address instead of the local one." placeholder:"URL" xor:"engine"`
 	AWS         bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain." xor:"engine"`
-	Table       string `help:"Name of the table." default:"${table}" placeholder:"NAME"`
+	Table       string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
 	CreateTable bool   `help:"Make the table if it is missing. The local engine always does."`
 }
 

@@ -17,7 +17,7 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	for title, shows := range map[string]string{
 		"Newest comments":             `"summary"`,
 		"One language":                `"language": "de"`,
-		"Ratings and languages":       `"rating": 1`,
+		"Ratings and languages":       `"index": "byLangAndRating"`,
 		"Date range":                  `"createdAt": "2024-`,
 		"Latest praise and complaint": `"latestNegative": {`,
 		"Several products":            `"id": "never-commented-on"`,

@@ -245,22 +245,33 @@ func TestEngineDies(t *testing.T) {
 	}
 }
 
+// postWhenRead posts a body that is not sent before the server begins to read it, and gives the answer's text.
+func (s *server) postWhenRead(body io.Reader) string {
+	request, err := http.NewRequest(http.MethodPost, s.address+"/graphql", body)
+	if err != nil {
+		return err.Error()
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Expect", "100-continue")
+	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: patience}}
+	response, err := client.Do(request)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return fmt.Sprint(string(text), err)
+}
+
 // Requests under way are answered before the server ends.
 func TestGracefulStop(t *testing.T) {
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"))
 	body, send := io.Pipe()
 	answered := make(chan string, 1)
 	go func() {
-		response, err := http.Post(s.address+"/graphql", "application/json", body)
-		if err != nil {
-			answered <- err.Error()
-			return
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		answered <- fmt.Sprint(string(text), err)
+		answered <- s.postWhenRead(body)
 	}()
-	// The first half has to reach the server before it is told to stop: a pipe's write returns when it was read.
+	// The first half is taken from the pipe when the server has begun to read the request.
 	if _, err := send.Write([]byte(`{"query": "{ product(id: \"x\")`)); err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ const (
 
 // Serve serves the API and the explorer.
 type Serve struct {
-	Listen           string        `help:"Address to listen on." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	OperationTimeout time.Duration `help:"How long the work for one request may take." default:"10s"`
-	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop." default:"15s"`
+	Listen           string        `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
+	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
 
 	Writers WriterFlags `embed:"" group:"Who may write"`

@@ -51,6 +51,7 @@ type InUseError struct {
 	Shared   bool
 }
 
+// Error is one sentence that says who has the folder and what to do.
 func (e *InUseError) Error() string {
 	who := "another process that is just starting"
 	if e.PID != 0 {
