@@ -25,20 +25,41 @@ type Guard struct {
 // New makes a guard of its settings. An error is one sentence that names the cure. The context ends what fetches keys in
 // the background.
 func New(ctx context.Context, s Settings) (*Guard, error) {
+	s = s.withDefaults()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	g := &Guard{}
 	if s.ModeratorToken != "" {
-		if len(s.ModeratorToken) < minSecret {
-			return nil, tooShort("the moderators' token")
-		}
 		hash := sha256.Sum256([]byte(s.ModeratorToken))
 		g.moderator = &hash
 	}
-	key, err := s.keyfunc(ctx)
-	if err != nil || key == nil {
-		return g, err
+	var err error
+	switch {
+	case s.JWKS != "":
+		err = g.useRemoteKeys(ctx, s)
+	case s.Key != "":
+		err = g.useKey(s)
 	}
-	g.key, g.parser = key, jwt.NewParser(s.parserOptions()...)
-	return g, nil
+	return g, err
+}
+
+func (g *Guard) useRemoteKeys(ctx context.Context, s Settings) error {
+	keys, err := newRemoteKeys(ctx, s)
+	if err != nil {
+		return err
+	}
+	g.parser, g.key = s.parser(), keys.key
+	return nil
+}
+
+func (g *Guard) useKey(s Settings) error {
+	key, err := parseKey(s.Algorithm, []byte(s.Key))
+	if err != nil {
+		return err
+	}
+	g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
+	return nil
 }
 
 // Open tells whether everyone may write, because no token is configured.

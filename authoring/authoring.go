@@ -71,18 +71,35 @@ func (d *Desk) Edit(ctx context.Context, id comment.ID, version int, change comm
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
-	updated := d.now().UTC().Truncate(time.Millisecond)
-	after.UpdatedAt, after.Version = &updated, before.Version+1
+	after.UpdatedAt, after.Version = d.timeOfEdit(before), before.Version+1
 	return outcome(after, d.Store.Replace(ctx, before, after))
 }
 
-// Delete removes a comment, whose version must be the one given if one is given, and returns it as it last was.
+// timeOfEdit is now, but never before what was written last: the clock of the server that wrote that may be ahead.
+func (d *Desk) timeOfEdit(before comment.Comment) *time.Time {
+	now, last := d.now().UTC().Truncate(time.Millisecond), before.CreatedAt()
+	if before.UpdatedAt != nil {
+		last = *before.UpdatedAt
+	}
+	if now.Before(last) {
+		now = last
+	}
+	return &now
+}
+
+// Delete removes a comment and returns it as it last was. With a version, that must be the comment's; without one, an
+// edit that comes between is no hindrance.
 func (d *Desk) Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error) {
-	c, err := d.writable(ctx, id, version)
-	if err != nil {
+	for {
+		c, err := d.writable(ctx, id, version)
+		if err == nil {
+			err = d.Store.Delete(ctx, c)
+		}
+		if version == nil && comment.KindOf(err) == comment.Conflict {
+			continue // whoever was faster is done: this ends, at the latest with the context
+		}
 		return outcome(c, err)
 	}
-	return outcome(c, d.Store.Delete(ctx, c))
 }
 
 // writable is the comment of an id, if whoever asks may change it and its version is the one expected.

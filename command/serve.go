@@ -49,7 +49,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 
-	authorizer, err := c.Writers.authorizer(ctx, listener.Addr(), term.Logger)
+	authorizer, notice, err := c.Writers.authorizer(ctx, listener.Addr(), term.Logger)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 			return err
 		}
 	}
-	c.announce(listener.Addr(), session, term)
+	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error { return c.serve(ctx, listener, session, authorizer, term) })
 }
 
@@ -137,7 +137,7 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 	})
 }
 
-func (c *Serve) announce(address net.Addr, session *Session, term Terminal) {
-	fmt.Fprintf(term.Err, "Talkback answers.\n  API       http://%[1]s/graphql\n  explorer  http://%[1]s/playground\n  table     %[2]s at %[3]s\nStop with Ctrl-C.\n",
-		address, session.Table, session.Address)
+func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
+	fmt.Fprintf(term.Err, "Talkback answers.\n  API       http://%[1]s/graphql\n  explorer  http://%[1]s/playground\n  table     %[2]s at %[3]s\n  writing   %[4]s\nStop with Ctrl-C.\n",
+		address, session.Table, session.Address, writing)
 }

@@ -19,9 +19,9 @@ type WriterFlags struct {
 	JWTAudience    string `name:"jwt-audience" help:"Audience that signed tokens must have." placeholder:"NAME"`
 }
 
-// authorizer is who decides about writing at an address, and says so in the log. Without tokens, writing is open to the
-// machine itself and closed to everyone else.
-func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog.Logger) (authoring.Authorizer, error) {
+// authorizer is who decides about writing at an address. Without tokens, writing is open to the machine itself and closed
+// to everyone else. The notice says which it is.
+func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,
 		Algorithm:      f.JWTAlgorithm,
@@ -29,19 +29,17 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog
 		JWKS:           f.JWKSURL,
 		Issuer:         f.JWTIssuer,
 		Audience:       f.JWTAudience,
+		Logger:         log,
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case !guard.Open():
-		log.Info("writing needs a token")
+		return guard, "needs a token", nil
 	case isLoopback(address):
-		log.Warn("writing is open to everyone on this machine: no tokens are configured")
-	default:
-		log.Warn("writing is off: no tokens are configured, and the server listens to more than this machine")
-		return auth.Closed{}, nil
+		return guard, "is open to everyone on this machine, since no tokens are configured", nil
 	}
-	return guard, nil
+	return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine", nil
 }
 
 func isLoopback(address net.Addr) bool {

@@ -4,22 +4,23 @@ package dynamo
 //
 // Every write here has a condition that fails once it has happened, and leaves a mark by which it knows its own work: a
 // new comment its id, which no other has; an edit a random mark in the item. So a write whose answer was lost is simply
-// tried again, and a failed condition then tells whether the first try was it. The SDK's own retries are off, since they
-// would hide that there was a first try.
+// tried again (insist.go), and a failed condition then tells whether the first try was it. The SDK's own retries are off,
+// since they would hide that there was a first try.
 
 import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"strconv"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -27,10 +28,8 @@ import (
 const (
 	// KeyLifetime is how long an idempotency key is remembered at least.
 	KeyLifetime = 24 * time.Hour
-	// writeTries is how often a write is tried whose outcome is unknown or which was turned away, with waits between that
-	// double from the first and are drawn at random up to their full length.
-	writeTries     = 5
-	writeFirstWait = 25 * time.Millisecond
+	// clockSkew is by how much the clocks of servers of one table may differ without a key being forgotten early.
+	clockSkew = time.Hour
 )
 
 // Items of idempotency keys, and the attributes that only writing knows. They are in no index.
@@ -38,7 +37,8 @@ const (
 	keyPKPrefix = "KEY#"
 	keySK       = "K"
 	attrMark    = "m" // S, made anew by each edit
-	attrFirst   = "c" // M, the item of the comment that a key was used for
+	attrFirst   = "c" // S, the id of the comment that a key was used for
+	attrDigest  = "d" // S, of what that comment said when it was added
 )
 
 // writer is the part of the SDK's client that changes single comments.
@@ -73,7 +73,7 @@ func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment
 }
 
 func (s *Store) add(ctx context.Context, c comment.Comment) error {
-	return insist(ctx, func(bool) error {
+	return insist(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:           aws.String(s.table),
 			Item:                encode(c),
@@ -91,16 +91,18 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	keyItem := keyItemOf(c, key, s.now())
 	added := c
-	err := insist(ctx, func(bool) error {
+	err := insist(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), noRetries)
 		var canceled *types.TransactionCanceledException
 		if !errors.As(err, &canceled) {
 			return err
 		}
-		if !conditionFailed(canceled) {
-			return comment.Errorf(comment.Throttled, "another write was in the way; try again")
+		switch {
+		case hasReason(canceled, "ConditionalCheckFailed"):
+			added, err = s.firstOf(ctx, keyItem, c)
+		case hasReason(canceled, "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"):
+			err = &comment.Error{Kind: comment.Throttled, Message: "another write was in the way; try again", Cause: err}
 		}
-		added, err = s.firstOf(ctx, keyItem, c)
 		return err
 	})
 	return added, err
@@ -122,17 +124,15 @@ func (s *Store) addTransaction(c comment.Comment, keyItem item) *dynamodb.Transa
 	}}
 }
 
-// conditionFailed tells a transaction that was refused by a condition from one that met another or was throttled.
-func conditionFailed(canceled *types.TransactionCanceledException) bool {
-	for _, reason := range canceled.CancellationReasons {
-		if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
-			return true
-		}
-	}
-	return false
+// hasReason tells whether a part of a transaction was refused for one of the reasons. Parts that were not say "None".
+func hasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
+	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
+		return slices.Contains(reasons, aws.ToString(reason.Code))
+	})
 }
 
-// firstOf is the comment that a key was used for first, if c is the same but for its place.
+// firstOf is the comment that a key was used for first, if c says the same. Its errors leave open whether that first one
+// was a try of ours.
 func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (comment.Comment, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
@@ -140,38 +140,48 @@ func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (c
 		ConsistentRead: aws.Bool(true),
 	}, noRetries)
 	if err != nil {
-		return c, err
+		return c, &comment.Error{Kind: comment.Unavailable, Message: "the idempotency key could not be looked up; try again", Cause: err}
 	}
-	first, ok := output.Item[attrFirst].(*types.AttributeValueMemberM)
-	if !ok {
-		return c, comment.Errorf(comment.Unavailable, "the key was just forgotten; try again")
+	if len(output.Item) == 0 {
+		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
 	}
-	product, err := productOf(first.Value)
-	if err != nil {
-		return c, err
+	r := itemReader{item: output.Item}
+	first, digest := r.text(attrFirst), r.text(attrDigest)
+	if r.missing != "" {
+		return c, fmt.Errorf("item of an idempotency key lacks attribute %q", r.missing)
 	}
-	added, err := decode(first.Value, product)
-	if err == nil && !sameContent(added, c) {
+	if digest != digestOf(c) {
 		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
 	}
-	return added, err
+	c.ID, err = comment.ParseID(first)
+	return c, err
 }
 
-// keyItemOf is the item that remembers a key of an author, and what it was used for.
+// keyItemOf is the item that remembers a key of an author, and what it was used for. It holds nothing of what was
+// written, which is to be gone when the comment is.
 func keyItemOf(c comment.Comment, key string, now time.Time) item {
-	hash := sha256.Sum256([]byte(strconv.Itoa(len(c.Author.ID)) + "#" + c.Author.ID + key))
 	return item{
-		attrPK:    &types.AttributeValueMemberS{Value: keyPKPrefix + hex.EncodeToString(hash[:])},
-		attrSK:    &types.AttributeValueMemberS{Value: keySK},
-		attrTTL:   number(now.Add(KeyLifetime).Unix()),
-		attrFirst: &types.AttributeValueMemberM{Value: encode(c)},
+		attrPK:     &types.AttributeValueMemberS{Value: keyPKPrefix + digestOfAll(c.Author.ID, key)},
+		attrSK:     &types.AttributeValueMemberS{Value: keySK},
+		attrTTL:    number(now.Add(KeyLifetime + clockSkew).Unix()),
+		attrFirst:  &types.AttributeValueMemberS{Value: string(c.ID)},
+		attrDigest: &types.AttributeValueMemberS{Value: digestOf(c)},
 	}
 }
 
-func sameContent(a, b comment.Comment) bool {
-	sameTitle := a.Title == b.Title || a.Title != nil && b.Title != nil && *a.Title == *b.Title
-	return a.ProductID == b.ProductID && a.Rating == b.Rating && a.Language == b.Language && sameTitle &&
-		a.Text == b.Text && a.Author == b.Author
+// digestOf is the same for two new comments if they say the same, whatever their place.
+func digestOf(c comment.Comment) string {
+	return digestOfAll(c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name)
+}
+
+// digestOfAll is a hash of values that JSON can tell apart.
+func digestOfAll(values ...any) string {
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic("dynamo: " + err.Error()) // texts and numbers only
+	}
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:])
 }
 
 // Replace keeps after in place of before, which it moves in every index where that is needed. It returns a Conflict
@@ -181,7 +191,7 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 	changed := encode(after)
 	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
 	condition, values := versionIs(before.Version)
-	return wrap(insist(ctx, func(again bool) error {
+	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                changed,
@@ -206,7 +216,7 @@ func replaced(there item, mark string, after comment.Comment, again bool) error 
 	now, err := decode(there, after.ProductID)
 	switch {
 	case again && (err != nil || now.Version > after.Version):
-		return comment.Errorf(comment.Unavailable, "the outcome of this edit is unknown, since the comment was changed again: read it, and decide anew")
+		return outcomeUnknown(errOvertaken, nil) // an earlier try of ours may have come before that
 	case len(there) == 0:
 		return notFound(after.ID)
 	}
@@ -217,7 +227,7 @@ func replaced(there item, mark string, after comment.Comment, again bool) error 
 // gone already.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	condition, values := versionIs(c.Version)
-	return wrap(insist(ctx, func(again bool) error {
+	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
 		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName:                           aws.String(s.table),
 			Key:                                 commentKey(c.ID),
@@ -248,25 +258,4 @@ func versionIs(version int) (condition *string, values item) {
 
 func notFound(id comment.ID) error {
 	return comment.Errorf(comment.NotFound, "there is no comment %s, or no longer", id)
-}
-
-// insist tries a write until its outcome is known. The write is told whether an earlier try may have had an effect.
-func insist(ctx context.Context, write func(again bool) error) error {
-	again := false
-	for try := 0; ; try++ {
-		err := write(again)
-		if err == nil || try == writeTries-1 || !worthAnotherTry(err) {
-			return err
-		}
-		again = again || comment.KindOf(wrap(err, "try %d", try)) != comment.Throttled
-		if err := pause(ctx, writeFirstWait<<try); err != nil {
-			return err
-		}
-	}
-}
-
-// worthAnotherTry tells whether an error may be gone next time. An answer that could not be read may stand for a success.
-func worthAnotherTry(err error) bool {
-	var unreadable *smithy.DeserializationError
-	return errors.As(err, &unreadable) || passes(wrap(err, "write"))
 }

@@ -57,6 +57,8 @@ var own = map[string]struct {
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
 	"dynamo":                {[]string{"comment", "dynamo/merge"}, "the table does not know who asks"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
+	"authoring":             {[]string{"comment"}, "what may be written does not hang on where it is kept, nor on how it is asked for"},
+	"auth":                  {[]string{"comment"}, "tokens say who someone is; what he wrote is asked elsewhere"},
 	"httpapi":               {[]string{"loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
 	"reviewfile":            {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
 	"sample":                {[]string{"comment"}, "likewise"},
@@ -69,7 +71,7 @@ var own = map[string]struct {
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
-		"comment", "dynamo", "graph", "httpapi", "internal/engine", "resolvers", "reviewfile", "sample", "web",
+		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "resolvers", "reviewfile", "sample", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
@@ -109,6 +111,8 @@ var doors = []struct {
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
+	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},
+	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
 	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
 	{"testing", nil, "test support in shipped code brings its flags along"},
