@@ -2,6 +2,8 @@ package command_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -19,7 +21,7 @@ import (
 type exchange struct {
 	request *http.Request
 	body    []byte
-	client  dynamodb.HTTPClient
+	network *unreliable
 }
 
 // operation is what the call asks for, such as "PutItem".
@@ -31,10 +33,10 @@ func (e exchange) operation() string {
 // perform makes the call. Each time, a transaction is a new one to the engine: its token would hide a repeat.
 func (e exchange) perform(try int) (*http.Response, error) {
 	body := clientToken.ReplaceAll(e.body, []byte(`"ClientRequestToken":"`+strconv.Itoa(try)+`$1"`))
-	r := e.request.Clone(e.request.Context())
+	r := e.request.Clone(context.WithoutCancel(e.request.Context())) // what is under way arrives
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.GetBody = nil
-	return e.client.Do(r)
+	return e.network.engine.Do(r)
 }
 
 var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
@@ -50,6 +52,7 @@ type fault struct {
 // faults are all that can happen.
 var faults = []fault{
 	{name: "the request is lost", do: func(e exchange) (*http.Response, error) { return e.broken(syscall.ECONNREFUSED) }},
+	{name: "the request comes late", do: exchange.late},
 	{name: "the answer is lost, the connection reset", do: func(e exchange) (*http.Response, error) { return e.performedBut(syscall.ECONNRESET) }},
 	{name: "the answer is lost, the time is up", do: func(e exchange) (*http.Response, error) { return e.performedBut(os.ErrDeadlineExceeded) }},
 	{name: "the connection ends", do: func(e exchange) (*http.Response, error) { return e.performedBut(io.ErrUnexpectedEOF) }},
@@ -152,6 +155,14 @@ func (e exchange) twice() (*http.Response, error) {
 	return e.perform(1)
 }
 
+// late holds the call back, until one made after it is done or the network is flushed.
+func (e exchange) late() (*http.Response, error) {
+	e.network.mu.Lock()
+	defer e.network.mu.Unlock()
+	e.network.held = append(e.network.held, e)
+	return e.broken(os.ErrDeadlineExceeded)
+}
+
 // unreliable is an HTTP client for the SDK whose calls go wrong.
 type unreliable struct {
 	engine dynamodb.HTTPClient
@@ -160,6 +171,7 @@ type unreliable struct {
 
 	mu    sync.Mutex
 	calls int
+	held  []exchange
 }
 
 // Do implements the SDK's HTTP client.
@@ -168,15 +180,29 @@ func (u *unreliable) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := exchange{request: r, body: body, client: u.engine}
+	e := exchange{request: r, body: body, network: u}
 	u.mu.Lock()
 	u.calls++
 	f := u.plan(u.calls, e.operation())
 	u.mu.Unlock()
 	if f == nil || f.only != "" && f.only != e.operation() {
-		return e.perform(0)
+		response, err := e.perform(0)
+		return response, errors.Join(err, u.flush())
 	}
 	return f.do(e)
+}
+
+// flush lets the calls arrive that were held back.
+func (u *unreliable) flush() error {
+	u.mu.Lock()
+	held := u.held
+	u.held = nil
+	u.mu.Unlock()
+	var err error
+	for _, e := range held {
+		err = errors.Join(err, e.performed())
+	}
+	return err
 }
 
 // over is a client like another one, with a network that is not reliable.

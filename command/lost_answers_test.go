@@ -1,14 +1,21 @@
 package command_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -159,6 +166,9 @@ func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan 
 	faulty := &api{tb: t, session: a.session}
 	faulty.useClient(client)
 	got, said := faulty.sent(w, input)
+	if err := network.flush(); err != nil {
+		t.Fatal(err)
+	}
 	there := what(everything(t, a.session.Client, a.session.Table, product))
 	checkOutcome(t, when, got, said, there, before, after)
 	if strings.HasPrefix(when, "once") && got != success {
@@ -173,6 +183,76 @@ func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan 
 		}
 	}
 	return network.calls
+}
+
+// The same with an import: of what was not there, and of what was there and has been edited since.
+func TestImportThroughFaults(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		for i := range faults {
+			f := &faults[i]
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel()
+				for n := 1; ; n++ {
+					if importThroughFault(t, newAPI(t, endpoint), n, f) < n {
+						return
+					}
+				}
+			})
+		}
+	})
+}
+
+// importThroughFault imports with one fault, and again with faults without end until it is called off; it returns how
+// many calls the first took.
+func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
+	t.Helper()
+	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 60)
+	a.load(comments[:20]...)
+	edited := a.edit(map[string]any{"id": comments[7].ID, "version": comments[7].Version, "text": "edited since"})
+	if edited.codes() != "" {
+		t.Fatal(edited.codes())
+	}
+	comments[7].Text, comments[7].Version, comments[7].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
+
+	client, network := over(a.session.Client, once(n, f))
+	counts, err := dynamo.NewLoader(client, a.session.Table, 1).Load(t.Context(), comments[:40])
+	if err = errors.Join(err, network.flush()); err != nil || counts != (dynamo.LoadCounts{Written: 20, Existing: 20}) {
+		t.Errorf("at call %d: %+v, %v", n, counts, err)
+	}
+	checkImported(t, a, comments[:40])
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	broken, cutOff := over(a.session.Client, func(call int, operation string) *fault {
+		if call > n+2 {
+			cancel()
+		}
+		return always(n, f)(call, operation)
+	})
+	_, _ = dynamo.NewLoader(broken, a.session.Table, 1).Load(ctx, comments)
+	counts, err = dynamo.NewLoader(a.session.Client, a.session.Table, 1).Load(t.Context(), comments)
+	if err = errors.Join(err, cutOff.flush()); err != nil || counts.Written+counts.Existing != len(comments) {
+		t.Errorf("after faults from call %d on: %+v, %v", n, counts, err)
+	}
+	checkImported(t, a, comments)
+	return network.calls
+}
+
+func checkImported(t *testing.T, a *api, comments []comment.Comment) {
+	t.Helper()
+	want := make([]kept, len(comments))
+	for i, c := range comments {
+		want[i] = kept{
+			id: "COMMENT#" + string(c.ID), product: c.ProductID, language: string(c.Language), rating: strconv.Itoa(c.Rating),
+			text: c.Text, author: c.Author.ID, authorName: c.Author.Name, version: strconv.Itoa(c.Version), edited: c.UpdatedAt != nil,
+		}
+		if c.Title != nil {
+			want[i].title = *c.Title
+		}
+	}
+	if diff := cmp.Diff(what(want), what(everything(t, a.session.Client, a.session.Table, "imported"))); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func checkOutcome(t *testing.T, when string, got outcome, said string, there, before, after []string) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -57,10 +58,7 @@ func New(o Options) http.Handler {
 
 // newGraphQL sets every transport and extension by hand: the library's default server is not meant for production.
 func newGraphQL(o Options) http.Handler {
-	// The library always declares @defer, but without a transport that streams, what is deferred would be missing from
-	// the answer. Undeclared, it is refused with a clear error.
-	delete(o.Schema.Schema().Directives, "defer")
-
+	withoutDefer(o.Schema.Schema())
 	server := handler.New(o.Schema)
 	server.AddTransport(transport.Options{})
 	server.AddTransport(transport.GET{})
@@ -81,4 +79,17 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// schemas guards what is changed in a schema, which all servers of a process share.
+var schemas sync.Mutex
+
+// withoutDefer takes away @defer, which the library always declares: without a transport that streams, what is deferred
+// would be missing from the answer. Undeclared, it is refused with a clear error.
+func withoutDefer(schema *ast.Schema) {
+	schemas.Lock()
+	defer schemas.Unlock()
+	if schema.Directives["defer"] != nil { // no needless write: requests to another server may be reading
+		delete(schema.Directives, "defer")
+	}
 }
