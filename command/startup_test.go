@@ -70,6 +70,9 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "no credentials", region: "eu-central-1", arguments: []string{"--aws"}},
 		{why: "no such table", arguments: []string{"--endpoint", endpoint, "--table", "no-such-table"}},
 		{why: "a table of another shape", arguments: []string{"--endpoint", endpoint, "--table", other}},
+		{why: "a moderators' token too short", arguments: []string{"--moderator-token", "hush"}},
+		{why: "an algorithm without a key", arguments: []string{"--jwt-algorithm", "EdDSA"}},
+		{why: "no public key", arguments: []string{"--jwt-algorithm", "EdDSA", "--jwt-key", "hush"}},
 		{why: "no such flag", arguments: []string{"--colour", "red"}},
 		{why: "no such command", arguments: []string{"sing"}},
 	} {
@@ -86,6 +89,9 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		cancel()
 		if status != 1 || stdout != "" || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%s: status %d, on standard output %q; want status 1 and one line on standard error, not\n%s", row.why, status, stdout, stderr)
+		}
+		if strings.Contains(stderr, "hush") {
+			t.Errorf("%s: what is secret is said: %s", row.why, stderr)
 		}
 		fmt.Fprintf(&got, "# %s\n%s\n", row.why, stderr)
 	}
