@@ -15,7 +15,8 @@ import (
 )
 
 // Each folder of testdata/api holds data.jsonl, which is loaded into an empty table, and operations: NAME.graphql with
-// NAME.variables.json if it takes any, and NAME.json, the answer. A new case is a new file; -update writes its answer.
+// NAME.variables.json if it takes any, and NAME.json, the answer. They run in the order of their names, on one table: what
+// mutations changed, the next ones see. A new case is a new file; -update writes its answer.
 func TestAnswers(t *testing.T) {
 	data, err := filepath.Glob("testdata/api/*/data.jsonl")
 	if err != nil || len(data) == 0 {

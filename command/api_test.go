@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/authoring"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -34,6 +36,9 @@ type api struct {
 	session *command.Session
 	server  *httptest.Server
 	log     *bytes.Buffer
+
+	authorizer authoring.Authorizer // of who may write; everyone if nil
+	header     string               // Authorization, as requests carry it; none if empty
 }
 
 // newAPI starts the service on an engine.
@@ -52,7 +57,10 @@ func newAPI(tb testing.TB, endpoint string) *api {
 func (a *api) useClient(client *dynamodb.Client) {
 	serve := command.Serve{OperationTimeout: 30 * time.Second}
 	a.log = &bytes.Buffer{}
-	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, command.Terminal{
+	if a.authorizer == nil {
+		a.authorizer = &auth.Guard{}
+	}
+	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))
@@ -100,7 +108,15 @@ func (a *api) ask(query string, variables map[string]any) answer {
 	if err != nil {
 		a.tb.Fatal(err)
 	}
-	response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, a.server.URL+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if a.header != "" {
+		request.Header.Set("Authorization", a.header)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		a.tb.Fatal(err)
 	}

@@ -63,7 +63,10 @@ func TestErrorTexts(t *testing.T) {
 		{"not GraphQL", `{ product(`},
 		{"nothing", ``},
 		{"defer, which is not served", `{ product(id: "x") { ... @defer { id } } }`},
-		{"no such operation type", `mutation { x }`},
+		{"no such mutation", `mutation { x }`},
+		{"no such operation type", `subscription { x }`},
+		{"a draft without a text", `mutation { addComment(input: {productId: "x", rating: 1, language: "en", author: {id: "a", name: "A"}}) { comment { id } } }`},
+		{"a rating that is no number", `mutation { editComment(input: {id: "c_1", version: 1, rating: "5"}) { comment { id } } }`},
 	} {
 		fmt.Fprintf(&got, "# %s\n%s\n", row.why, pretty(t, a.ask(row.query, nil)))
 	}

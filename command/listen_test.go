@@ -41,7 +41,7 @@ func TestProtocols(t *testing.T) {
 			transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
 			test.client(transport.Protocols)
 			defer transport.CloseIdleConnections()
-			got, text := exchange(t, transport, s.address)
+			got, text := roundTrip(t, transport, s.address)
 			if got.Proto != test.want || !strings.HasPrefix(s.address, test.scheme+"://") || text != `{"data":{"product":{"id":"x"}}}` {
 				t.Errorf("%s: %s at %s: %s; want %s by %s", test.reason, got.Proto, s.address, text, test.want, test.scheme)
 			}
@@ -53,8 +53,8 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// exchange asks one thing by one client.
-func exchange(t *testing.T, client *http.Transport, address string) (*http.Response, string) {
+// roundTrip asks one thing by one client.
+func roundTrip(t *testing.T, client *http.Transport, address string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"x\") { id } }"}`))
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
@@ -44,6 +46,8 @@ type Serve struct {
 	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
+
+	Writers WriterFlags `embed:"" group:"Who may write"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -60,6 +64,10 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 
+	authorizer, notice, err := c.Writers.authorizer(ctx, listener.Addr(), term.Logger)
+	if err != nil {
+		return err
+	}
 	session, err := flags.Open(ctx, "talkback serve", true, term)
 	if err != nil {
 		return err
@@ -71,9 +79,9 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 			return err
 		}
 	}
-	c.announce(listener.Addr(), session, term)
+	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error {
-		return c.serve(ctx, c.server(c.Handler(session, term), certificates), listener, term)
+		return c.serve(ctx, c.server(c.Handler(session, authorizer, term), certificates), listener, term)
 	})
 }
 
@@ -130,15 +138,19 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 	return group.Wait()
 }
 
-// Handler wires everything that answers requests.
-func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
+// Handler wires everything that answers requests. The authorizer says who may write.
+func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	store := dynamo.NewStore(session.Client, session.Table)
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{
-			Resolvers: &resolvers.Resolver{Comments: store},
+			Resolvers: &resolvers.Resolver{
+				Comments: store,
+				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
+			},
 		}),
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
+		Authenticate:     auth.WithToken,
 		Pages:            web.Handler(),
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
@@ -153,7 +165,7 @@ func (c *Serve) Handler(session *Session, term Terminal) http.Handler {
 	})
 }
 
-func (c *Serve) announce(address net.Addr, session *Session, term Terminal) {
-	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n  table     %[3]s at %[4]s\nStop with Ctrl-C.\n",
-		c.scheme(), address, session.Table, session.Address)
+func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
+	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n  table     %[3]s at %[4]s\n  writing   %[5]s\nStop with Ctrl-C.\n",
+		c.scheme(), address, session.Table, session.Address, writing)
 }

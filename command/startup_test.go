@@ -77,6 +77,9 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "an origin that is none", arguments: []string{"--cors-origin", "shop.example"}},
 		{why: "an origin too many", arguments: []string{"--cors-origin", "https://*.com"}},
 		{why: "a bound below nothing", arguments: []string{"--max-in-flight=-1"}},
+		{why: "a moderators' token too short", arguments: []string{"--moderator-token", "hush"}},
+		{why: "an algorithm without a key", arguments: []string{"--jwt-algorithm", "EdDSA"}},
+		{why: "no public key", arguments: []string{"--jwt-algorithm", "EdDSA", "--jwt-key", "hush"}},
 		{why: "no such flag", arguments: []string{"--colour", "red"}},
 		{why: "a limit that would refuse everything", arguments: []string{"--max-tokens", "0"}},
 		{why: "no such command", arguments: []string{"sing"}},
@@ -94,6 +97,9 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		cancel()
 		if status != 1 || stdout != "" || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
 			t.Errorf("%s: status %d, on standard output %q; want status 1 and one line on standard error, not\n%s", row.why, status, stdout, stderr)
+		}
+		if strings.Contains(stderr, "hush") {
+			t.Errorf("%s: what is secret is said: %s", row.why, stderr)
 		}
 		fmt.Fprintf(&got, "# %s\n%s\n", row.why, stderr)
 	}

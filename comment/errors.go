@@ -25,6 +25,16 @@ const (
 	Timeout
 	// Canceled is a caller that no longer waits.
 	Canceled
+	// NotFound is a comment that is not there, or no longer.
+	NotFound
+	// Conflict is a change of a version that another change came before.
+	Conflict
+	// KeyReused is an idempotency key that was used for something else.
+	KeyReused
+	// Unauthenticated is a write without a proof of who wants it, or with one that does not hold.
+	Unauthenticated
+	// Forbidden is a write by someone who may not do it.
+	Forbidden
 )
 
 // Error is an error of a known kind with a text that may be shown to whoever asked.
@@ -65,4 +75,13 @@ func KindOf(err error) Kind {
 		return Canceled
 	}
 	return Internal
+}
+
+// MessageOf is the text of an error that may be shown to whoever asked; empty when none may.
+func MessageOf(err error) string {
+	var known *Error
+	if errors.As(err, &known) {
+		return known.Message
+	}
+	return ""
 }

@@ -45,7 +45,7 @@ func (f Filter) Normalize() (Filter, error) {
 	if len(out.Ratings) == MaxRating {
 		out.Ratings = nil
 	}
-	if f.CreatedAfter != nil && f.CreatedBefore != nil && !f.CreatedAfter.Before(*f.CreatedBefore) {
+	if out.CreatedAfter != nil && out.CreatedBefore != nil && !out.CreatedAfter.Before(*out.CreatedBefore) {
 		return Filter{}, Errorf(BadInput, "the filter's createdAfter must be earlier than its createdBefore, else nothing fits")
 	}
 	return out, nil

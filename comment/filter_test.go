@@ -54,6 +54,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		{"6 is no rating", comment.Filter{Ratings: []int{1, 6}}},
 		{"too many languages for one expression", comment.Filter{Languages: many}},
 		{"a range that ends before it starts", comment.Filter{CreatedAfter: at("2024-05-02T00:00:00Z"), CreatedBefore: at("2024-05-01T00:00:00Z")}},
+		{"a range within one millisecond, in which no comment can stand", comment.Filter{CreatedAfter: at("2024-05-01T00:00:00.0000001Z"), CreatedBefore: at("2024-05-01T00:00:00.0000009Z")}},
 		{"a range of no length", comment.Filter{CreatedAfter: at("2024-05-01T00:00:00Z"), CreatedBefore: at("2024-05-01T00:00:00Z")}},
 	} {
 		if _, err := row.in.Normalize(); comment.KindOf(err) != comment.BadInput {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
 )
 
 // How calls to the table are retried and bounded. The SDK's own defaults wait up to two seconds before the first retry,
@@ -81,7 +83,17 @@ func retryer() aws.Retryer {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
 		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(unreadable)}, o.Retryables...)
 	})
+}
+
+// unreadable finds answers that were cut or garbled on the way, which the SDK itself does not ask for again.
+func unreadable(err error) aws.Ternary {
+	var broken *smithy.DeserializationError
+	if errors.As(err, &broken) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
 }
 
 // backoff draws a wait from a span that doubles with each attempt.

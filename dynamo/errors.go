@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -35,6 +37,9 @@ func classify(err error) (comment.Kind, string) {
 	var api smithy.APIError
 	var missing *types.ResourceNotFoundException
 	var network net.Error
+	var unanswered *smithyhttp.RequestSendError
+	var answered *smithyhttp.ResponseError
+	var unreadable *smithy.DeserializationError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return comment.Canceled, "the request was canceled"
@@ -48,8 +53,10 @@ func classify(err error) (comment.Kind, string) {
 		return comment.Unavailable, "the table does not answer properly; ask again in a moment"
 	case errors.As(err, &network) && network.Timeout():
 		return comment.Timeout, "the table took too long to answer; ask for less, or again in a moment"
-	case errors.As(err, &network):
+	case errors.As(err, &network), errors.As(err, &unanswered):
 		return comment.Unavailable, "the table cannot be reached; ask again in a moment"
+	case errors.As(err, &unreadable), errors.As(err, &answered) && answered.HTTPStatusCode() >= http.StatusInternalServerError:
+		return comment.Unavailable, "the table does not answer properly; ask again in a moment"
 	}
 	return comment.Internal, ""
 }

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
@@ -10,23 +11,25 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// reader is the part of the SDK's client that a Store reads with.
-type reader interface {
+// client is the part of the SDK's client that a Store works with.
+type client interface {
 	querier
 	itemGetter
 	dynamodb.DescribeTableAPIClient
+	writer
 }
 
 // Store answers questions about comments from one table. It is safe for use by many goroutines.
 type Store struct {
-	client reader
+	client client
 	table  string
 	choose Chooser
+	now    func() time.Time
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
-func NewStore(client reader, table string) *Store {
-	return &Store{client: client, table: table, choose: chooseNarrowest}
+func NewStore(client client, table string) *Store {
+	return &Store{client: client, table: table, choose: chooseNarrowest, now: time.Now}
 }
 
 // Comments returns one page of the comments of a product. The question's filter must be normalized. The page is full

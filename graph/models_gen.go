@@ -3,8 +3,47 @@
 package graph
 
 import (
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/talkback/talkback/comment"
 )
+
+// A comment to write.
+type AddCommentInput struct {
+	// The product that it is about.
+	ProductID string `json:"productId"`
+	// Stars, 1 (worst) to 5 (best).
+	Rating int `json:"rating"`
+	// The language that it is written in: a BCP 47 tag, which is put into canonical form.
+	Language string `json:"language"`
+	// A headline of at most 200 characters; null or empty for none.
+	Title graphql.Omittable[*string] `json:"title,omitempty"`
+	// At most 10,000 characters of plain text, no control characters but newline and tab; empty when only stars are given.
+	Text string `json:"text"`
+	// Who writes it.
+	Author *AuthorInput `json:"author"`
+	// A text of at most 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
+	// a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
+	// the code KEY_REUSED.
+	IdempotencyKey graphql.Omittable[*string] `json:"idempotencyKey,omitempty"`
+}
+
+// What came of addComment.
+type AddCommentPayload struct {
+	// The comment as written; null beside userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// The comment with its cursor in the list of all the product's comments, newest first; null beside userErrors.
+	CommentEdge *CommentEdge `json:"commentEdge,omitempty"`
+	// What is wrong with the input; empty when the comment was written.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// Who writes a comment.
+type AuthorInput struct {
+	// The shop's own id of the customer, 1 to 128 bytes.
+	ID string `json:"id"`
+	// The name to show, at most 100 characters.
+	Name string `json:"name"`
+}
 
 // One page of a list of comments.
 type CommentConnection struct {
@@ -24,6 +63,46 @@ type CommentEdge struct {
 	Cursor string `json:"cursor"`
 	// The comment.
 	Node *comment.Comment `json:"node"`
+}
+
+// A comment to delete.
+type DeleteCommentInput struct {
+	// The comment.
+	ID string `json:"id"`
+	// The version that it must still have; left out, it is deleted whatever it says.
+	Version graphql.Omittable[*int] `json:"version,omitempty"`
+}
+
+// What came of deleteComment.
+type DeleteCommentPayload struct {
+	// The comment as it last was; null beside userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// What is wrong with the input; empty when the comment was deleted.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// What to change of a comment. What is left out stays as it is.
+type EditCommentInput struct {
+	// The comment.
+	ID string `json:"id"`
+	// The version that is changed, as it was read.
+	Version int `json:"version"`
+	// Stars, 1 (worst) to 5 (best).
+	Rating graphql.Omittable[*int] `json:"rating,omitempty"`
+	// The language that it is written in: a BCP 47 tag.
+	Language graphql.Omittable[*string] `json:"language,omitempty"`
+	// A headline of at most 200 characters; null or empty takes it away.
+	Title graphql.Omittable[*string] `json:"title,omitempty"`
+	// At most 10,000 characters of plain text.
+	Text graphql.Omittable[*string] `json:"text,omitempty"`
+}
+
+// What came of editComment.
+type EditCommentPayload struct {
+	// The comment as it is now; null beside userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// What is wrong with the input; empty when the comment was changed.
+	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
 // Where a page stands in its list.

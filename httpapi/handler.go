@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -49,6 +50,8 @@ type Options struct {
 	Prices limits.Prices
 	// NoIntrospection refuses questions about the schema, and names nothing of it in errors.
 	NoIntrospection bool
+	// Authenticate notes who a request comes from, for those who decide what it may do. Required.
+	Authenticate func(http.Handler) http.Handler
 	// Pages serves the pages for people: everything that is not the API. Required.
 	Pages http.Handler
 	// Ready returns an error while requests cannot be answered. Required.
@@ -92,6 +95,7 @@ func (o Options) around(api http.Handler) http.Handler {
 		o.withPlace,     // after the body, which may take its time
 		withETag,        // outside of compressed: the tag is that of the compressed bytes
 		compressed,
+		o.Authenticate,
 		o.withRequest,
 	}
 	for _, layer := range slices.Backward(layers) {
@@ -102,10 +106,7 @@ func (o Options) around(api http.Handler) http.Handler {
 
 // newGraphQL sets every transport and extension by hand: the library's default server is not meant for production.
 func newGraphQL(o Options) http.Handler {
-	// The library always declares @defer, but without a transport that streams, what is deferred would be missing from
-	// the answer. Undeclared, it is refused with a clear error.
-	delete(o.Schema.Schema().Directives, "defer")
-
+	withoutDefer(o.Schema.Schema())
 	server := handler.New(o.Schema)
 	server.AddTransport(transport{maxQuery: o.MaxQuery})
 	server.SetErrorPresenter(o.ErrorPresenter)
@@ -138,4 +139,17 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		ctx = loaders.With(ctx, loaders.New(o.Comments))
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// schemas guards what is changed in a schema, which all servers of a process share.
+var schemas sync.Mutex
+
+// withoutDefer takes away @defer, which the library always declares: without a transport that streams, what is deferred
+// would be missing from the answer. Undeclared, it is refused with a clear error.
+func withoutDefer(schema *ast.Schema) {
+	schemas.Lock()
+	defer schemas.Unlock()
+	if schema.Directives["defer"] != nil { // no needless write: requests to another server may be reading
+		delete(schema.Directives, "defer")
+	}
 }

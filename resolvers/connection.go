@@ -98,3 +98,8 @@ func connection(l list, page comment.Page) *graph.CommentConnection {
 	}
 	return out
 }
+
+// edgeOf is a comment with its place in a list.
+func edgeOf(l list, c *comment.Comment) *graph.CommentEdge {
+	return &graph.CommentEdge{Cursor: encodeCursor(c.ID.Position(), l.fingerprint()), Node: c}
+}

@@ -21,6 +21,12 @@ var codes = map[comment.Kind]string{
 	comment.Unavailable: "UNAVAILABLE",
 	comment.Timeout:     "TIMEOUT",
 	comment.Canceled:    "CANCELED",
+	comment.NotFound:    "NOT_FOUND",
+	comment.Conflict:    "CONFLICT",
+	comment.KeyReused:   "KEY_REUSED",
+
+	comment.Unauthenticated: "UNAUTHENTICATED",
+	comment.Forbidden:       "FORBIDDEN",
 }
 
 // RequestID is the id of the request that a context belongs to.

@@ -14,10 +14,19 @@ type Lister interface {
 	Comments(ctx context.Context, q comment.Query) (comment.Page, error)
 }
 
+// Author writes comments for those who may. What is wrong with what they want comes back as problems, all at once.
+type Author interface {
+	Add(ctx context.Context, draft comment.Draft, key string) (comment.Comment, []comment.Problem, error)
+	Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
+	Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error)
+}
+
 // Resolver is the root of all resolvers.
 type Resolver struct {
 	// Comments lists the comments of products. Required.
 	Comments Lister
+	// Author writes comments. Required.
+	Author Author
 }
 
 var _ graph.ResolverRoot = (*Resolver)(nil)
@@ -27,3 +36,6 @@ func (r *Resolver) Query() graph.QueryResolver { return queryResolver{r} }
 
 // Product resolves the fields of the type Product.
 func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
+
+// Mutation resolves the fields of the type Mutation.
+func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

@@ -59,6 +59,8 @@ var own = map[string]struct {
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"limits":                {[]string{"comment"}, "bounds are told what reading costs by whoever knows the table"},
 	"httpapi":               {[]string{"limits", "loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
+	"authoring":             {[]string{"comment"}, "what may be written does not hang on where it is kept, nor on how it is asked for"},
+	"auth":                  {[]string{"comment"}, "tokens say who someone is; what he wrote is asked elsewhere"},
 	"reviewfile":            {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
 	"sample":                {[]string{"comment"}, "likewise"},
 	"web":                   {nil, "pages speak to the API over HTTP only, as anyone's would"},
@@ -70,7 +72,7 @@ var own = map[string]struct {
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
-		"comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",
+		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
@@ -112,6 +114,8 @@ var doors = []struct {
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
+	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},
+	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
 	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
 	{"testing", nil, "test support in shipped code brings its flags along"},

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -122,6 +123,7 @@ func wholeServer(endpoint, table string, t *tape) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute}
 	return serve.Handler(
 		&command.Session{Client: client, Table: table, Address: endpoint},
+		&auth.Guard{},
 		command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)},
 	)
 }

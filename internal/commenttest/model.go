@@ -28,6 +28,24 @@ func (m *Model) Insert(c comment.Comment) {
 	m.comments = append(m.comments, c)
 }
 
+// Replace puts a comment in the place of the one with its id.
+func (m *Model) Replace(c comment.Comment) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.comments {
+		if m.comments[i].ID == c.ID {
+			m.comments[i] = c
+		}
+	}
+}
+
+// All is every comment, in no particular order.
+func (m *Model) All() []comment.Comment {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.comments)
+}
+
 // Delete removes the comment of an id.
 func (m *Model) Delete(id comment.ID) {
 	m.mu.Lock()

@@ -1,0 +1,138 @@
+// Package auth decides who may write, from the bearer token of a request: the moderators' token, which may write
+// anything, or a signed token (JWT) whose subject is the author, who may write his own. Tokens are never logged and
+// stand in no error.
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Guard decides who may write. The zero Guard lets everyone write: see Open.
+type Guard struct {
+	moderator *[sha256.Size]byte // of the token
+	parser    *jwt.Parser
+	key       jwt.Keyfunc
+}
+
+// New makes a guard of its settings. An error is one sentence that names the cure. The context ends what fetches keys in
+// the background.
+func New(ctx context.Context, s Settings) (*Guard, error) {
+	s = s.withDefaults()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	g := &Guard{}
+	if s.ModeratorToken != "" {
+		hash := sha256.Sum256([]byte(s.ModeratorToken))
+		g.moderator = &hash
+	}
+	var err error
+	switch {
+	case s.JWKS != "":
+		err = g.useRemoteKeys(ctx, s)
+	case s.Key != "":
+		err = g.useKey(s)
+	}
+	return g, err
+}
+
+func (g *Guard) useRemoteKeys(ctx context.Context, s Settings) error {
+	keys, err := newRemoteKeys(ctx, s)
+	if err != nil {
+		return err
+	}
+	g.parser, g.key = s.parser(), keys.key
+	return nil
+}
+
+func (g *Guard) useKey(s Settings) error {
+	key, err := parseKey(s.Algorithm, []byte(s.Key))
+	if err != nil {
+		return err
+	}
+	g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
+	return nil
+}
+
+// Open tells whether everyone may write, because no token is configured.
+func (g *Guard) Open() bool { return g.moderator == nil && g.key == nil }
+
+type contextKey struct{}
+
+// WithToken gives the requests that pass through it the bearer token of their Authorization header.
+func WithToken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token, ok := bearer(r.Header.Get("Authorization")); ok {
+			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, token))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bearer is the token of a header as RFC 6750, section 2.1, has it.
+func bearer(header string) (token string, ok bool) {
+	scheme, token, found := strings.Cut(header, " ")
+	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "Bearer")
+}
+
+// MayWrite returns nil when the request that the context belongs to may write as the author, or change what he wrote; an
+// Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
+func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
+	if g.Open() {
+		return nil
+	}
+	token, _ := ctx.Value(contextKey{}).(string)
+	if token == "" {
+		return comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN")
+	}
+	if g.isModerator(token) {
+		return nil
+	}
+	subject, ok := g.subject(token)
+	if !ok {
+		return comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one")
+	}
+	if subject != authorID {
+		return comment.Errorf(comment.Forbidden, "the token is another author's: everyone may write and change his own comments only")
+	}
+	return nil
+}
+
+// isModerator compares hashes, so that the time it takes tells nothing of the token.
+func (g *Guard) isModerator(token string) bool {
+	if g.moderator == nil {
+		return false
+	}
+	hash := sha256.Sum256([]byte(token))
+	return subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1
+}
+
+// subject is whom a signed token speaks for. Why a token is not valid is nobody's business but its maker's: the library's
+// reasons can hold parts of it.
+func (g *Guard) subject(token string) (string, bool) {
+	if g.key == nil {
+		return "", false
+	}
+	var claims jwt.RegisteredClaims
+	parsed, err := g.parser.ParseWithClaims(token, &claims, g.key)
+	if err != nil || !parsed.Valid || claims.Subject == "" {
+		return "", false
+	}
+	return claims.Subject, true
+}
+
+// Closed lets no one write.
+type Closed struct{}
+
+// MayWrite returns a Forbidden error.
+func (Closed) MayWrite(context.Context, string) error {
+	return comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine")
+}

@@ -1,0 +1,254 @@
+package auth_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+)
+
+// signer makes tokens of an algorithm.
+type signer struct {
+	method jwt.SigningMethod
+	key    any    // signs
+	public any    // verifies
+	text   string // of what verifies, as a setting
+}
+
+const (
+	secret    = "a shared secret of at least 32 bytes"
+	moderator = "0123456789abcdef0123456789abcdef-moderator"
+)
+
+// signers are one of each algorithm, with fresh keys.
+func signers(t testing.TB) map[string]signer {
+	t.Helper()
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ecKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edPublic, edKey, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]signer{
+		"HS256": {jwt.SigningMethodHS256, []byte(secret), []byte(secret), secret},
+		"RS256": {jwt.SigningMethodRS256, rsaKey, rsaKey.Public(), inPEM(t, rsaKey.Public())},
+		"ES256": {jwt.SigningMethodES256, ecKey, ecKey.Public(), inPEM(t, ecKey.Public())},
+		"EdDSA": {jwt.SigningMethodEdDSA, edKey, edPublic, inPEM(t, edPublic)},
+	}
+}
+
+func inPEM(t testing.TB, key crypto.PublicKey) string {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// now is the time of these tests.
+var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func at(offset time.Duration) int64 { return now.Add(offset).Unix() }
+
+// claims are those of Ada's token, with changes; nil takes a claim away.
+func claims(changes jwt.MapClaims) jwt.MapClaims {
+	out := jwt.MapClaims{"sub": "ada", "iss": "shop", "aud": "talkback", "iat": at(-time.Minute), "nbf": at(-time.Minute), "exp": at(time.Hour)}
+	maps.Copy(out, changes)
+	maps.DeleteFunc(out, func(_ string, value any) bool { return value == nil })
+	return out
+}
+
+func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
+	t.Helper()
+	token := jwt.NewWithClaims(s.method, c)
+	if kid != "" {
+		token.Header["kid"] = kid
+	}
+	text, err := token.SignedString(s.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// mayWrite asks a guard, by way of a request's header, whether its sender may write as Ada. The token must not stand in
+// the answer.
+func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
+	t.Helper()
+	var err error
+	request := httptest.NewRequest(http.MethodPost, "/graphql", nil)
+	if header != "" {
+		request.Header.Set("Authorization", header)
+	}
+	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		err = g.MayWrite(r.Context(), "ada")
+	})).ServeHTTP(httptest.NewRecorder(), request)
+	if err == nil {
+		return allowed
+	}
+	if _, token, ok := strings.Cut(header, " "); ok && token != "" && strings.Contains(err.Error(), token) {
+		t.Errorf("the error tells the token: %v", err)
+	}
+	return comment.KindOf(err)
+}
+
+// allowed stands for no error.
+const allowed comment.Kind = -1
+
+func guard(t testing.TB, s auth.Settings) *auth.Guard {
+	t.Helper()
+	if s.Now == nil {
+		s.Now = func() time.Time { return now }
+	}
+	g, err := auth.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// What each kind of token allows, with each algorithm.
+func TestSignedTokens(t *testing.T) {
+	all, others := signers(t), signers(t)
+	for name, s := range all {
+		g := guard(t, auth.Settings{Algorithm: name, Key: s.text, Issuer: "shop", Audience: "talkback"})
+		bearer := func(changes jwt.MapClaims) string { return "Bearer " + s.token(t, claims(changes), "") }
+		right := bearer(nil)
+		cut := right[:len(right)-4]
+		for _, row := range []struct {
+			why, header string
+			want        comment.Kind
+		}{
+			{"the right one", right, allowed},
+			{"the scheme in any case", "bEARER" + strings.TrimPrefix(right, "Bearer"), allowed},
+			{"for several audiences", bearer(jwt.MapClaims{"aud": []string{"other", "talkback"}}), allowed},
+			{"without nbf and iat", bearer(jwt.MapClaims{"nbf": nil, "iat": nil}), allowed},
+			{"made by a clock a little ahead", bearer(jwt.MapClaims{"nbf": at(5 * time.Second)}), allowed},
+			{"another author's", bearer(jwt.MapClaims{"sub": "bob"}), comment.Forbidden},
+			{"an author whose id starts alike", bearer(jwt.MapClaims{"sub": "ada2"}), comment.Forbidden},
+			{"none", "", comment.Unauthenticated},
+			{"an empty one", "Bearer ", comment.Unauthenticated},
+			{"expired", bearer(jwt.MapClaims{"exp": at(-time.Minute)}), comment.Unauthenticated},
+			{"without an end", bearer(jwt.MapClaims{"exp": nil}), comment.Unauthenticated},
+			{"not valid yet", bearer(jwt.MapClaims{"nbf": at(time.Minute)}), comment.Unauthenticated},
+			{"of nobody", bearer(jwt.MapClaims{"sub": nil}), comment.Unauthenticated},
+			{"of an empty subject", bearer(jwt.MapClaims{"sub": ""}), comment.Unauthenticated},
+			{"of a number", bearer(jwt.MapClaims{"sub": 7}), comment.Unauthenticated},
+			{"of another issuer", bearer(jwt.MapClaims{"iss": "elsewhere"}), comment.Unauthenticated},
+			{"of no issuer", bearer(jwt.MapClaims{"iss": nil}), comment.Unauthenticated},
+			{"for another audience", bearer(jwt.MapClaims{"aud": "elsewhere"}), comment.Unauthenticated},
+			{"for no audience", bearer(jwt.MapClaims{"aud": nil}), comment.Unauthenticated},
+			{"cut off", cut, comment.Unauthenticated},
+			{"in another scheme", "Basic" + strings.TrimPrefix(right, "Bearer"), comment.Unauthenticated},
+			{"without a scheme", strings.TrimPrefix(right, "Bearer "), comment.Unauthenticated},
+			{"not a token", "Bearer abc", comment.Unauthenticated},
+			{"a moderator's, where there are none", "Bearer " + moderator, comment.Unauthenticated},
+		} {
+			if got := mayWrite(t, g, row.header); got != row.want {
+				t.Errorf("%s, %s: %d, want %d", name, row.why, got, row.want)
+			}
+		}
+		if name != "HS256" {
+			forged := "Bearer " + others[name].token(t, claims(nil), "")
+			if got := mayWrite(t, g, forged); got != comment.Unauthenticated {
+				t.Errorf("%s, signed by another key: %d", name, got)
+			}
+		}
+	}
+}
+
+// A token of another algorithm than the one configured is refused, whatever key it is signed with: above all an HS256 one
+// signed with the public key, which everyone may know, and one of no algorithm at all.
+func TestAlgorithmConfusion(t *testing.T) {
+	all := signers(t)
+	for name, s := range all {
+		g := guard(t, auth.Settings{Algorithm: name, Key: s.text})
+		forged := map[string]signer{
+			"none":                      {method: jwt.SigningMethodNone, key: jwt.UnsafeAllowNoneSignatureType},
+			"the key's text as secret":  {method: jwt.SigningMethodHS384, key: []byte(s.text)},
+			"the same key, other hash":  {method: jwt.SigningMethodRS512, key: all["RS256"].key},
+			"the same key, other style": {method: jwt.SigningMethodPS256, key: all["RS256"].key},
+		}
+		for other, s := range all {
+			if other != name {
+				forged[other] = s
+			}
+		}
+		if name != "HS256" {
+			forged["the public key as secret"] = signer{method: jwt.SigningMethodHS256, key: []byte(s.text)}
+			der, err := x509.MarshalPKIXPublicKey(s.public)
+			if err != nil {
+				t.Fatal(err)
+			}
+			forged["the public key's bytes as secret"] = signer{method: jwt.SigningMethodHS256, key: der}
+		}
+		for why, f := range forged {
+			if got := mayWrite(t, g, "Bearer "+f.token(t, claims(nil), "")); got != comment.Unauthenticated {
+				t.Errorf("%s accepts %s: %d", name, why, got)
+			}
+		}
+	}
+}
+
+func TestModerators(t *testing.T) {
+	s := signers(t)["EdDSA"]
+	for name, g := range map[string]*auth.Guard{
+		"alone":                guard(t, auth.Settings{ModeratorToken: moderator}),
+		"beside signed tokens": guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "EdDSA", Key: s.text}),
+	} {
+		for header, want := range map[string]comment.Kind{
+			"Bearer " + moderator:                    allowed,
+			"bearer  " + moderator:                   allowed,
+			"Bearer " + moderator[:len(moderator)-1]: comment.Unauthenticated,
+			"Bearer " + moderator + "x":              comment.Unauthenticated,
+			"Bearer " + strings.ToUpper(moderator):   comment.Unauthenticated,
+			"Bearer ":                                comment.Unauthenticated,
+			"":                                       comment.Unauthenticated,
+			"Basic " + moderator:                     comment.Unauthenticated,
+			moderator:                                comment.Unauthenticated,
+		} {
+			if got := mayWrite(t, g, header); got != want {
+				t.Errorf("%s, %q: %d, want %d", name, header, got, want)
+			}
+		}
+	}
+	both := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "EdDSA", Key: s.text})
+	if got := mayWrite(t, both, "Bearer "+s.token(t, claims(nil), "")); got != allowed {
+		t.Errorf("an author beside moderators: %d", got)
+	}
+}
+
+func TestNoTokensConfigured(t *testing.T) {
+	open := guard(t, auth.Settings{})
+	if !open.Open() || mayWrite(t, open, "") != allowed || mayWrite(t, open, "Bearer anything") != allowed {
+		t.Error("without tokens configured, everyone may write")
+	}
+	if guard(t, auth.Settings{ModeratorToken: moderator}).Open() {
+		t.Error("with a token configured, not everyone may")
+	}
+	if err := (auth.Closed{}).MayWrite(t.Context(), "ada"); comment.KindOf(err) != comment.Forbidden {
+		t.Errorf("closed: %v", err)
+	}
+}

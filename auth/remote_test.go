@@ -1,0 +1,236 @@
+package auth_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/MicahParks/jwkset"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+)
+
+// keyHost shows keys at an address, if it feels like it.
+type keyHost struct {
+	*httptest.Server
+	fetches atomic.Int64
+
+	mu   sync.Mutex
+	keys map[string]any // public keys by their ids
+	down bool
+}
+
+func newKeyHost(t *testing.T) *keyHost {
+	t.Helper()
+	h := &keyHost{keys: map[string]any{}}
+	h.Server = httptest.NewServer(h)
+	t.Cleanup(h.Close)
+	return h
+}
+
+func (h *keyHost) set(keys map[string]any, down bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.keys, h.down = keys, down
+}
+
+// ServeHTTP shows the keys.
+func (h *keyHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.fetches.Add(1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down {
+		http.Error(w, "<html>down</html>", http.StatusBadGateway)
+		return
+	}
+	set := jwkset.NewMemoryStorage()
+	for id, key := range h.keys {
+		jwk, err := jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}})
+		if err == nil {
+			err = set.KeyWrite(r.Context(), jwk)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+	}
+	public, err := set.JSONPublic(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	_, _ = w.Write(public)
+}
+
+// clock is a time that tests move.
+type clock struct{ offset atomic.Int64 }
+
+func (c *clock) now() time.Time          { return now.Add(time.Duration(c.offset.Load())) }
+func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
+
+// remoteGuard is a guard of the keys at an address, and what it logs.
+func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, *bytes.Buffer) {
+	t.Helper()
+	var c clock
+	log := &bytes.Buffer{}
+	g, err := auth.New(t.Context(), auth.Settings{
+		Algorithm: algorithm, JWKS: address, Now: c.now, Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, &c, log
+}
+
+// Keys at an address work for every algorithm that has public ones, named by the token or not.
+func TestRemoteKeys(t *testing.T) {
+	for name, s := range signers(t) {
+		if name == "HS256" {
+			continue
+		}
+		host := newKeyHost(t)
+		host.set(map[string]any{"other": signers(t)[name].public, "k1": s.public}, false)
+		g, _, _ := remoteGuard(t, name, host.URL)
+		for _, kid := range []string{"k1", ""} {
+			if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), kid)); got != allowed {
+				t.Errorf("%s, key %q: %d", name, kid, got)
+			}
+		}
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "other")); got != comment.Unauthenticated {
+			t.Errorf("%s, with another key's name: %d", name, got)
+		}
+		if fetches := host.fetches.Load(); fetches != 1 {
+			t.Errorf("%s: the keys were fetched %d times", name, fetches)
+		}
+	}
+}
+
+// A set that also shows a shared secret does not make it one of ours.
+func TestSharedSecretInASetOfKeys(t *testing.T) {
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "oct", "kid": "k", "k": "YSBzaGFyZWQgc2VjcmV0IG9mIGF0IGxlYXN0IDMyIGJ5dGVz"}}})
+	}))
+	defer host.Close()
+	g, _, _ := remoteGuard(t, "RS256", host.URL)
+	for _, kid := range []string{"k", ""} {
+		if got := mayWrite(t, g, "Bearer "+signers(t)["HS256"].token(t, claims(nil), kid)); got != comment.Unauthenticated {
+			t.Errorf("key %q: %d", kid, got)
+		}
+	}
+}
+
+// A new key is found as soon as a token names it, by everyone who comes at that moment; the old one is forgotten.
+func TestKeysRotate(t *testing.T) {
+	before, after := signers(t)["ES256"], signers(t)["ES256"]
+	host := newKeyHost(t)
+	host.set(map[string]any{"old": before.public}, false)
+	g, c, _ := remoteGuard(t, "ES256", host.URL)
+	old, fresh := "Bearer "+before.token(t, claims(nil), "old"), "Bearer "+after.token(t, claims(nil), "new")
+	if mayWrite(t, g, old) != allowed || mayWrite(t, g, fresh) != comment.Unauthenticated {
+		t.Error("before the change, only the old key counts")
+	}
+	host.set(map[string]any{"new": after.public}, false)
+	c.advance(time.Minute)
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			if got := mayWrite(t, g, fresh); got != allowed {
+				t.Errorf("a token of the new key: %d", got)
+			}
+		})
+	}
+	group.Wait()
+	if got := mayWrite(t, g, old); got != comment.Unauthenticated {
+		t.Errorf("a token of the old key: %d", got)
+	}
+	if fetches := host.fetches.Load(); fetches != 2 {
+		t.Errorf("the keys were fetched %d times, want 2", fetches)
+	}
+}
+
+// Whoever makes up names of keys makes us fetch once a minute, and nobody wait.
+func TestUnknownKeysDoNotFlood(t *testing.T) {
+	s := signers(t)["EdDSA"]
+	host := newKeyHost(t)
+	host.set(map[string]any{"k1": s.public}, false)
+	g, c, _ := remoteGuard(t, "EdDSA", host.URL)
+	right := "Bearer " + s.token(t, claims(nil), "k1")
+	for minute := range int64(3) {
+		for range 200 {
+			if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "made up")); got != comment.Unauthenticated {
+				t.Fatalf("a key that was made up: %d", got)
+			}
+		}
+		if fetches := host.fetches.Load(); fetches != 1+minute {
+			t.Errorf("minute %d: the keys were fetched %d times, want %d", minute, fetches, 1+minute)
+		}
+		if mayWrite(t, g, right) != allowed {
+			t.Error("a right token is refused")
+		}
+		c.advance(time.Minute)
+	}
+}
+
+// Without the keys the server starts, and finds them when they are there; when their host goes away later, those known
+// count.
+func TestKeyHostIsDown(t *testing.T) {
+	s := signers(t)["RS256"]
+	for _, kid := range []string{"k1", ""} {
+		host := newKeyHost(t)
+		host.set(nil, true)
+		address := strings.Replace(host.URL, "http://", "http://user:password@", 1) + "/?token=password"
+		g, c, log := remoteGuard(t, "RS256", address)
+		right := "Bearer " + s.token(t, claims(nil), kid)
+		if got := mayWrite(t, g, right); got != comment.Unauthenticated {
+			t.Errorf("before there are keys: %d", got)
+		}
+		host.set(map[string]any{"k1": s.public}, false)
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, right); got != allowed {
+			t.Errorf("once there are keys, named %q: %d", kid, got)
+		}
+		host.set(nil, true)
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated {
+			t.Errorf("an unknown key: %d", got)
+		}
+		host.Close()
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated {
+			t.Errorf("an unknown key: %d", got)
+		}
+		if got := mayWrite(t, g, right); got != allowed {
+			t.Errorf("when the host is gone: %d", got)
+		}
+		if strings.Count(log.String(), "could not be fetched") != 3 || strings.Contains(log.String(), "password") {
+			t.Errorf("the log:\n%s", log)
+		}
+	}
+}
+
+// Fetching ends with the server.
+func TestFetchingEnds(t *testing.T) {
+	s := signers(t)["EdDSA"]
+	host := newKeyHost(t)
+	host.set(map[string]any{"k1": s.public}, false)
+	ctx, cancel := context.WithCancel(t.Context())
+	var c clock
+	g, err := auth.New(ctx, auth.Settings{Algorithm: "EdDSA", JWKS: host.URL, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	c.advance(time.Minute)
+	if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "unknown")); got != comment.Unauthenticated || host.fetches.Load() != 1 {
+		t.Errorf("%d after %d fetches", got, host.fetches.Load())
+	}
+}

@@ -1,0 +1,149 @@
+package auth
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+const (
+	// minSecret is the least length of a shared secret, in bytes: as long as the hash of HS256, as RFC 7518, section 3.2,
+	// asks.
+	minSecret = 32
+	// minRSA is the least size of an RSA key, in bits: RFC 7518, section 3.3.
+	minRSA = 2048
+	// leeway is by how much the clock of whoever makes tokens may differ from ours.
+	leeway = 10 * time.Second
+)
+
+// Algorithms are those that signed tokens may use, one at a time. That only the one configured is accepted, and only with
+// its kind of key, keeps a public key from being taken for a shared secret.
+var Algorithms = []string{"EdDSA", "RS256", "ES256", "HS256"}
+
+// Settings say which tokens are accepted. The empty ones accept none, and let everyone write.
+type Settings struct {
+	// ModeratorToken is the token of those who may change anything, at least 32 bytes. Empty for none.
+	ModeratorToken string
+	// Algorithm is that of signed tokens, one of Algorithms. Required with Key or JWKS.
+	Algorithm string
+	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least 32 bytes.
+	Key string
+	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is fetched at the start,
+	// every quarter of an hour, and when a token names a key that is not in it, then at most once a minute.
+	JWKS string
+	// Issuer and Audience, if not empty, must be those of a signed token.
+	Issuer, Audience string
+	// Logger is told when keys cannot be fetched. If not provided, nobody is.
+	Logger *slog.Logger
+	// Now is the time. If not provided, it is that of the clock.
+	Now func() time.Time
+}
+
+// withDefaults fills in what was not provided.
+func (s Settings) withDefaults() Settings {
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	return s
+}
+
+// check returns an error when settings contradict each other. Neither key nor token stands in it.
+func (s Settings) check() error {
+	signed := s.Key != "" || s.JWKS != ""
+	switch {
+	case s.ModeratorToken != "" && len(s.ModeratorToken) < minSecret:
+		return tooShort("the moderators' token")
+	case strings.ContainsFunc(s.ModeratorToken, func(r rune) bool { return r <= ' ' || r > unicode.MaxASCII }):
+		return errors.New("the moderators' token holds a space, a line break or a letter that is not ASCII, which no header carries: make one, for instance by: openssl rand -hex 32")
+	case s.Key != "" && s.JWKS != "":
+		return errors.New("signed tokens have both a key and a JWKS address: give one of --jwt-key and --jwks-url")
+	case !signed && s.Algorithm != "":
+		return errors.New("signed tokens have an algorithm and no key: give --jwt-key or --jwks-url")
+	case !signed && (s.Issuer != "" || s.Audience != ""):
+		return errors.New("signed tokens have an issuer or an audience and no key: give --jwt-key or --jwks-url")
+	case signed && !slices.Contains(Algorithms, s.Algorithm):
+		return fmt.Errorf("signed tokens need --jwt-algorithm, one of %s", strings.Join(Algorithms, ", "))
+	case s.JWKS != "" && s.Algorithm == "HS256":
+		return errors.New("HS256 has a shared secret, which no address should show: give it by --jwt-key, or use another algorithm")
+	}
+	return nil
+}
+
+// parser accepts the one algorithm alone, and no token that does not expire.
+func (s Settings) parser() *jwt.Parser {
+	options := []jwt.ParserOption{
+		jwt.WithValidMethods([]string{s.Algorithm}),
+		jwt.WithExpirationRequired(),
+		jwt.WithLeeway(leeway),
+		jwt.WithTimeFunc(s.Now),
+	}
+	if s.Issuer != "" {
+		options = append(options, jwt.WithIssuer(s.Issuer))
+	}
+	if s.Audience != "" {
+		options = append(options, jwt.WithAudience(s.Audience))
+	}
+	return jwt.NewParser(options...)
+}
+
+// parseKey reads the key of an algorithm. The key itself stands in no error.
+func parseKey(algorithm string, text []byte) (crypto.PublicKey, error) {
+	if algorithm == "HS256" {
+		return parseSecret(text)
+	}
+	key, err := parsePublicKey(algorithm, text)
+	if err != nil {
+		return nil, fmt.Errorf("--jwt-key holds no public key for %s: give one in PEM", algorithm)
+	}
+	switch key := key.(type) {
+	case *rsa.PublicKey:
+		if key.N.BitLen() < minRSA {
+			return nil, fmt.Errorf("the RSA key in --jwt-key is too short to be safe: make one of at least %d bits", minRSA)
+		}
+	case *ecdsa.PublicKey:
+		if key.Curve != elliptic.P256() {
+			return nil, errors.New("the key in --jwt-key is of another curve than that of ES256: give one of P-256")
+		}
+	}
+	return key, nil
+}
+
+func parsePublicKey(algorithm string, text []byte) (crypto.PublicKey, error) {
+	switch algorithm {
+	case "EdDSA":
+		return jwt.ParseEdPublicKeyFromPEM(text)
+	case "RS256":
+		return jwt.ParseRSAPublicKeyFromPEM(text)
+	case "ES256":
+		return jwt.ParseECPublicKeyFromPEM(text)
+	}
+	return nil, errors.New("no such algorithm")
+}
+
+// parseSecret refuses a key in PEM. A public one is no secret: whoever knows it could make tokens.
+func parseSecret(text []byte) (crypto.PublicKey, error) {
+	if strings.Contains(string(text), "-----BEGIN") {
+		return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")
+	}
+	if len(text) < minSecret {
+		return nil, tooShort("the shared secret in --jwt-key")
+	}
+	return text, nil
+}
+
+func tooShort(what string) error {
+	return fmt.Errorf("%s is too short to be safe: make one of at least %d bytes, for instance by: openssl rand -hex 32", what, minSecret)
+}

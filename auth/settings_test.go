@@ -1,0 +1,110 @@
+package auth_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/auth"
+)
+
+var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
+
+// What is wrong with settings is one sentence that names the cure and tells no secret. The sentences stand in
+// testdata/settings.golden.
+func TestSettingsErrors(t *testing.T) {
+	const short = "only-31-bytes-long-is-too-short"
+	all := signers(t)
+	var got bytes.Buffer
+	for _, row := range []struct {
+		why      string
+		settings auth.Settings
+	}{
+		{"a moderators' token too short", auth.Settings{ModeratorToken: short}},
+		{"a moderators' token of two words", auth.Settings{ModeratorToken: moderator + " " + moderator}},
+		{"a moderators' token with a line break", auth.Settings{ModeratorToken: moderator + "\n"}},
+		{"a shared secret too short", auth.Settings{Algorithm: "HS256", Key: short}},
+		{"a public key for a shared secret", auth.Settings{Algorithm: "HS256", Key: all["RS256"].text}},
+		{"a shared secret for a public key", auth.Settings{Algorithm: "RS256", Key: secret}},
+		{"a key of another algorithm", auth.Settings{Algorithm: "ES256", Key: all["RS256"].text}},
+		{"a key cut off", auth.Settings{Algorithm: "EdDSA", Key: all["EdDSA"].text[:60]}},
+		{"a private key", auth.Settings{Algorithm: "ES256", Key: privateKey(t)}},
+		{"an RSA key too short", auth.Settings{Algorithm: "RS256", Key: shortRSA(t)}},
+		{"another curve", auth.Settings{Algorithm: "ES256", Key: otherCurve(t)}},
+		{"no algorithm", auth.Settings{Key: all["RS256"].text}},
+		{"an algorithm that is none", auth.Settings{Algorithm: "none", Key: all["RS256"].text}},
+		{"no key", auth.Settings{Algorithm: "RS256"}},
+		{"an issuer and no key", auth.Settings{ModeratorToken: moderator, Issuer: "shop"}},
+		{"both key and address", auth.Settings{Algorithm: "RS256", Key: all["RS256"].text, JWKS: "https://login.example.com/"}},
+		{"an address that is none", auth.Settings{Algorithm: "RS256", JWKS: "login.example.com/password"}},
+		{"an address of a file", auth.Settings{Algorithm: "RS256", JWKS: "file://password/keys.json"}},
+		{"a shared secret at an address", auth.Settings{Algorithm: "HS256", JWKS: "https://login.example.com/"}},
+	} {
+		_, err := auth.New(t.Context(), row.settings)
+		fmt.Fprintf(&got, "# %s\n%v\n\n", row.why, err)
+		for _, hidden := range []string{short, moderator, secret, "password", "MII", "MFk", "MCo", "BEGIN"} {
+			if err == nil || strings.Contains(err.Error(), hidden) {
+				t.Errorf("%s: %v; want an error that does not say %q", row.why, err, hidden)
+			}
+		}
+	}
+	compareGolden(t, "testdata/settings.golden", got.Bytes())
+}
+
+func compareGolden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
+	}
+}
+
+func privateKey(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+func shortRSA(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPEM(t, key.Public())
+}
+
+func otherCurve(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inPEM(t, key.Public())
+}

@@ -1,0 +1,275 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// attempt is a mutation whose calls go wrong.
+type attempt struct {
+	name string
+	// prepare brings what it needs into the table and gives the mutation's input.
+	prepare func(a *api, product string) map[string]any
+	field   string
+	input   string
+	// done is what the table says of the product once it was performed, beside the bystander.
+	done func(product string) []string
+	// again tells whether sending it again is safe, because it has a key.
+	again bool
+	// gone is true when NOT_FOUND says no less than success: it is not there.
+	gone bool
+}
+
+func bystander(product string) string {
+	return product + ` en 5 "" "I only stand here." b Bo version 1 edited false`
+}
+
+func draftOf(product string) map[string]any {
+	return with(draft(), map[string]any{"productId": product})
+}
+
+const (
+	drafted = ` en-US 4 "Pours well" "No drips.\nNice." u1 Ada version 1 edited false`
+	revised = ` de 4 "" "No drips.\nNice." u1 Ada version 2 edited true`
+)
+
+func added(product string) []string { return []string{product + drafted} }
+
+var attempts = []attempt{
+	{
+		name: "add", field: "addComment", input: "AddCommentInput", done: added,
+		prepare: func(_ *api, product string) map[string]any { return draftOf(product) },
+	},
+	{
+		name: "add with a key", field: "addComment", input: "AddCommentInput", done: added, again: true,
+		prepare: func(_ *api, product string) map[string]any {
+			return with(draftOf(product), map[string]any{"idempotencyKey": product})
+		},
+	},
+	{
+		name: "add again with a key", field: "addComment", input: "AddCommentInput", done: added, again: true,
+		prepare: func(a *api, product string) map[string]any {
+			input := with(draftOf(product), map[string]any{"idempotencyKey": product})
+			a.add(input)
+			return input
+		},
+	},
+	{
+		name: "edit", field: "editComment", input: "EditCommentInput",
+		done: func(product string) []string { return []string{product + revised} },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "language": "de", "title": nil}
+		},
+	},
+	{
+		name: "delete", field: "deleteComment", input: "DeleteCommentInput", done: func(string) []string { return nil }, gone: true,
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID}
+		},
+	},
+}
+
+// outcome is what a client is told of a write.
+type outcome int
+
+const (
+	success outcome = iota
+	refused         // nothing happened
+	unknown         // it happened or not, as a whole
+)
+
+// sent sends a mutation and tells what the answer says. A clear refusal is one of a problem with the input, or one that the
+// list of codes calls so.
+func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
+	a.tb.Helper()
+	got := a.ask(`mutation ($input: `+w.input+`!) { payload: `+w.field+`(input: $input) `+writePayload+` }`, map[string]any{"input": input})
+	if len(got.Errors) > 0 {
+		said := fmt.Sprint(got.Errors)
+		if strings.Contains(said, "secret") {
+			a.tb.Errorf("the client is told what is inside: %s", said)
+		}
+		switch code := got.Errors[0].Extensions["code"]; code {
+		case "THROTTLED":
+			return refused, said
+		case "UNAVAILABLE", "TIMEOUT":
+			return unknown, said
+		default:
+			a.tb.Errorf("a table in trouble is %v: %s\n%s", code, said, a.log)
+			return unknown, said
+		}
+	}
+	var data struct{ Payload payload }
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		a.tb.Fatal(err)
+	}
+	if codes := data.Payload.codes(); codes == "NOT_FOUND id" && w.gone {
+		return success, codes
+	} else if codes != "" {
+		return refused, codes
+	}
+	return success, ""
+}
+
+// Whatever happens to any call of any write, what the client is told is true of the table and of every index; and one
+// fault alone is not even noticed.
+func TestWritesThroughFaults(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		for _, w := range attempts {
+			for i := range faults {
+				f := &faults[i]
+				if f.only != "" && !w.again {
+					continue // only what has a key is a transaction
+				}
+				t.Run(w.name+"/"+f.name, func(t *testing.T) {
+					t.Parallel()
+					a := newAPI(t, endpoint)
+					for n := 1; ; n++ {
+						single := a.throughFault(t, w, f, fmt.Sprint("once at call ", n), once(n, f))
+						a.throughFault(t, w, f, fmt.Sprint("from call ", n), always(n, f))
+						if single < n {
+							return // it never came to that call
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// throughFault sends a write through a fault and returns how many calls that took.
+func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan func(int, string) *fault) int {
+	t.Helper()
+	healthy := &api{tb: t, session: a.session}
+	healthy.useClient(a.session.Client)
+	product := fmt.Sprintf("%s, %s, %s", w.name, f.name, when)
+	healthy.add(map[string]any{
+		"productId": product, "rating": 5, "language": "en", "text": "I only stand here.",
+		"author": map[string]any{"id": "b", "name": "Bo"},
+	})
+	input := w.prepare(healthy, product)
+	before := what(everything(t, a.session.Client, a.session.Table, product))
+	after := append([]string{bystander(product)}, w.done(product)...)
+	slices.Sort(after)
+
+	client, network := over(a.session.Client, plan)
+	faulty := &api{tb: t, session: a.session}
+	faulty.useClient(client)
+	got, said := faulty.sent(w, input)
+	if err := network.flush(); err != nil {
+		t.Fatal(err)
+	}
+	there := what(everything(t, a.session.Client, a.session.Table, product))
+	checkOutcome(t, when, got, said, there, before, after)
+	if strings.HasPrefix(when, "once") && got != success {
+		t.Errorf("%s: one fault alone fails the write: %s", when, said)
+	}
+	if w.again {
+		if got, said := healthy.sent(w, input); got != success {
+			t.Errorf("%s: sent again: %s", when, said)
+		}
+		if diff := cmp.Diff(after, what(everything(t, a.session.Client, a.session.Table, product))); diff != "" {
+			t.Errorf("%s: sent again, it is not there exactly once: %s", when, diff)
+		}
+	}
+	return network.calls
+}
+
+// The same with an import: of what was not there, and of what was there and has been edited since.
+func TestImportThroughFaults(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		for i := range faults {
+			f := &faults[i]
+			if f.only != "" {
+				continue // an import makes no transactions
+			}
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel()
+				for n := 1; ; n++ {
+					if importThroughFault(t, newAPI(t, endpoint), n, f) < n {
+						return
+					}
+				}
+			})
+		}
+	})
+}
+
+// importThroughFault imports with one fault, and again with faults without end until it is called off; it returns how
+// many calls the first took.
+func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
+	t.Helper()
+	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 60)
+	a.load(comments[:20]...)
+	edited := a.edit(map[string]any{"id": comments[7].ID, "version": comments[7].Version, "text": "edited since"})
+	if edited.codes() != "" {
+		t.Fatal(edited.codes())
+	}
+	comments[7].Text, comments[7].Version, comments[7].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
+
+	client, network := over(a.session.Client, once(n, f))
+	counts, err := dynamo.NewLoader(client, a.session.Table, 1).Load(t.Context(), comments[:40])
+	if err = errors.Join(err, network.flush()); err != nil || counts != (dynamo.LoadCounts{Written: 20, Existing: 20}) {
+		t.Errorf("at call %d: %+v, %v", n, counts, err)
+	}
+	checkImported(t, a, comments[:40])
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	broken, cutOff := over(a.session.Client, func(call int, operation string) *fault {
+		if call > n+2 {
+			cancel()
+		}
+		return always(n, f)(call, operation)
+	})
+	_, _ = dynamo.NewLoader(broken, a.session.Table, 1).Load(ctx, comments)
+	counts, err = dynamo.NewLoader(a.session.Client, a.session.Table, 1).Load(t.Context(), comments)
+	if err = errors.Join(err, cutOff.flush()); err != nil || counts.Written+counts.Existing != len(comments) {
+		t.Errorf("after faults from call %d on: %+v, %v", n, counts, err)
+	}
+	checkImported(t, a, comments)
+	return network.calls
+}
+
+func checkImported(t *testing.T, a *api, comments []comment.Comment) {
+	t.Helper()
+	want := make([]kept, len(comments))
+	for i, c := range comments {
+		want[i] = kept{
+			id: "COMMENT#" + string(c.ID), product: c.ProductID, language: string(c.Language), rating: strconv.Itoa(c.Rating),
+			text: c.Text, author: c.Author.ID, authorName: c.Author.Name, version: strconv.Itoa(c.Version), edited: c.UpdatedAt != nil,
+		}
+		if c.Title != nil {
+			want[i].title = *c.Title
+		}
+	}
+	if diff := cmp.Diff(what(want), what(everything(t, a.session.Client, a.session.Table, "imported"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func checkOutcome(t *testing.T, when string, got outcome, said string, there, before, after []string) {
+	t.Helper()
+	if whole := slices.Equal(there, after); got == success && !whole {
+		t.Errorf("%s: a success %s, and the table holds\n%s\nwant\n%s", when, said, there, after)
+	}
+	if nothing := slices.Equal(there, before); got == refused && !nothing {
+		t.Errorf("%s: refused with %s, and the table holds\n%s\nwant\n%s", when, said, there, before)
+	}
+	if !slices.Equal(there, before) && !slices.Equal(there, after) {
+		t.Errorf("%s: half done, after %s: the table holds\n%s", when, said, there)
+	}
+}

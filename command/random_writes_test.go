@@ -1,0 +1,233 @@
+package command_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// scribe writes at random and tells a model of what came of it.
+type scribe struct {
+	*api
+	random  *rand.Rand
+	model   *commenttest.Model
+	product string
+}
+
+// write makes one random mutation and checks its answer against the model.
+func (s *scribe) write() {
+	s.tb.Helper()
+	there := s.model.All()
+	if len(there) == 0 || s.random.IntN(5) < 2 {
+		s.addOne()
+		return
+	}
+	chosen := there[s.random.IntN(len(there))]
+	if s.random.IntN(3) == 0 {
+		s.deleteOne(chosen)
+		return
+	}
+	s.editOne(chosen)
+}
+
+func (s *scribe) addOne() {
+	s.tb.Helper()
+	c := commenttest.Random(s.random, s.product)
+	input := map[string]any{
+		"productId": c.ProductID, "rating": c.Rating, "language": c.Language, "title": c.Title, "text": c.Text,
+		"author": map[string]any{"id": c.Author.ID, "name": c.Author.Name},
+	}
+	if s.random.IntN(2) == 0 {
+		input["idempotencyKey"] = c.ID
+	}
+	got := s.add(input)
+	if got.codes() != "" {
+		s.tb.Fatalf("add: %s", got.codes())
+	}
+	c.ID, c.Version, c.UpdatedAt = comment.ID(got.Comment.ID), 1, nil
+	s.model.Insert(c)
+	s.compare("add", c, got)
+	if again := s.add(input); input["idempotencyKey"] != nil {
+		s.compare("the same again", c, again)
+	} else {
+		c.ID = comment.ID(again.Comment.ID)
+		s.model.Insert(c)
+		s.compare("another of the same", c, again)
+	}
+}
+
+// editOne changes some of the fields, by a version that is the right one most of the time.
+func (s *scribe) editOne(c comment.Comment) {
+	s.tb.Helper()
+	fresh := commenttest.Random(s.random, s.product)
+	input := map[string]any{"id": c.ID, "version": c.Version}
+	for name, change := range map[string]func() any{
+		"rating":   func() any { c.Rating = fresh.Rating; return c.Rating },
+		"language": func() any { c.Language = fresh.Language; return c.Language },
+		"title":    func() any { c.Title = fresh.Title; return c.Title },
+		"text":     func() any { c.Text = fresh.Text; return c.Text },
+	} {
+		if s.random.IntN(2) == 0 {
+			input[name] = change()
+		}
+	}
+	if s.random.IntN(5) == 0 {
+		input["version"] = c.Version + s.random.IntN(2)*2 - 1
+		if got := s.edit(input); got.codes() != "CONFLICT version" {
+			s.tb.Fatalf("edit of another version: %s", got.codes())
+		}
+		return
+	}
+	got := s.edit(input)
+	if got.codes() != "" || got.Comment.UpdatedAt == nil {
+		s.tb.Fatalf("edit: %s", got.codes())
+	}
+	c.Version, c.UpdatedAt = c.Version+1, got.Comment.UpdatedAt
+	s.model.Replace(c)
+	s.compare("edit", c, got)
+}
+
+func (s *scribe) deleteOne(c comment.Comment) {
+	s.tb.Helper()
+	got := s.remove(map[string]any{"id": c.ID})
+	s.model.Delete(c.ID)
+	s.compare("delete", c, got)
+	if twice := s.remove(map[string]any{"id": c.ID}); twice.codes() != "NOT_FOUND id" {
+		s.tb.Fatalf("delete of what is gone: %s", twice.codes())
+	}
+}
+
+// compare holds an answer against the comment as it should be.
+func (s *scribe) compare(what string, want comment.Comment, got payload) {
+	s.tb.Helper()
+	if got.Comment == nil {
+		s.tb.Fatalf("%s: %s", what, got.codes())
+	}
+	shown, expected := *got.Comment, showing(want)
+	expected.CreatedAt = nil // not asked for
+	if diff := cmp.Diff(expected, shown); diff != "" {
+		s.tb.Fatalf("%s: %s", what, diff)
+	}
+}
+
+// question is a random list of the product.
+func (s *scribe) question() list {
+	l := list{product: s.product, order: comment.NewestFirst, size: 1 + s.random.IntN(30)}
+	if s.random.IntN(2) == 0 {
+		l.order = comment.OldestFirst
+	}
+	l.filter.Ratings = ratingSets()[s.random.IntN(32)]
+	sets := languageSets(s.random)
+	l.filter.Languages = sets[s.random.IntN(len(sets))]
+	return l
+}
+
+// After any mutations, any question has the answer that the model has.
+func TestRandomWritesBetweenReads(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		a := newAPI(t, endpoint)
+		s := &scribe{api: a, random: commenttest.Rand(t), model: commenttest.NewModel(), product: "globe"}
+		for range 60 {
+			for range 1 + s.random.IntN(4) {
+				s.write()
+			}
+			l := s.question()
+			a.walk(l, s.random.IntN(2) == 0, s.model.List(l.product, mustNormalize(t, l.filter), l.order))
+		}
+		if there := everything(t, a.session.Client, a.session.Table, "globe"); len(there) != len(s.model.All()) {
+			t.Errorf("%d comments are there, want %d", len(there), len(s.model.All()))
+		}
+	})
+}
+
+// While several write, whoever reads sees all that stays, once each and in order, and nothing that the filter forbids.
+func TestRandomWritesBesideReads(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		a := newAPI(t, endpoint)
+		steady := commenttest.Many(r, "globe", 60)
+		a.load(steady...)
+		stays := commenttest.NewModel(steady...)
+		scribes := make([]*scribe, 3)
+		var writers sync.WaitGroup
+		done := make(chan struct{})
+		for i := range scribes {
+			scribes[i] = &scribe{api: a, random: rand.New(rand.NewPCG(r.Uint64(), 0)), model: commenttest.NewModel(), product: "globe"}
+			writers.Go(func() {
+				for range 40 {
+					scribes[i].write()
+				}
+			})
+		}
+		go func() { writers.Wait(); close(done) }()
+		reader := &scribe{api: a, random: r, product: "globe"}
+		for running := true; running; {
+			select {
+			case <-done:
+				running = false
+			default:
+			}
+			reader.checkWalk(stays)
+		}
+		whole := slices.Clone(steady)
+		for _, s := range scribes {
+			whole = append(whole, s.model.All()...)
+		}
+		l := reader.question()
+		a.walk(l, false, commenttest.NewModel(whole...).List("globe", mustNormalize(t, l.filter), l.order))
+	})
+}
+
+// checkWalk walks through a random list that others are changing.
+func (s *scribe) checkWalk(stays *commenttest.Model) {
+	s.tb.Helper()
+	l := s.question()
+	filter, err := l.filter.Normalize()
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	var seen []shown
+	for variables := l.variables(false, nil); ; {
+		p := s.page(variables)
+		for _, e := range p.Edges {
+			seen = append(seen, e.Node)
+		}
+		if !p.PageInfo.HasNextPage {
+			break
+		}
+		variables = l.variables(false, p.PageInfo.EndCursor)
+	}
+	want := stays.List(l.product, filter, l.order)
+	var last *time.Time
+	for _, c := range seen {
+		if len(filter.Ratings) > 0 && !slices.Contains(filter.Ratings, c.Rating) ||
+			len(filter.Languages) > 0 && !slices.Contains(filter.Languages, comment.Language(c.Language)) {
+			s.tb.Fatalf("%s lists %s, which has rating %d and language %s", l, c.ID, c.Rating, c.Language)
+		}
+		if last != nil && !last.Equal(*c.CreatedAt) && last.Before(*c.CreatedAt) == (l.order == comment.NewestFirst) {
+			s.tb.Fatalf("%s lists %s out of order", l, c.ID)
+		}
+		last = c.CreatedAt
+		if len(want) > 0 && string(want[0].ID) == c.ID {
+			want = want[1:]
+		}
+	}
+	if len(want) > 0 {
+		s.tb.Fatalf("%s lacks %s, which was there all the time", l, want[0])
+	}
+	ids := map[string]bool{}
+	for _, c := range seen {
+		if ids[c.ID] {
+			s.tb.Fatalf("%s lists %s twice", l, c.ID)
+		}
+		ids[c.ID] = true
+	}
+}

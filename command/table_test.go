@@ -1,0 +1,122 @@
+package command_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// kept is a comment as it stands in the table or in an index, without its id, which differs from run to run.
+type kept struct {
+	id                              string
+	product, language, rating       string
+	title, text, author, authorName string
+	version                         string
+	edited                          bool
+}
+
+func (k kept) compare(other kept) int { return cmp.Compare(k.id, other.id) }
+
+// says is what a comment says, whatever its place.
+func (k kept) says() string {
+	return fmt.Sprintf("%s %s %s %q %q %s %s version %s edited %v", k.product, k.language, k.rating, k.title, k.text, k.author, k.authorName, k.version, k.edited)
+}
+
+// indexKeys are the partition keys that a comment must have, written down here once more.
+func (k kept) indexKeys() map[string]string {
+	return map[string]string{
+		"GSI4PK": "PRODUCT#" + k.product,
+		"GSI2PK": "PRODUCT#" + k.product + "/" + k.language,
+		"GSI3PK": "PRODUCT#" + k.product + "/" + k.rating,
+		"GSIPK":  "PRODUCT#" + k.product + "/" + k.language + "/" + k.rating,
+	}
+}
+
+// text is an attribute as text; empty when there is none.
+func text(item map[string]types.AttributeValue, name string) string {
+	switch value := item[name].(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberN:
+		return value.Value
+	}
+	return ""
+}
+
+// scan reads everything in the table, or in an index.
+func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[string]types.AttributeValue {
+	t.Helper()
+	input := &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(index == "")}
+	if index != "" {
+		input.IndexName = aws.String(index)
+	}
+	var out []map[string]types.AttributeValue
+	for pages := dynamodb.NewScanPaginator(client, input); pages.HasMorePages(); {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, page.Items...)
+	}
+	return out
+}
+
+// everything is all comments of a product in the table. It checks that each stands in every index exactly once, in the
+// right partition, with the same content, and nothing else there.
+func everything(t testing.TB, client *dynamodb.Client, table, product string) []kept {
+	t.Helper()
+	var out []kept
+	for _, item := range scan(t, client, table, "") {
+		if text(item, "GSI4PK") == "PRODUCT#"+product {
+			out = append(out, keptOf(item, product))
+		}
+	}
+	slices.SortFunc(out, kept.compare)
+	for index, key := range map[string]string{"all": "GSI4PK", "byLang": "GSI2PK", "byRating": "GSI3PK", "byLangAndRating": "GSIPK"} {
+		var listed []kept
+		for _, item := range scan(t, client, table, index) {
+			k := keptOf(item, product)
+			inside := text(item, key) == k.indexKeys()[key]
+			ours := slices.ContainsFunc(out, func(there kept) bool { return there.id == k.id })
+			if inside {
+				listed = append(listed, k)
+			} else if ours {
+				t.Errorf("index %s holds %s under %q", index, k.id, text(item, key))
+			}
+		}
+		slices.SortFunc(listed, kept.compare)
+		if diff := gocmp.Diff(out, listed, gocmp.AllowUnexported(kept{})); diff != "" {
+			t.Errorf("index %s is not what the table is:\n%s", index, diff)
+		}
+	}
+	return out
+}
+
+func keptOf(item map[string]types.AttributeValue, product string) kept {
+	version := text(item, "v")
+	if version == "" {
+		version = strconv.Itoa(1)
+	}
+	return kept{
+		id: text(item, "PK"), product: product, language: text(item, "l"), rating: text(item, "r"),
+		title: text(item, "ti"), text: text(item, "tx"), author: text(item, "ai"), authorName: text(item, "an"),
+		version: version, edited: text(item, "u") != "",
+	}
+}
+
+// what is what comments say, sorted.
+func what(comments []kept) []string {
+	out := make([]string, len(comments))
+	for i, c := range comments {
+		out[i] = c.says()
+	}
+	slices.Sort(out)
+	return out
+}

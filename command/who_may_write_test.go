@@ -1,0 +1,238 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+const (
+	sharedSecret   = "hush-hush-hush-hush-hush-hush-hush-hush"
+	moderatorToken = "moderator-moderator-moderator-moderator"
+)
+
+// tokenOf is a signed token of an author that ends after a time.
+func tokenOf(t *testing.T, author string, ends time.Duration) string {
+	t.Helper()
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": author, "exp": time.Now().Add(ends).Unix()})
+	text, err := token.SignedString([]byte(sharedSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// guarded is the service with tokens configured.
+func guarded(t *testing.T) *api {
+	t.Helper()
+	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	a.authorizer = guard
+	a.useClient(a.session.Client)
+	return a
+}
+
+// Every mutation with every kind of token: who may not write changes nothing, and no token is told to anyone.
+func TestWhoMayWrite(t *testing.T) {
+	a := guarded(t)
+	a.header = "Bearer " + moderatorToken
+	there := a.add(draft()).Comment.ID
+	before := everything(t, a.session.Client, a.session.Table, "teapot")
+	mutations := map[string]map[string]any{
+		"Add": draft(), "Edit": {"id": there, "version": 1, "rating": 1}, "Delete": {"id": there},
+	}
+	for _, row := range []struct{ why, header, code string }{
+		{"no token", "", "UNAUTHENTICATED"},
+		{"not a token", "Bearer abc", "UNAUTHENTICATED"},
+		{"an expired token", "Bearer " + tokenOf(t, "u1", -time.Minute), "UNAUTHENTICATED"},
+		{"another scheme", "Basic " + moderatorToken, "UNAUTHENTICATED"},
+		{"a part of the moderators' token", "Bearer " + moderatorToken[:20], "UNAUTHENTICATED"},
+		{"another author's token", "Bearer " + tokenOf(t, "u2", time.Hour), "FORBIDDEN"},
+	} {
+		a.header = row.header
+		for name, input := range mutations {
+			query := fmt.Sprintf(`mutation ($input: %sCommentInput!) { m: %sComment(input: $input) { userErrors { code } } }`, name, strings.ToLower(name))
+			got := a.ask(query, map[string]any{"input": input})
+			if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != row.code || string(got.Data) != `{"m":null}` {
+				t.Errorf("%s with %s: %s %+v, want %s", name, row.why, got.Data, got.Errors, row.code)
+			}
+			checkSecrets(t, fmt.Sprint(got.Errors), row.header)
+		}
+		if diff := cmp.Diff(what(before), what(everything(t, a.session.Client, a.session.Table, "teapot"))); diff != "" {
+			t.Fatalf("with %s, the table changed: %s", row.why, diff)
+		}
+		checkSecrets(t, a.log.String(), row.header)
+	}
+	a.checkRightTokens(t, there)
+	if a.log.Len() > 0 {
+		t.Errorf("who may not write is no news for the log:\n%s", a.log)
+	}
+}
+
+// checkRightTokens writes as the author, and then as a moderator.
+func (a *api) checkRightTokens(t *testing.T, there string) {
+	t.Helper()
+	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
+	own := a.add(draft())
+	edited := a.edit(map[string]any{"id": there, "version": 1, "rating": 1})
+	deleted := a.remove(map[string]any{"id": own.Comment.ID})
+	if own.codes()+edited.codes()+deleted.codes() != "" {
+		t.Errorf("an author writes his own: %s %s %s", own.codes(), edited.codes(), deleted.codes())
+	}
+	a.header = "Bearer " + moderatorToken
+	edited = a.edit(map[string]any{"id": there, "version": 2, "rating": 2})
+	deleted = a.remove(map[string]any{"id": there})
+	if edited.codes()+deleted.codes() != "" {
+		t.Errorf("a moderator writes anything: %s %s", edited.codes(), deleted.codes())
+	}
+}
+
+func checkSecrets(t *testing.T, said, header string) {
+	t.Helper()
+	_, token, _ := strings.Cut(header, " ")
+	for _, hidden := range []string{token, sharedSecret, moderatorToken} {
+		if hidden != "" && strings.Contains(said, hidden) {
+			t.Errorf("%q is told in %s", hidden, said)
+		}
+	}
+}
+
+// When the table is in trouble too, the log has the reason and not the token.
+func TestNoTokenInTheLogOfTrouble(t *testing.T) {
+	a := guarded(t)
+	client, _ := over(a.session.Client, always(1, &fault{do: func(e exchange) (*http.Response, error) { return e.answer(500, brokenInside) }}))
+	a.useClient(client)
+	for _, header := range []string{"Bearer " + moderatorToken, "Bearer " + tokenOf(t, "u1", time.Hour)} {
+		a.header = header
+		got := a.ask(`mutation ($input: AddCommentInput!) { addComment(input: $input) { userErrors { code } } }`, map[string]any{"input": draft()})
+		if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != "UNAVAILABLE" || a.log.Len() == 0 {
+			t.Errorf("%+v\n%s", got.Errors, a.log)
+		}
+		checkSecrets(t, fmt.Sprint(got.Errors)+a.log.String(), header)
+	}
+}
+
+// A link that someone is lured to click cannot write.
+func TestNoMutationsByGET(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	query := url.QueryEscape(`mutation { addComment(input: {productId: "teapot", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`)
+	response, err := http.Get(a.server.URL + "/graphql?query=" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if there := everything(t, a.session.Client, a.session.Table, "teapot"); response.StatusCode < 400 || len(there) > 0 {
+		t.Errorf("status %d, and %v is there", response.StatusCode, there)
+	}
+}
+
+// announcement is standard error of a server; it says when that answers.
+type announcement struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+	up   chan struct{}
+}
+
+// Write implements io.Writer.
+func (a *announcement) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.said.Write(p); bytes.Contains(p, []byte("Stop with Ctrl-C")) {
+		close(a.up)
+	}
+	return len(p), nil
+}
+
+func (a *announcement) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.said.String()
+}
+
+// What a server says at its start of who may write, and that it means it.
+func TestWritingIsAnnounced(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	for _, row := range []struct {
+		why, listen string
+		environment map[string]string
+		says, code  string
+	}{
+		{"no tokens, this machine alone", "127.0.0.1:0", nil, "writing   is open to everyone on this machine", ""},
+		{"no tokens, open to more", "0.0.0.0:0", nil, "writing   is off", "FORBIDDEN"},
+		{"a moderators' token", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken}, "writing   needs a token", "UNAUTHENTICATED"},
+		{"signed tokens", "127.0.0.1:0", map[string]string{"TALKBACK_JWT_ALGORITHM": "HS256", "TALKBACK_JWT_KEY": sharedSecret}, "writing   needs a token", "UNAUTHENTICATED"},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			for name, value := range row.environment {
+				t.Setenv(name, value)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			out := &announcement{up: make(chan struct{})}
+			ended := make(chan int, 1)
+			arguments := []string{"--endpoint", endpoint, "--create-table", "--table", dynamotest.TableName(t), "--listen", row.listen}
+			go func() {
+				ended <- command.Main(ctx, arguments, command.Terminal{Out: out, Err: out, Logger: slog.New(slog.NewTextHandler(out, nil))})
+			}()
+			select {
+			case <-out.up:
+			case status := <-ended:
+				t.Fatalf("it ended with status %d: %s", status, out)
+			}
+			if !strings.Contains(out.String(), row.says) {
+				t.Errorf("it does not say %q:\n%s", row.says, out)
+			}
+			_, address, _ := strings.Cut(out.String(), "API       ")
+			address, _, _ = strings.Cut(address, "/graphql\n")
+			if got := post(t, strings.Replace(address, "[::]", "127.0.0.1", 1), `mutation { addComment(input: {productId: \"x\", rating: 1, language: \"en\", text: \"\", author: {id: \"a\", name: \"A\"}}) { userErrors { code } } }`); !strings.Contains(got, row.code) || row.code == "" && strings.Contains(got, "errors\":[") {
+				t.Errorf("writing answers %s, want %s", got, row.code)
+			}
+			cancel()
+			if status := <-ended; status != 0 {
+				t.Errorf("it ended with status %d: %s", status, out)
+			}
+			checkSecrets(t, out.String(), "")
+		})
+	}
+}
+
+func post(t *testing.T, address, query string) string {
+	t.Helper()
+	response, err := http.Post(address+"/graphql", "application/json", strings.NewReader(`{"query": "`+query+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var text strings.Builder
+	if err := response.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// Help and mistakes on the command line do not tell what the environment holds.
+func TestHelpTellsNoSecrets(t *testing.T) {
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
+	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
+	for _, arguments := range [][]string{{"--help"}, {"serve", "--help"}, {"--colour"}, {"import"}} {
+		_, stdout, stderr := talkback(t.Context(), arguments...)
+		checkSecrets(t, stdout+stderr, "")
+	}
+}

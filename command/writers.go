@@ -1,0 +1,48 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"net"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/authoring"
+)
+
+// WriterFlags say who may write.
+type WriterFlags struct {
+	ModeratorToken string `help:"Bearer token of those who may change anything. Better given by the environment than here, where everyone on the machine sees it." placeholder:"TOKEN"`
+	JWTAlgorithm   string `name:"jwt-algorithm" help:"Algorithm of authors' signed tokens: EdDSA, RS256, ES256 or HS256. The token's subject is the author's id." placeholder:"NAME"`
+	JWTKey         string `name:"jwt-key" help:"Public key of signed tokens in PEM, or the shared secret of HS256. Likewise better given by the environment." placeholder:"KEY"`
+	JWKSURL        string `name:"jwks-url" help:"Address of the keys of signed tokens." placeholder:"URL"`
+	JWTIssuer      string `name:"jwt-issuer" help:"Issuer that signed tokens must have." placeholder:"NAME"`
+	JWTAudience    string `name:"jwt-audience" help:"Audience that signed tokens must have." placeholder:"NAME"`
+}
+
+// authorizer is who decides about writing at an address. Without tokens, writing is open to the machine itself and closed
+// to everyone else. The notice says which it is.
+func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
+	guard, err := auth.New(ctx, auth.Settings{
+		ModeratorToken: f.ModeratorToken,
+		Algorithm:      f.JWTAlgorithm,
+		Key:            f.JWTKey,
+		JWKS:           f.JWKSURL,
+		Issuer:         f.JWTIssuer,
+		Audience:       f.JWTAudience,
+		Logger:         log,
+	})
+	switch {
+	case err != nil:
+		return nil, "", err
+	case !guard.Open():
+		return guard, "needs a token", nil
+	case isLoopback(address):
+		return guard, "is open to everyone on this machine, since no tokens are configured", nil
+	}
+	return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine", nil
+}
+
+func isLoopback(address net.Addr) bool {
+	tcp, ok := address.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}

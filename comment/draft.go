@@ -1,0 +1,198 @@
+package comment
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What the API takes, in characters (Unicode code points). What is kept may be longer: see MaxTextBytes.
+const (
+	maxDraftText  = 10_000
+	maxDraftTitle = 200
+	maxDraftName  = 100
+	// MaxKeyBytes bounds an idempotency key, in bytes.
+	MaxKeyBytes = 128
+)
+
+// Draft is a comment that someone wants to write: not checked yet.
+type Draft struct {
+	// ProductID is the product that it is about.
+	ProductID string
+	// Rating is the number of stars.
+	Rating int
+	// Language is a BCP 47 tag in any form.
+	Language string
+	// Title is the headline, nil or empty for none.
+	Title *string
+	// Text is the text, empty when the author only gives stars.
+	Text string
+	// Author is who writes it.
+	Author Author
+}
+
+// Change is what an edit changes: nil leaves a field as it is.
+type Change struct {
+	// Rating is the number of stars.
+	Rating *int
+	// Language is a BCP 47 tag in any form.
+	Language *string
+	// Title is the headline, empty to have none.
+	Title *string
+	// Text is the text.
+	Text *string
+}
+
+// ProblemCode says what is wrong with an input, for programs.
+type ProblemCode string
+
+// The codes of problems: a closed list.
+const (
+	// ProblemEmpty is a field that must not be empty.
+	ProblemEmpty ProblemCode = "EMPTY"
+	// ProblemTooLong is a field that is too long.
+	ProblemTooLong ProblemCode = "TOO_LONG"
+	// ProblemOutOfRange is a number that is too small or too large.
+	ProblemOutOfRange ProblemCode = "OUT_OF_RANGE"
+	// ProblemMalformed is a text that is not what it should be: characters that cannot be kept, no language, no id.
+	ProblemMalformed ProblemCode = "MALFORMED"
+	// ProblemNotFound is a comment that is not there, or no longer.
+	ProblemNotFound ProblemCode = "NOT_FOUND"
+	// ProblemConflict is a version that another change came before.
+	ProblemConflict ProblemCode = "CONFLICT"
+	// ProblemKeyReused is an idempotency key that was used for something else.
+	ProblemKeyReused ProblemCode = "KEY_REUSED"
+)
+
+// Problem is one thing that is wrong with an input.
+type Problem struct {
+	// Code says what, for programs.
+	Code ProblemCode
+	// Message says what, for people, and names the cure.
+	Message string
+	// Path leads to the field of the input, from its root.
+	Path []string
+}
+
+// Comment makes the comment that the draft is for, at a position, or lists everything that is wrong with it.
+func (d Draft) Comment(at Position) (Comment, []Problem) {
+	var p problems
+	c := Comment{
+		ID:        IDOf(at),
+		ProductID: p.productID(d.ProductID),
+		Rating:    p.rating(d.Rating),
+		Language:  p.language(d.Language),
+		Title:     p.title(d.Title),
+		Text:      p.text(d.Text),
+		Author:    p.author(d.Author),
+		Version:   1,
+	}
+	return c, p
+}
+
+// Apply makes the comment as it is after the change, or lists everything that is wrong with that. Version and time of the
+// edit are the caller's.
+func (c Change) Apply(to Comment) (Comment, []Problem) {
+	var p problems
+	if c.Rating != nil {
+		to.Rating = p.rating(*c.Rating)
+	}
+	if c.Language != nil {
+		to.Language = p.language(*c.Language)
+	}
+	if c.Title != nil {
+		to.Title = p.title(c.Title)
+	}
+	if c.Text != nil {
+		to.Text = p.text(*c.Text)
+	}
+	return to, p
+}
+
+// problems collects what is wrong, field by field.
+type problems []Problem
+
+func (p *problems) add(code ProblemCode, path []string, format string, args ...any) {
+	*p = append(*p, Problem{Code: code, Message: fmt.Sprintf(format, args...), Path: path})
+}
+
+func (p *problems) productID(id string) string {
+	if err := CheckProductID(id); err != nil {
+		p.add(codeOfID(id), []string{"productId"}, "%s", err.Error())
+	}
+	return id
+}
+
+func codeOfID(id string) ProblemCode {
+	switch {
+	case id == "":
+		return ProblemEmpty
+	case len(id) > MaxIDBytes:
+		return ProblemTooLong
+	}
+	return ProblemMalformed
+}
+
+func (p *problems) rating(rating int) int {
+	if err := CheckRating(rating); err != nil {
+		p.add(ProblemOutOfRange, []string{"rating"}, "%s", err.Error())
+	}
+	return rating
+}
+
+func (p *problems) language(tag string) Language {
+	language, err := ParseLanguage(tag)
+	if err != nil {
+		p.add(ProblemMalformed, []string{"language"}, "%s", err.Error())
+	}
+	return language
+}
+
+func (p *problems) title(title *string) *string {
+	if title == nil || *title == "" {
+		return nil
+	}
+	p.plain([]string{"title"}, *title, maxDraftTitle)
+	return title
+}
+
+func (p *problems) text(text string) string {
+	p.plain([]string{"text"}, text, maxDraftText)
+	return text
+}
+
+func (p *problems) author(a Author) Author {
+	id, name := []string{"author", "id"}, []string{"author", "name"}
+	switch {
+	case a.ID == "":
+		p.add(ProblemEmpty, id, "an author needs an id: the shop's own of the customer")
+	case len(a.ID) > MaxIDBytes:
+		p.add(ProblemTooLong, id, "an author's id has %d bytes; at most %d are kept", len(a.ID), MaxIDBytes)
+	default:
+		p.plain(id, a.ID, MaxIDBytes)
+	}
+	if strings.TrimSpace(a.Name) == "" {
+		p.add(ProblemEmpty, name, "an author needs a name to show")
+	}
+	p.plain(name, a.Name, maxDraftName)
+	return a
+}
+
+// plain checks text: valid UTF-8, not too long, no control characters but newline and tab.
+func (p *problems) plain(path []string, text string, most int) {
+	what := path[len(path)-1]
+	if !utf8.ValidString(text) {
+		p.add(ProblemMalformed, path, "the %s is not valid UTF-8", what)
+		return
+	}
+	if length := utf8.RuneCountInString(text); length > most {
+		p.add(ProblemTooLong, path, "the %s has %d characters; at most %d are taken", what, length, most)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			p.add(ProblemMalformed, path, "the %s holds the control character %U; only newline and tab are taken", what, r)
+			return
+		}
+	}
+}

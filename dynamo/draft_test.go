@@ -1,0 +1,54 @@
+package dynamo
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Whatever a draft holds, it is refused with reasons, or becomes a comment that may be kept and is read back the same.
+func FuzzDraft(f *testing.F) {
+	f.Add("teapot", 4, "EN-us", "Pours well", "No drips.\nNice.", "u1", "Ada", int64(1_700_000_000_000))
+	f.Add("", 0, "", "", "", "", "", int64(-1))
+	f.Add("c_1", 6, "klingonisch", "\a", "\x00", "a\tb", " ", int64(0))
+	f.Add("a/de/5", 1, "iw", "é", "\xff", "x", "コーヒー", int64(1)<<60)
+	f.Fuzz(func(t *testing.T, product string, rating int, language, title, text, authorID, authorName string, millis int64) {
+		draft := comment.Draft{
+			ProductID: product, Rating: rating, Language: language, Title: &title, Text: text,
+			Author: comment.Author{ID: authorID, Name: authorName},
+		}
+		c, problems := draft.Comment(comment.FirstAt(time.UnixMilli(millis)))
+		if len(problems) > 0 {
+			checkProblems(t, problems)
+			return
+		}
+		if err := c.Check(); err != nil {
+			t.Fatalf("it passes, and cannot be kept: %v", err)
+		}
+		whole := encode(c)
+		kept, err := productOf(whole)
+		if err != nil || kept != c.ProductID {
+			t.Fatalf("product %q is kept as %q: %v", c.ProductID, kept, err)
+		}
+		back, err := decode(whole, kept)
+		if diff := cmp.Diff(c, back); err != nil || diff != "" {
+			t.Fatalf("it reads back otherwise: %v %s", err, diff)
+		}
+		unchanged, problems := comment.Change{Rating: &rating, Language: &language, Title: &title, Text: &text}.Apply(c)
+		if diff := cmp.Diff(c, unchanged); len(problems) > 0 || diff != "" {
+			t.Fatalf("an edit to the same changes it: %v %s", problems, diff)
+		}
+	})
+}
+
+func checkProblems(t *testing.T, problems []comment.Problem) {
+	t.Helper()
+	for _, p := range problems {
+		if p.Code == "" || p.Message == "" || len(p.Path) == 0 {
+			t.Fatalf("a problem that does not say what, or where: %+v", p)
+		}
+	}
+}

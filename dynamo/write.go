@@ -1,0 +1,261 @@
+package dynamo
+
+// How a write is kept from happening twice, or not at all, when its answer is lost.
+//
+// Every write here has a condition that fails once it has happened, and leaves a mark by which it knows its own work: a
+// new comment its id, which no other has; an edit a random mark in the item. So a write whose answer was lost is simply
+// tried again (insist.go), and a failed condition then tells whether the first try was it. The SDK's own retries are off,
+// since they would hide that there was a first try.
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const (
+	// KeyLifetime is how long an idempotency key is remembered at least.
+	KeyLifetime = 24 * time.Hour
+	// clockSkew is by how much the clocks of servers of one table may differ without a key being forgotten early.
+	clockSkew = time.Hour
+)
+
+// Items of idempotency keys, and the attributes that only writing knows. They are in no index.
+const (
+	keyPKPrefix = "KEY#"
+	keySK       = "K"
+	attrMark    = "m" // S, made anew by each edit
+	attrFirst   = "c" // S, the id of the comment that a key was used for
+	attrDigest  = "d" // S, of what that comment said when it was added
+)
+
+// writer is the part of the SDK's client that changes single comments.
+type writer interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Comment is the comment of an id as it is now; a NotFound error when there is none.
+func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
+	found, failed, err := s.CommentsByID(ctx, []comment.ID{id})
+	if err = errors.Join(err, failed[id]); err != nil {
+		return comment.Comment{}, err
+	}
+	c, ok := found[id]
+	if !ok {
+		return c, notFound(id)
+	}
+	return c, nil
+}
+
+// Add keeps a new comment, whose id must be new too. With a key, a repeat by the same author within KeyLifetime returns
+// the comment that the first one added, as it was then, and a KeyReused error when that was another one.
+func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	if key == "" {
+		return c, wrap(s.add(ctx, c), "add %s", c)
+	}
+	added, err := s.addOnce(ctx, c, key)
+	return added, wrap(err, "add %s with a key", c)
+}
+
+func (s *Store) add(ctx context.Context, c comment.Comment) error {
+	return insist(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName:           aws.String(s.table),
+			Item:                encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+		}, noRetries)
+		var there *types.ConditionalCheckFailedException
+		if errors.As(err, &there) {
+			return nil // an earlier try of ours put it there: no other comment has this id
+		}
+		return err
+	})
+}
+
+// addOnce puts the comment and the key in one transaction, unless the key is there.
+func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	keyItem := keyItemOf(c, key, s.now())
+	added := c
+	err := insist(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), noRetries)
+		var canceled *types.TransactionCanceledException
+		if !errors.As(err, &canceled) {
+			return err
+		}
+		switch {
+		case hasReason(canceled, "ConditionalCheckFailed"):
+			added, err = s.firstOf(ctx, keyItem, c)
+		case hasReason(canceled, "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"):
+			err = &comment.Error{Kind: comment.Throttled, Message: "another write was in the way; try again", Cause: err}
+		}
+		return err
+	})
+	return added, err
+}
+
+func (s *Store) addTransaction(c comment.Comment, keyItem item) *dynamodb.TransactWriteItemsInput {
+	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{
+			TableName:                 aws.String(s.table),
+			Item:                      keyItem,
+			ConditionExpression:       aws.String("attribute_not_exists(" + attrPK + ") OR " + attrTTL + " < :now"),
+			ExpressionAttributeValues: item{":now": number(s.now().Unix())},
+		}},
+		{Put: &types.Put{
+			TableName:           aws.String(s.table),
+			Item:                encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+		}},
+	}}
+}
+
+// hasReason tells whether a part of a transaction was refused for one of the reasons. Parts that were not say "None".
+func hasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
+	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
+		return slices.Contains(reasons, aws.ToString(reason.Code))
+	})
+}
+
+// firstOf is the comment that a key was used for first, if c says the same. Its errors leave open whether that first one
+// was a try of ours.
+func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (comment.Comment, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            item{attrPK: keyItem[attrPK], attrSK: keyItem[attrSK]},
+		ConsistentRead: aws.Bool(true),
+	}, noRetries)
+	if err != nil {
+		return c, &comment.Error{Kind: comment.Unavailable, Message: "the idempotency key could not be looked up; try again", Cause: err}
+	}
+	if len(output.Item) == 0 {
+		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
+	}
+	r := itemReader{item: output.Item}
+	first, digest := r.text(attrFirst), r.text(attrDigest)
+	if r.missing != "" {
+		return c, fmt.Errorf("item of an idempotency key lacks attribute %q", r.missing)
+	}
+	if digest != digestOf(c) {
+		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
+	}
+	c.ID, err = comment.ParseID(first)
+	return c, err
+}
+
+// keyItemOf is the item that remembers a key of an author, and what it was used for. It holds nothing of what was
+// written, which is to be gone when the comment is.
+func keyItemOf(c comment.Comment, key string, now time.Time) item {
+	return item{
+		attrPK:     &types.AttributeValueMemberS{Value: keyPKPrefix + digestOfAll(c.Author.ID, key)},
+		attrSK:     &types.AttributeValueMemberS{Value: keySK},
+		attrTTL:    number(now.Add(KeyLifetime + clockSkew).Unix()),
+		attrFirst:  &types.AttributeValueMemberS{Value: string(c.ID)},
+		attrDigest: &types.AttributeValueMemberS{Value: digestOf(c)},
+	}
+}
+
+// digestOf is the same for two new comments if they say the same, whatever their place.
+func digestOf(c comment.Comment) string {
+	return digestOfAll(c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name)
+}
+
+// digestOfAll is a hash of values that JSON can tell apart.
+func digestOfAll(values ...any) string {
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic("dynamo: " + err.Error()) // texts and numbers only
+	}
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:])
+}
+
+// Replace keeps after in place of before, which it moves in every index where that is needed. It returns a Conflict
+// error when another change came first, a NotFound error when the comment was deleted.
+func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
+	mark := rand.Text()
+	changed := encode(after)
+	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
+	condition, values := versionIs(before.Version)
+	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName:                           aws.String(s.table),
+			Item:                                changed,
+			ConditionExpression:                 condition,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, noRetries)
+		var refused *types.ConditionalCheckFailedException
+		if !errors.As(err, &refused) {
+			return err
+		}
+		return replaced(refused.Item, mark, after, again)
+	}), "edit %s", after)
+}
+
+// replaced tells what became of an edit whose condition failed, from the item that is there instead.
+func replaced(there item, mark string, after comment.Comment, again bool) error {
+	r := itemReader{item: there}
+	if len(there) > 0 && r.text(attrMark) == mark {
+		return nil // an earlier try of ours
+	}
+	now, err := decode(there, after.ProductID)
+	switch {
+	case again && (err != nil || now.Version > after.Version):
+		return outcomeUnknown(errOvertaken, nil) // an earlier try of ours may have come before that
+	case len(there) == 0:
+		return notFound(after.ID)
+	}
+	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
+}
+
+// Delete removes a comment. It returns a Conflict error when another change came first, a NotFound error when it is
+// gone already.
+func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
+	condition, values := versionIs(c.Version)
+	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
+		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName:                           aws.String(s.table),
+			Key:                                 commentKey(c.ID),
+			ConditionExpression:                 condition,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, noRetries)
+		var refused *types.ConditionalCheckFailedException
+		switch {
+		case !errors.As(err, &refused):
+			return err
+		case len(refused.Item) > 0:
+			return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
+		case again:
+			return nil // it was there a moment ago, and one of our tries had no answer
+		}
+		return notFound(c.ID)
+	}), "delete %s", c)
+}
+
+// versionIs is the condition that a comment is there and of a version. The first version is not written down.
+func versionIs(version int) (condition *string, values item) {
+	if version == 1 {
+		return aws.String("attribute_exists(" + attrPK + ") AND attribute_not_exists(" + attrVersion + ")"), nil
+	}
+	return aws.String(attrVersion + " = :version"), item{":version": number(int64(version))}
+}
+
+func notFound(id comment.ID) error {
+	return comment.Errorf(comment.NotFound, "there is no comment %s, or no longer", id)
+}

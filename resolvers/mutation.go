@@ -1,0 +1,98 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+)
+
+type mutationResolver struct{ *Resolver }
+
+// AddComment writes a comment.
+func (r mutationResolver) AddComment(ctx context.Context, input graph.AddCommentInput) (*graph.AddCommentPayload, error) {
+	draft := comment.Draft{
+		ProductID: input.ProductID,
+		Rating:    input.Rating,
+		Language:  input.Language,
+		Title:     input.Title.Value(),
+		Text:      input.Text,
+		Author:    comment.Author{ID: input.Author.ID, Name: input.Author.Name},
+	}
+	key := ""
+	if given := input.IdempotencyKey.Value(); given != nil {
+		key = *given
+	}
+	added, problems, err := r.Author.Add(ctx, draft, key)
+	if err != nil {
+		return nil, err
+	}
+	payload := &graph.AddCommentPayload{UserErrors: userErrors(problems)}
+	if len(problems) == 0 {
+		payload.Comment = &added
+		payload.CommentEdge = edgeOf(list{product: added.ProductID, order: comment.NewestFirst}, &added)
+	}
+	return payload, nil
+}
+
+// EditComment changes a comment.
+func (r mutationResolver) EditComment(ctx context.Context, input graph.EditCommentInput) (*graph.EditCommentPayload, error) {
+	id, err := comment.ParseID(input.ID)
+	if err != nil {
+		return &graph.EditCommentPayload{UserErrors: malformedID(err)}, nil
+	}
+	edited, problems, err := r.Author.Edit(ctx, id, input.Version, comment.Change{
+		Rating:   input.Rating.Value(),
+		Language: input.Language.Value(),
+		Title:    orEmpty(input.Title),
+		Text:     input.Text.Value(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &graph.EditCommentPayload{Comment: written(edited, problems), UserErrors: userErrors(problems)}, nil
+}
+
+// DeleteComment deletes a comment.
+func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteCommentInput) (*graph.DeleteCommentPayload, error) {
+	id, err := comment.ParseID(input.ID)
+	if err != nil {
+		return &graph.DeleteCommentPayload{UserErrors: malformedID(err)}, nil
+	}
+	deleted, problems, err := r.Author.Delete(ctx, id, input.Version.Value())
+	if err != nil {
+		return nil, err
+	}
+	return &graph.DeleteCommentPayload{Comment: written(deleted, problems), UserErrors: userErrors(problems)}, nil
+}
+
+// orEmpty is a title that is to be taken away when it was given as null, and to stay when it was not given.
+func orEmpty(title graphql.Omittable[*string]) *string {
+	value, given := title.ValueOK()
+	if given && value == nil {
+		return new(string)
+	}
+	return value
+}
+
+// written is the comment unless problems kept it from being written.
+func written(c comment.Comment, problems []comment.Problem) *comment.Comment {
+	if len(problems) > 0 {
+		return nil
+	}
+	return &c
+}
+
+func userErrors(problems []comment.Problem) []*comment.Problem {
+	out := make([]*comment.Problem, len(problems))
+	for i := range problems {
+		out[i] = &problems[i]
+	}
+	return out
+}
+
+func malformedID(err error) []*comment.Problem {
+	return []*comment.Problem{{Code: comment.ProblemMalformed, Message: comment.MessageOf(err), Path: []string{"id"}}}
+}
