@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -146,11 +145,7 @@ func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (c
 	if !ok {
 		return c, comment.Errorf(comment.Unavailable, "the key was just forgotten; try again")
 	}
-	product, err := productOf(first.Value)
-	if err != nil {
-		return c, err
-	}
-	added, err := decode(first.Value, product)
+	added, err := decodeWhole(first.Value)
 	if err == nil && !sameContent(added, c) {
 		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
 	}
@@ -255,7 +250,7 @@ func insist(ctx context.Context, write func(again bool) error) error {
 	again := false
 	for try := 0; ; try++ {
 		err := write(again)
-		if err == nil || try == writeTries-1 || !worthAnotherTry(err) {
+		if err == nil || try == writeTries-1 || !passes(wrap(err, "write")) {
 			return err
 		}
 		again = again || comment.KindOf(wrap(err, "try %d", try)) != comment.Throttled
@@ -263,10 +258,4 @@ func insist(ctx context.Context, write func(again bool) error) error {
 			return err
 		}
 	}
-}
-
-// worthAnotherTry tells whether an error may be gone next time. An answer that could not be read may stand for a success.
-func worthAnotherTry(err error) bool {
-	var unreadable *smithy.DeserializationError
-	return errors.As(err, &unreadable) || passes(wrap(err, "write"))
 }

@@ -66,6 +66,7 @@ var own = map[string]struct {
 	"internal/arch":         {nil, "it looks at the code from outside"},
 	"internal/commenttest":  {[]string{"comment"}, "a model that shared code with what it checks would share its errors"},
 	"internal/dynamotest":   {[]string{"internal/engine/child"}, "it starts engines and knows nothing of tables"},
+	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
 		"comment", "dynamo", "graph", "httpapi", "internal/engine", "resolvers", "reviewfile", "sample", "web",
