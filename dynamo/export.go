@@ -100,16 +100,20 @@ type pageRead func(ctx context.Context, start item) ([]comment.Comment, item, er
 func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
 		pages, failed := make(chan []comment.Comment), make(chan error, 1)
 		go func() {
 			defer close(pages)
 			failed <- s.readAll(ctx, reads, pages)
 		}()
+		defer func() { // no reader outlives the loop
+			cancel()
+			for range pages {
+			}
+		}()
 		for page := range pages {
 			for _, c := range page {
 				if !yield(c, nil) {
-					return // the readers end with the context
+					return
 				}
 			}
 		}

@@ -4,9 +4,9 @@ package faulttest
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -90,7 +90,7 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 	case Throttled:
 		return failure(request, http.StatusBadRequest, "ProvisionedThroughputExceededException"), nil
 	case Refused:
-		return nil, syscall.ECONNREFUSED
+		return nil, unreachable(request, syscall.ECONNREFUSED)
 	case ServerError:
 		return failure(request, http.StatusInternalServerError, "InternalServerError"), nil
 	case Unavailable:
@@ -132,9 +132,14 @@ func spoil(request *http.Request, response *http.Response, fault Fault) (*http.R
 		response.ContentLength = -1
 		response.Body = io.NopCloser(strings.NewReader("<html>Please log in.</html>"))
 	default:
-		return nil, errors.New("the connection broke: " + syscall.ECONNRESET.Error())
+		return nil, unreachable(request, syscall.ECONNRESET)
 	}
 	return response, nil
+}
+
+// unreachable is how the HTTP client of the standard library says that a connection could not be made or broke.
+func unreachable(request *http.Request, err error) error {
+	return &url.Error{Op: "Post", URL: request.URL.String(), Err: err}
 }
 
 // failure is how DynamoDB says that something went wrong.
