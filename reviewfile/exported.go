@@ -87,7 +87,7 @@ func exportedOf(object map[string]any) map[string]any {
 // restore makes the comment of a row that Talkback wrote.
 func (r *Reader) restore(rec record) (comment.Comment, error) {
 	m := members{object: rec.exported}
-	if version := m.number(exportMark); version != exportVersion {
+	if version := m.number(exportMark); m.err == nil && version != exportVersion {
 		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads form %d: use a newer one", version, exportVersion)
 	}
 	c := comment.Comment{
