@@ -75,12 +75,19 @@ func httpClient() *awshttp.BuildableClient {
 		})
 }
 
-// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more.
+// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more. It also asks again when an
+// answer was broken on its way, as only reads have it: writes must know what they repeat, and have none.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
 		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+			if unreadable(err) {
+				return aws.TrueTernary
+			}
+			return aws.UnknownTernary
+		}))
 	})
 }
 

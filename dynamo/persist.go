@@ -49,6 +49,11 @@ func passes(err error) bool {
 	case comment.Throttled, comment.Unavailable, comment.Timeout:
 		return true
 	}
-	var unreadable *smithy.DeserializationError
-	return errors.As(err, &unreadable)
+	return unreadable(err)
+}
+
+// unreadable tells whether an answer came and could not be read.
+func unreadable(err error) bool {
+	var broken *smithy.DeserializationError
+	return errors.As(err, &broken)
 }
