@@ -100,12 +100,20 @@ func sizeOf(it item, names []string) int {
 	return size
 }
 
-// sizeOfNumber is a byte for every two significant digits, and one more; a minus sign takes one, too.
+// sizeOfNumber is the size of a whole number: a byte for every two digits, counted in pairs from the decimal point and
+// without the zero pairs at the end, and one more; a minus sign takes one, too. DynamoDB's documentation says so in fewer
+// words, and DynamoDB Local does so.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func sizeOfNumber(text string) int {
-	digits := strings.Trim(strings.TrimLeft(text, "-"), "0")
-	size := (len(digits)+1)/2 + 1
-	if strings.HasPrefix(text, "-") {
+	digits, negative := strings.CutPrefix(text, "-")
+	if len(digits)%2 == 1 {
+		digits = "0" + digits
+	}
+	for strings.HasSuffix(digits, "00") {
+		digits = strings.TrimSuffix(digits, "00")
+	}
+	size := len(digits)/2 + 1
+	if negative {
 		size++
 	}
 	return size
