@@ -211,7 +211,10 @@ func TestScannerWaitsAndGivesUp(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			start, calls := time.Now(), 0
-			table := scanFunc(func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+			table := scanFunc(func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+				if in.ConsistentRead == nil || !*in.ConsistentRead {
+					t.Error("what was written just before may be missing")
+				}
 				calls++
 				if time.Since(start) < test.healed {
 					return nil, &types.ProvisionedThroughputExceededException{}
