@@ -22,6 +22,8 @@ type line struct {
 
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. What talkback does unless told otherwise."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
+	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
+	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
 }
 
 // Terminal is where a command reads and writes.

@@ -16,7 +16,7 @@ import (
 
 // Import reads a file of reviews into the table.
 type Import struct {
-	File       string   `arg:"" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip; - for standard input."`
+	File       string   `arg:"" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or what export wrote; - for standard input."`
 	Format     string   `help:"How the file is written (tsv, csv or jsonl), if its name does not tell." enum:",tsv,csv,jsonl" default:"" placeholder:"FORMAT"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
@@ -73,8 +73,8 @@ func (c *Import) options() (reviewfile.Options, error) {
 	if o.Format == "" {
 		return o, fmt.Errorf("the name %q does not tell how the file is written: give --format tsv, csv or jsonl", c.File)
 	}
-	if c.Calls < 0 {
-		return o, fmt.Errorf("--calls %d is not a number of calls: give 1 or more", c.Calls)
+	if err := checkCalls(c.Calls); err != nil {
+		return o, err
 	}
 	if c.Language != "" {
 		language, err := comment.ParseLanguage(c.Language)
@@ -89,6 +89,13 @@ func (c *Import) options() (reviewfile.Options, error) {
 	}
 	o.LanguageOf, err = parseLanguageOf(c.LanguageOf)
 	return o, err
+}
+
+func checkCalls(calls int) error {
+	if calls < 0 {
+		return fmt.Errorf("--calls %d is not a number of calls: give 1 or more", calls)
+	}
+	return nil
 }
 
 func parseMap(flags []string) (map[reviewfile.Field]string, error) {

@@ -62,9 +62,10 @@ func (p *progress) show(rows int, taken int64) {
 	_, _ = english.Fprintf(p.out, "%d rows, %.0f rows/s%s\n", rows, rate(rows, took), p.left(taken, took))
 }
 
-// left is the share of the file that is done and the time that the rest will take, if its size is known.
+// left is the share of the file that is done and the time that the rest will take, if its size is known. A size that was
+// passed was only a guess.
 func (p *progress) left(taken int64, took time.Duration) string {
-	if p.size <= 0 || taken <= 0 {
+	if p.size <= 0 || taken <= 0 || taken > p.size {
 		return ""
 	}
 	done := float64(taken) / float64(p.size)

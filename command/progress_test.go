@@ -17,6 +17,7 @@ func TestProgressLines(t *testing.T) {
 		want string
 	}{
 		{"a file", 100_000, "12,000 rows, 2,000 rows/s, 20 %, 24s left\n30,000 rows, 2,500 rows/s, 48 %, 13s left\n"},
+		{"a table of which the size was a guess", 25_000, "12,000 rows, 2,000 rows/s, 80 %, 1s left\n30,000 rows, 2,500 rows/s\n"},
 		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
 	} {
 		var out bytes.Buffer

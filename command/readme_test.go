@@ -46,6 +46,10 @@ func TestReadme(t *testing.T) {
 		t.Errorf("the README's query has another answer now:\n%s\n%s", answer, diff)
 	}
 	folder := newcomersFolder(t)
+	shown := runLine(t, "bin/talkback show "+regexp.MustCompile(`show (c_\w+)`).FindStringSubmatch(strings.Join(blocks(t, "sh"), ""))[1], folder, data)
+	if diff := cmp.Diff(blocks(t, "text")[0], shown); diff != "" {
+		t.Errorf("the README's comment is shown otherwise now: %s", diff)
+	}
 	for _, block := range blocks(t, "sh") {
 		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
 			runLine(t, strings.ReplaceAll(line, "http://127.0.0.1:8080", s.address), folder, data)
@@ -61,7 +65,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-func runLine(t *testing.T, line, folder, data string) {
+// runLine runs a command of the README and gives what it printed.
+func runLine(t *testing.T, line, folder, data string) string {
 	t.Helper()
 	if target, isMake := strings.CutPrefix(line, "make "); isMake {
 		makefile, err := os.ReadFile("../Makefile")
@@ -71,14 +76,16 @@ func runLine(t *testing.T, line, folder, data string) {
 		if !bytes.Contains(makefile, []byte("\n"+target+":")) {
 			t.Errorf("the README says %q, which the Makefile does not know", line)
 		}
-		return // run is running; CI runs test and bench
+		return "" // run is running; CI runs test and bench
 	}
 	shell := exec.Command("sh", "-ec", line)
 	shell.Dir = folder
 	shell.Env = append(os.Environ(), "TALKBACK_DATA="+data)
-	if out, err := shell.CombinedOutput(); err != nil || bytes.Contains(out, []byte(`"errors"`)) {
+	out, err := shell.CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte(`"errors"`)) {
 		t.Errorf("%s\n%v\n%s", line, err, out)
 	}
+	return string(out)
 }
 
 // newcomersFolder holds the program and the files that the README speaks of.

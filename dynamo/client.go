@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -16,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 )
 
 // How calls to the table are retried and bounded. The SDK's own defaults wait up to two seconds before the first retry,
@@ -77,20 +75,20 @@ func httpClient() *awshttp.BuildableClient {
 		})
 }
 
-// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more.
+// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more. It also asks again when an
+// answer was broken on its way, as only reads have it: writes must know what they repeat, and have none.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
 		o.Backoff = retry.BackoffDelayerFunc(backoff)
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(unreadable)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryUnreadable)}, o.Retryables...)
 	})
 }
 
-// unreadable finds answers that were cut or garbled on the way, which the SDK itself does not ask for again.
-func unreadable(err error) aws.Ternary {
-	var broken *smithy.DeserializationError
-	if errors.As(err, &broken) {
+// retryUnreadable has answers asked for again that were cut or garbled on the way, which the SDK by itself does not.
+func retryUnreadable(err error) aws.Ternary {
+	if unreadable(err) {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary

@@ -52,12 +52,7 @@ func decodeByID(items []item) (map[comment.ID]comment.Comment, map[comment.ID]er
 	failed := map[comment.ID]error{}
 	for _, it := range items {
 		id := idOfKey(it)
-		product, err := productOf(it)
-		if err != nil {
-			failed[id] = err
-			continue
-		}
-		c, err := decode(it, product)
+		c, err := decodeWhole(it)
 		if err != nil {
 			failed[id] = err
 			continue

@@ -94,6 +94,15 @@ func decode(in item, product string) (comment.Comment, error) {
 	return c, nil
 }
 
+// decodeWhole reads a comment from an item of the table, which tells the product too.
+func decodeWhole(in item) (comment.Comment, error) {
+	product, err := productOf(in)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	return decode(in, product)
+}
+
 // productOf is the product of an item of the table, from its partition key in the index All.
 func productOf(in item) (string, error) {
 	r := itemReader{item: in}

@@ -2,9 +2,7 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,14 +22,6 @@ const DefaultLoadCalls = 4
 const (
 	maxItemsPerWrite = 25
 	maxBytesPerWrite = 1 << 20
-)
-
-// A part of a load that gets no further is tried this often, with waits that double from the first up to the longest and
-// are drawn at random up to their full length: about 20 s in all. A try that wrote anything starts the count anew.
-const (
-	loadTries       = 12
-	loadFirstWait   = 50 * time.Millisecond
-	loadLongestWait = 5 * time.Second
 )
 
 // rememberedIDs bounds what a Loader remembers of the comments that passed through it: about 40 MB at most.
@@ -152,22 +142,12 @@ type partLoad struct {
 // loadPart brings at most MaxKeysPerGet different comments into the table, however often it takes.
 func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
 	p := partLoad{pending: part}
-	for fruitless := 0; ; {
+	err := persist(ctx, func() (further bool, err error) {
 		before := len(p.pending)
-		err := l.try(ctx, &p)
-		if err == nil {
-			return p.counts, nil
-		}
-		if fruitless++; len(p.pending) < before {
-			fruitless = 0
-		}
-		if !passes(err) || fruitless == loadTries {
-			return p.counts, err
-		}
-		if err := pause(ctx, min(loadFirstWait<<fruitless, loadLongestWait)); err != nil {
-			return p.counts, err
-		}
-	}
+		err = l.try(ctx, &p)
+		return len(p.pending) < before, err
+	})
+	return p.counts, err
 }
 
 // try asks which of the pending comments are missing and writes those. Without an error none is left.
@@ -283,16 +263,3 @@ func noRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // errBusy is for a table that answered properly and yet left something out.
 var errBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
-
-// passes tells whether an error may be gone when the same is tried again.
-func passes(err error) bool {
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		return false
-	}
-	switch comment.KindOf(err) {
-	case comment.Throttled, comment.Unavailable, comment.Timeout:
-		return true
-	}
-	return false
-}

@@ -9,7 +9,8 @@ import (
 // What reading costs, in read capacity units.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 const (
-	// unitBytes is what one unit reads, or half a one when the read is eventually consistent.
+	// unitBytes is what one unit reads, or half a one when the read is eventually consistent. Less is not sold: an item of
+	// one byte costs as much as one of 4 KB.
 	unitBytes = 4 << 10
 	// assumedItemBytes is what an item of an index is assumed to have, before anything is known of a product's comments:
 	// 200 bytes of keys and short attributes, and a text of some 130 words.

@@ -1,9 +1,10 @@
 // Package reviewfile reads files of reviews into comments: tab-separated values as Amazon publishes them, comma-separated
-// values, and JSON Lines, plain or compressed by gzip.
+// values, and JSON Lines, plain or compressed by gzip. It also writes the lines by which Talkback hands out its own
+// comments, and reads those back as they were.
 //
 // The way of a row: open.go opens the file and looks through gzip, lines.go cuts it into lines of bounded length, tsv.go,
 // csv.go and jsonl.go make records of them, columns.go knows which column holds which field, and convert.go makes a
-// comment of a record. A row that cannot become a comment says why and where, and reading goes on after it.
+// comment of a record, or exported.go, when Talkback wrote it. A row that cannot become a comment says why and where, and reading goes on after it.
 package reviewfile
 
 import (
@@ -61,7 +62,7 @@ type Options struct {
 type Row struct {
 	// Line is where the row begins, 1 for the first line of the file.
 	Line int
-	// Comment passes comment.Comment.Check. Its version is 1.
+	// Comment passes comment.Comment.Check. Its version is 1 unless the row is one that Append wrote.
 	Comment comment.Comment
 }
 
@@ -94,6 +95,8 @@ type record struct {
 	columns []string
 	values  []string
 	nested  []bool // which values are objects or lists, nil for none
+	// exported is the whole object if Talkback wrote it, else nil.
+	exported map[string]any
 }
 
 // records reads the rows of one format. next returns io.EOF at the end, a *RowError for a row that is none, after which
@@ -134,6 +137,9 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	}
 	if len(columns) == 0 { // no row to complain about
 		return reader, nil
+	}
+	if err := reader.checkExport(); err != nil {
+		return nil, err
 	}
 	h := headerOf(columns)
 	if err := h.check(options); err != nil {
@@ -192,7 +198,11 @@ func (r *Reader) Next() (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	c, err := r.convert(rec)
+	convert := r.convert
+	if rec.isExported() {
+		convert = r.restore
+	}
+	c, err := convert(rec)
 	if err != nil {
 		return Row{}, &RowError{Line: rec.line, Reason: err.Error(), Raw: cut(rec.raw)}
 	}

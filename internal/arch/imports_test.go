@@ -70,6 +70,7 @@ var own = map[string]struct {
 	"internal/commenttest":  {[]string{"comment"}, "a model that shared code with what it checks would share its errors"},
 	"internal/dynamotest":   {[]string{"internal/engine/child"}, "it starts engines and knows nothing of tables"},
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
+	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
 		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",

@@ -1,0 +1,163 @@
+package command
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// Export writes the comments of the table to a file.
+type Export struct {
+	File    string `arg:"" help:"File to write, as JSON Lines: one comment on each line, whole, in no order; - for standard output. It is compressed if its name ends in .gz."`
+	Gzip    bool   `help:"Compress, whatever the name of the file."`
+	Product string `help:"Only the comments of this product." placeholder:"ID"`
+	Force   bool   `help:"Write over a file that exists."`
+	Calls   int    `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+}
+
+// progressEvery is how many comments are written between two looks at the clock.
+const progressEvery = 100
+
+// Run exports and says how much it was. An error says why there is no file; nothing is left under its name then.
+func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	defer keepBrokenPipes()()
+	out, err := await(ctx, func() (*output, error) { return openOutput(c.File, c.Force, term.Out) }) // a pipe waits for its reader
+	if err != nil {
+		return err
+	}
+	// After an error, and unless it was kept, what was written goes.
+	defer func() { err = errors.Join(err, out.drop()) }()
+
+	session, err := flags.Open(ctx, "talkback export", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	var done exported
+	err = watched(ctx, session, func(ctx context.Context) error {
+		// Writing may wait for whoever reads a pipe; nobody waits for that.
+		var err error
+		done, err = await(ctx, func() (exported, error) { return c.export(ctx, session, out, term.Err) })
+		return err
+	})
+	if err != nil {
+		return exportStopped(err, out)
+	}
+	_, err = english.Fprintf(term.Err, "%d comments written to %s in %.1f s (%.0f comments/s)\n",
+		done.comments, out.name, done.took.Seconds(), rate(done.comments, done.took))
+	return err
+}
+
+func (c *Export) check() error {
+	if err := checkCalls(c.Calls); err != nil {
+		return err
+	}
+	if c.Product == "" {
+		return nil
+	}
+	if err := comment.CheckProductID(c.Product); err != nil {
+		return fmt.Errorf("--product: %w", err)
+	}
+	return nil
+}
+
+func (c *Export) compresses() bool {
+	return c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
+}
+
+// keepBrokenPipes makes a write to a pipe that nobody reads an error like any other, instead of the process's silent end,
+// until the function that it returns is called.
+func keepBrokenPipes() (stop func()) {
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	return func() { signal.Stop(ignored) }
+}
+
+// exported is what an export has done.
+type exported struct {
+	comments int
+	took     time.Duration
+}
+
+// export writes all comments and keeps the file.
+func (c *Export) export(ctx context.Context, session *Session, out *output, said io.Writer) (exported, error) {
+	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
+	comments, about, err := c.comments(ctx, scanner)
+	if err != nil {
+		return exported{}, err
+	}
+	progress := newProgress(said, about)
+	count, err := writeComments(out, c.compresses(), comments, func(count int) { progress.show(count, int64(count)) })
+	took := progress.end()
+	if err != nil {
+		return exported{}, err
+	}
+	return exported{count, took}, out.keep(ctx)
+}
+
+// comments are those to export, and about how many they are, -1 when nobody knows.
+func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
+	if c.Product != "" {
+		return scanner.OfProduct(ctx, c.Product), -1, nil
+	}
+	about, err := scanner.Estimate(ctx)
+	if about == 0 { // engines that do not count say so too
+		about = -1
+	}
+	return scanner.All(ctx), about, err
+}
+
+// writeComments writes a line for each comment, and tells now and then how many there were.
+func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comment, error], show func(count int)) (count int, err error) {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	lines, end := io.Writer(buffered), buffered.Flush
+	if compress {
+		zip := gzip.NewWriter(buffered)
+		lines, end = zip, func() error { return errors.Join(zip.Close(), buffered.Flush()) }
+	}
+	var line []byte
+	for c, err := range comments {
+		if err != nil {
+			return count, err
+		}
+		if line, err = reviewfile.Append(line[:0], c); err != nil {
+			return count, err
+		}
+		if _, err := lines.Write(line); err != nil {
+			return count, err
+		}
+		if count++; count%progressEvery == 0 {
+			show(count)
+		}
+	}
+	return count, end()
+}
+
+// exportStopped says in one sentence what stopped an export, and what to do.
+func exportStopped(err error, out *output) error {
+	var failed *outputError
+	switch {
+	case errors.As(err, &failed):
+		return failed
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("the export was interrupted: %s; run it again", out.remains())
+	}
+	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.remains())
+}

@@ -1,0 +1,115 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// Whichever call of an export and of an import meets whichever fault, the file and the table hold every comment once, as
+// it is.
+func TestExportAndImportThroughEveryFault(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	r := rand.New(rand.NewPCG(1, 11))
+	comments := make([]comment.Comment, 40)
+	for i := range comments {
+		comments[i] = commenttest.Nasty(r, "p")
+	}
+	source := emptyTable(t, endpoint)
+	if _, err := dynamo.NewLoader(source.Client, source.Table, 0).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faulttest.Kinds {
+		for n, met := 1, true; met; n++ {
+			where := fmt.Sprintf("call %d, %s", n, fault)
+			file := filepath.Join(t.TempDir(), "out.jsonl")
+			client, exporting := faulttest.Under(source.Client, faulttest.Nth(n, fault))
+			exportTo(t, where, &Session{Client: client, Table: source.Table}, file)
+
+			target := emptyTable(t, endpoint)
+			client, importing := faulttest.Under(target.Client, faulttest.Nth(n, fault))
+			importFrom(t, where, &Session{Client: client, Table: target.Table}, file, len(comments))
+			checkComments(t, where, target.Client, target.Table, comments)
+			met = exporting.Calls() >= n || importing.Calls() >= n
+		}
+	}
+}
+
+func emptyTable(t *testing.T, endpoint string) *Session {
+	t.Helper()
+	s := &Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(t)}
+	if err := dynamo.CreateTable(t.Context(), s.Client, s.Table); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func exportTo(t *testing.T, where string, session *Session, file string) {
+	t.Helper()
+	out, err := openOutput(file, false, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := &Export{File: file, Calls: 1}
+	if _, err := export.export(t.Context(), session, out, io.Discard); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+}
+
+func importFrom(t *testing.T, where string, session *Session, file string, rows int) {
+	t.Helper()
+	in, err := openInput(file, reviewfile.Options{Format: reviewfile.JSONLines}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := &importing{
+		in: in, loader: dynamo.NewLoader(session.Client, session.Table, 1), rejects: &rejects{},
+		progress: newProgress(io.Discard, -1), rows: 25,
+	}
+	if err := work.run(t.Context()); err != nil || work.counts != (dynamo.LoadCounts{Written: rows}) {
+		t.Errorf("%s: %+v, %v", where, work.counts, err)
+	}
+}
+
+// checkComments compares the table and what its widest index lists with what should be there.
+func checkComments(t *testing.T, where string, client *dynamodb.Client, table string, want []comment.Comment) {
+	t.Helper()
+	scanner := dynamo.NewScanner(client, table, 1)
+	for name, scan := range map[string]func() []comment.Comment{
+		"the table": func() []comment.Comment { return all(t, scanner.All(t.Context())) },
+		"the index": func() []comment.Comment { return all(t, scanner.OfProduct(t.Context(), "p")) },
+	} {
+		if diff := cmp.Diff(inOrder(want), inOrder(scan())); diff != "" {
+			t.Errorf("%s: %s: %s", where, name, diff)
+		}
+	}
+}
+
+func all(t *testing.T, scan func(yield func(comment.Comment, error) bool)) []comment.Comment {
+	t.Helper()
+	var out []comment.Comment
+	for c, err := range scan {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func inOrder(comments []comment.Comment) []comment.Comment {
+	return slices.SortedFunc(slices.Values(comments), func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
+}

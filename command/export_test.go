@@ -1,0 +1,454 @@
+package command_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// exporter runs commands on a table of its own.
+type exporter struct {
+	t        *testing.T
+	endpoint string
+	table    string
+	out      io.Writer // standard output
+}
+
+func newExporter(t *testing.T, endpoint string) *exporter {
+	t.Helper()
+	e := &exporter{t: t, endpoint: endpoint, table: dynamotest.TableName(t), out: io.Discard}
+	if err := dynamo.CreateTable(t.Context(), dynamo.NewLocalClient(endpoint), e.table); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// arguments are those of a command line.
+func (e *exporter) arguments(name string, more ...string) []string {
+	return append([]string{name, "--endpoint", e.endpoint, "--table", e.table}, more...)
+}
+
+// run returns the exit status and what was said.
+func (e *exporter) run(ctx context.Context, name string, arguments ...string) (status int, said string) {
+	e.t.Helper()
+	var stderr bytes.Buffer
+	status = command.Main(ctx, e.arguments(name, arguments...), command.Terminal{
+		In: strings.NewReader(""), Out: e.out, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
+	})
+	return status, stderr.String()
+}
+
+// must runs a command that has to succeed, and gives what it said.
+func (e *exporter) must(name string, arguments ...string) string {
+	e.t.Helper()
+	status, said := e.run(e.t.Context(), name, arguments...)
+	if status != 0 {
+		e.t.Fatalf("%s %v: status %d, %s", name, arguments, status, said)
+	}
+	return said
+}
+
+// fill puts comments into the table.
+func (e *exporter) fill(comments []comment.Comment) {
+	e.t.Helper()
+	if _, err := dynamo.NewLoader(dynamo.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// items are all attributes of all comments in the table, by key. Only the mark by which an edit knows its own lost answer
+// is left out: it says nothing about the comment, and is of no use an hour later.
+func (e *exporter) items() map[string]map[string]string {
+	e.t.Helper()
+	out := map[string]map[string]string{}
+	pages := dynamodb.NewScanPaginator(dynamo.NewLocalClient(e.endpoint), &dynamodb.ScanInput{TableName: &e.table})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(e.t.Context())
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		for _, it := range page.Items {
+			flat := map[string]string{}
+			for name, value := range it {
+				switch v := value.(type) {
+				case *types.AttributeValueMemberS:
+					flat[name] = "S " + v.Value
+				case *types.AttributeValueMemberN:
+					flat[name] = "N " + v.Value
+				default:
+					flat[name] = fmt.Sprintf("%T", v)
+				}
+			}
+			delete(flat, "m")
+			if strings.HasPrefix(flat["PK"], "S COMMENT#") {
+				out[flat["PK"]] = flat
+			}
+		}
+	}
+	return out
+}
+
+// nasty are comments of two products that are hard to write down and read back.
+func nasty(r *rand.Rand, count int) []comment.Comment {
+	out := make([]comment.Comment, count)
+	for i := range out {
+		out[i] = commenttest.Nasty(r, []string{"p", "p/en \"5\""}[i%2])
+	}
+	return out
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// sortedLines are the lines of a file in one order, whatever theirs is.
+func sortedLines(text string) []string {
+	return slices.Sorted(strings.Lines(text))
+}
+
+// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its texts hold. Importing
+// once more changes nothing, and exporting the copy gives the same lines.
+func TestExportAndImport(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		from, to := newExporter(t, endpoint), newExporter(t, endpoint)
+		comments := nasty(commenttest.Rand(t), 700)
+		comments = append(comments, commenttest.Large(rand.New(rand.NewPCG(1, 1)), "large", comment.MaxTextBytes))
+		comments[700].Text = strings.Repeat("\x01", comment.MaxTextBytes) // six bytes each, as JSON
+		from.fill(comments)
+		edit(t, from, comments[0])
+		file := filepath.Join(t.TempDir(), "all.jsonl")
+		if said := from.must("export", file); !strings.HasPrefix(said, "701 comments written to "+file) || strings.Count(said, "\n") != 1 {
+			t.Errorf("it said %s", said)
+		}
+		to.must("import", file)
+		if diff := cmp.Diff(from.items(), to.items()); diff != "" {
+			t.Error(diff)
+		}
+		var again bytes.Buffer
+		to.out = &again
+		to.must("import", file)
+		if want := "701 rows = 0 written + 701 already there"; !strings.HasPrefix(again.String(), want) {
+			t.Errorf("the second import says %s, want %s", again.String(), want)
+		}
+		again.Reset()
+		to.must("export", "-", "--calls", "1")
+		if diff := cmp.Diff(sortedLines(readFile(t, file)), sortedLines(again.String())); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// edit makes a comment one that was edited here.
+func edit(t *testing.T, e *exporter, c comment.Comment) {
+	t.Helper()
+	after := c
+	after.Version, after.Text = c.Version+1, c.Text+" "
+	store := dynamo.NewStore(dynamo.NewLocalClient(e.endpoint), e.table)
+	if err := store.Replace(t.Context(), c, after); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExportOfAProduct(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		e := newExporter(t, endpoint)
+		e.fill(nasty(rand.New(rand.NewPCG(2, 2)), 41))
+		var all, one, none bytes.Buffer
+		e.out = &all
+		e.must("export", "-")
+		e.out = &one
+		e.must("export", "-", "--product", "p")
+		want := slices.DeleteFunc(sortedLines(all.String()), func(line string) bool { return !strings.Contains(line, `"product":"p",`) })
+		if diff := cmp.Diff(want, sortedLines(one.String())); diff != "" || len(want) != 21 {
+			t.Errorf("%d lines: %s", len(want), diff)
+		}
+		e.out = &none
+		if said := e.must("export", "-", "--product", "nothing"); none.Len() > 0 || !strings.HasPrefix(said, "0 comments written") {
+			t.Errorf("%s %s", said, none.String())
+		}
+	})
+}
+
+// What is compressed says so by its name or by the flag, and import reads it.
+func TestExportCompressed(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(nasty(rand.New(rand.NewPCG(3, 3)), 10))
+	folder := t.TempDir()
+	for _, arguments := range [][]string{{"a.jsonl.GZ"}, {"b.jsonl", "--gzip"}} {
+		file := filepath.Join(folder, arguments[0])
+		e.must("export", append([]string{file}, arguments[1:]...)...)
+		unpacked, err := gzip.NewReader(strings.NewReader(readFile(t, file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(unpacked); err != nil || bytes.Count(text, []byte("\n")) != 10 {
+			t.Errorf("%v: %v %s", arguments, err, text)
+		}
+		to := newExporter(t, e.endpoint)
+		to.must("import", file)
+		if diff := cmp.Diff(e.items(), to.items()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// What cannot work is refused in one sentence, before any engine is asked: the one given here does not exist.
+func TestExportRefusals(t *testing.T) {
+	folder := t.TempDir()
+	there := filepath.Join(folder, "there.jsonl")
+	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &exporter{t: t, endpoint: "http://127.0.0.1:1", table: "t", out: io.Discard}
+	var got strings.Builder
+	for _, arguments := range [][]string{
+		{there}, {folder}, {filepath.Join(folder, "absent", "x.jsonl")}, {filepath.Join(there, "x.jsonl")},
+		{"-", "--calls=-1"}, {"-", "--product", "c_1"}, {}, {there, "--force"},
+	} {
+		status, said := e.run(t.Context(), "export", arguments...)
+		if status != 1 || strings.Count(said, "\n") != 1 {
+			t.Errorf("%v: status %d, %s", arguments, status, said)
+		}
+		fmt.Fprintf(&got, "%s\n\t%s", strings.Join(arguments, " "), said)
+	}
+	compareGolden(t, "testdata/export.golden", []byte(strings.ReplaceAll(got.String(), folder, "DIR")))
+	checkFiles(t, folder, "there.jsonl")
+	if text := readFile(t, there); text != "x" {
+		t.Errorf("what was there is %q now", text)
+	}
+}
+
+// checkFiles sees that a folder holds nothing else.
+func checkFiles(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Name())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A file that exists is written over only by force, and through a link, which stays one.
+func TestExportByForce(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(nasty(rand.New(rand.NewPCG(4, 4)), 3))
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "file.jsonl"), filepath.Join(folder, "link.jsonl")
+	if err := os.WriteFile(file, []byte(strings.Repeat("old\n", 10_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	e.must("export", link, "--force")
+	if lines := strings.Count(readFile(t, file), "\n"); lines != 3 {
+		t.Errorf("the file has %d lines, want 3", lines)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v now, %v", info.Mode(), err)
+	}
+	checkFiles(t, folder, "file.jsonl", "link.jsonl")
+}
+
+// A full disk and a reader that went away are one sentence each.
+func TestExportToWhatTakesNothing(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(nasty(rand.New(rand.NewPCG(5, 5)), 20))
+	if _, err := os.Stat("/dev/full"); err == nil {
+		const want = "talkback: /dev/full cannot be written (no space left on device): make room, or name a file on another disk\n"
+		if status, said := e.run(t.Context(), "export", "/dev/full"); status != 1 || said != want {
+			t.Errorf("status %d, %q", status, said)
+		}
+	}
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = read.Close() // nobody reads
+	process := exec.Command(program, e.arguments("export", "-")...)
+	var said bytes.Buffer
+	process.Stdout, process.Stderr = write, &said
+	err = process.Run()
+	if process.ProcessState.ExitCode() != 1 || said.String() != "talkback: nobody reads standard output any more: what was written is not all\n" {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}
+
+// gate is an engine that stops answering a kind of call after so many of them, and says so.
+type gate struct {
+	*httptest.Server
+	shut chan struct{} // closed when the first call waits
+	open chan struct{} // to be closed to let them pass
+}
+
+func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{shut: make(chan struct{}), open: make(chan struct{})}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // who was killed no longer waits
+	var calls atomic.Int32
+	var once sync.Once
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+operation) && calls.Add(1) > pass {
+			once.Do(func() { close(g.shut) })
+			<-g.open
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { close(g.open); g.Close() })
+	return g
+}
+
+// Whoever interrupts an export waits for nothing, whether the table does not answer or nobody reads, and is told in one
+// sentence. Nothing is left behind.
+func TestExportInterrupted(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	e := newExporter(t, endpoint)
+	e.fill(nasty(rand.New(rand.NewPCG(6, 6)), 400))
+	folder := t.TempDir()
+	file := filepath.Join(folder, "out.jsonl")
+
+	g := newGate(t, endpoint, "Scan", 2)
+	e.endpoint = g.URL
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-g.shut; cancel() }()
+	want := "talkback: the export was interrupted: " + file + " was not written; run it again\n"
+	if status, said := e.run(ctx, "export", file); status != 1 || said != want {
+		t.Errorf("status %d, %s", status, said)
+	}
+	checkFiles(t, folder)
+
+	e.endpoint = endpoint
+	read, write := io.Pipe()
+	defer read.Close()
+	e.out = write
+	ctx, cancel = context.WithCancel(t.Context())
+	go func() {
+		_, _ = read.Read(make([]byte, 1)) // and no more
+		cancel()
+	}()
+	want = "talkback: the export was interrupted: what was written is not all; run it again\n"
+	if status, said := e.run(ctx, "export", "-"); status != 1 || said != want {
+		t.Errorf("status %d, %s", status, said)
+	}
+}
+
+// An export and an import that are killed in the middle leave nothing wrong behind: run again, they do all.
+func TestExportAndImportKilled(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
+	from.fill(nasty(rand.New(rand.NewPCG(7, 7)), 400))
+	folder := t.TempDir()
+	file := filepath.Join(folder, "out.jsonl")
+
+	kill(t, from, "Scan", 5, "export", file)
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("a killed export left a file: %v", err)
+	}
+	from.must("export", file)
+	for _, pass := range []int32{0, 1, 7} {
+		kill(t, to, "BatchWriteItem", pass, "import", file, "--calls", "1")
+	}
+	if there := len(to.items()); there == 0 || there == 400 {
+		t.Errorf("after three imports that were killed, %d comments are there", there)
+	}
+	to.must("import", file)
+	if diff := cmp.Diff(from.items(), to.items()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// kill runs a command in a process of its own and kills it while it waits for the answer of a call, so many of which had
+// one before.
+func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(t, e.endpoint, operation, pass)
+	there := *e
+	there.endpoint = g.URL
+	process := exec.Command(program, there.arguments(name, arguments...)...)
+	var said bytes.Buffer
+	process.Stderr = &said
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = process.Wait(); close(ended) }()
+	select {
+	case <-g.shut:
+	case <-ended:
+		t.Fatalf("%s ended before it was killed: %s", name, said.String())
+	}
+	_ = process.Process.Kill() // it waits at the gate
+	<-ended
+}
+
+var took = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ comments/s\)`)
+
+// Progress and summary go to standard error, and standard output is nothing but lines.
+func TestExportToStandardOutput(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(commenttest.Many(rand.New(rand.NewPCG(8, 8)), "p", 250))
+	var out bytes.Buffer
+	e.out = &out
+	said := took.ReplaceAllString(e.must("export", "-"), "in a while")
+	if said != "250 comments written to standard output in a while\n" {
+		t.Errorf("it said %s", said)
+	}
+	for line := range strings.Lines(out.String()) {
+		if !strings.HasPrefix(line, `{"talkback":1,"id":"c_`) {
+			t.Errorf("a line is %s", line)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Show prints one comment for a person.
+type Show struct {
+	ID string `arg:"" help:"Id of the comment: c_ and 26 characters."`
+}
+
+// Widths of lines, in columns: where nobody knows the terminal's, and the most that is pleasant to read.
+const (
+	defaultWidth = 80
+	maxWidth     = 100
+)
+
+// Run prints the comment and its keys. Without such a comment it is an error in one sentence.
+func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	id, err := comment.ParseID(c.ID)
+	if err != nil {
+		return err
+	}
+	session, err := flags.Open(ctx, "talkback show", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	stored, err := dynamo.NewStore(session.Client, session.Table).Stored(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out))+showEntries(stored.Entries))
+	return err
+}
+
+// widthOf is how many columns a text may take on a terminal.
+func widthOf(out io.Writer) int {
+	if file, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return min(width, maxWidth)
+		}
+	}
+	return defaultWidth
+}
+
+// showComment is what was written, and by whom and when.
+func showComment(c comment.Comment, width int) string {
+	var out strings.Builder
+	head := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
+	if c.Title != nil {
+		head += "  " + printable(*c.Title)
+	}
+	for _, line := range wrapText(head, width) {
+		fmt.Fprintln(&out, line)
+	}
+	fmt.Fprintln(&out)
+	for _, row := range [][2]string{
+		{"id", string(c.ID)},
+		{"product", printable(c.ProductID)},
+		{"language", printable(string(c.Language))},
+		{"author", fmt.Sprintf("%s (%s)", printable(c.Author.Name), printable(c.Author.ID))},
+		{"written", timeText(c.CreatedAt())},
+		{"edited", editedText(c)},
+		{"version", fmt.Sprint(c.Version)},
+	} {
+		fmt.Fprintf(&out, "%-10s%s\n", row[0], row[1])
+	}
+	return out.String() + "\n" + showText(c.Text, width) + "\n"
+}
+
+func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
+
+func editedText(c comment.Comment) string {
+	if c.UpdatedAt == nil {
+		return "never"
+	}
+	return timeText(*c.UpdatedAt)
+}
+
+// showText is a text with its own line breaks, and further ones where it is too wide, set in from the left.
+func showText(text string, width int) string {
+	const indent = "  "
+	if text == "" {
+		return indent + "(no text)\n"
+	}
+	var out strings.Builder
+	for paragraph := range strings.SplitSeq(text, "\n") {
+		for _, line := range wrapText(printable(paragraph), width-len(indent)) {
+			fmt.Fprintln(&out, strings.TrimRight(indent+line, " "))
+		}
+	}
+	return out.String()
+}
+
+// showEntries is where the table and its indexes keep a comment, and what reading it there costs.
+func showEntries(entries []dynamo.Entry) string {
+	var out strings.Builder
+	fmt.Fprintln(&out, "Keys, with the size of the entry and the cost of reading it alone")
+	for _, e := range entries {
+		name, cost := string(e.Index), fmt.Sprintf("%.1f read units", e.ReadUnits(false))
+		if e.Index == "" {
+			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
+		}
+		fmt.Fprint(&out, english.Sprintf("\n  %-17s%d bytes, %s\n", name, e.Bytes, cost))
+		fmt.Fprintf(&out, "    %-8s%s\n    %-8s%s\n", e.PartitionAttr, printable(e.PartitionKey), e.SortAttr, printable(e.SortKey))
+	}
+	return out.String()
+}

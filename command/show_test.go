@@ -1,0 +1,60 @@
+package command_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// One comment as a person reads it, however hard its author tried; the print is in testdata/show.golden.
+func TestShow(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		title, updated := "Très \x1b[31mbien", time.Date(2024, 6, 1, 2, 3, 4, 5e6, time.UTC)
+		written := comment.PositionAt(time.Date(2024, 5, 28, 16, 19, 36, 576e6, time.UTC), [10]byte{1})
+		full := comment.Comment{
+			ID: comment.IDOf(written), ProductID: "cup/en", Rating: 4, Language: "pt-BR", Title: &title, Version: 3, UpdatedAt: &updated,
+			Text:   "A line that goes on for so long that no terminal of eighty columns shows it in one piece.\r\n\n\tset in \u202eesrever\n日本語の長い文章は、単語の間に空白がないので、どこで改行するかを規則に従って決めなければなりません。\n",
+			Author: comment.Author{ID: "\x1b]0;x\a", Name: "Zoë"},
+		}
+		bare := comment.Comment{
+			ID: comment.IDOf(written.Next()), ProductID: "cup", Rating: 1, Language: "und", Version: 1, Author: comment.Author{ID: "7", Name: "Ada"},
+		}
+		e := newExporter(t, endpoint)
+		e.fill([]comment.Comment{full, bare})
+		var out bytes.Buffer
+		e.out = &out
+		for _, c := range []comment.Comment{full, bare} {
+			if said := e.must("show", string(c.ID)); said != "" {
+				t.Errorf("it said %s", said)
+			}
+		}
+		compareGolden(t, "testdata/show.golden", out.Bytes())
+		for _, r := range out.String() {
+			if unicode.IsControl(r) && r != '\n' {
+				t.Errorf("it prints %U", r)
+			}
+		}
+	})
+}
+
+func TestShowOfNothing(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	var out bytes.Buffer
+	e.out = &out
+	for id, want := range map[string]string{
+		"c_01HZ0000000000000000000000": "talkback: there is no comment c_01HZ0000000000000000000000, or no longer\n",
+		"cup":                          "talkback: \"cup\" is not the id of a comment: these start with \"c_\"\n",
+	} {
+		status, said := e.run(t.Context(), "show", id)
+		if diff := cmp.Diff(want, said); status != 1 || diff != "" || out.Len() > 0 {
+			t.Errorf("status %d, %s%s", status, diff, strings.TrimSpace(out.String()))
+		}
+	}
+}

@@ -1,0 +1,367 @@
+package dynamo_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// filledTable makes a table that holds comments.
+func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
+	t.Helper()
+	client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+	return client, table
+}
+
+// manyNasty makes comments of two products that are hard to write down.
+func manyNasty(seed uint64, count int) []comment.Comment {
+	r := rand.New(rand.NewPCG(seed, 9))
+	out := make([]comment.Comment, count)
+	for i := range out {
+		out[i] = commenttest.Nasty(r, []string{"p", "p/en"}[i%2])
+	}
+	return out
+}
+
+// collect reads to the end, and sees that nothing comes twice.
+func collect(t *testing.T, scan iter.Seq2[comment.Comment, error]) (map[comment.ID]comment.Comment, error) {
+	t.Helper()
+	got := map[comment.ID]comment.Comment{}
+	for c, err := range scan {
+		if err != nil {
+			return got, err
+		}
+		if _, twice := got[c.ID]; twice {
+			t.Errorf("%s comes twice", c)
+		}
+		got[c.ID] = c
+	}
+	return got, nil
+}
+
+func byID(comments []comment.Comment) map[comment.ID]comment.Comment {
+	out := make(map[comment.ID]comment.Comment, len(comments))
+	for _, c := range comments {
+		out[c.ID] = c
+	}
+	return out
+}
+
+// Every comment comes once and as it is, over many answers, and nothing else that the table holds.
+func TestScanner(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		comments := manyNasty(1, 300)
+		r := rand.New(rand.NewPCG(2, 9))
+		for range 26 { // more than one answer holds, of each segment
+			comments = append(comments, commenttest.Large(r, "large", 200<<10))
+		}
+		client, table := filledTable(t, endpoint, comments)
+		putOther(t, client, table, comments[0])
+
+		for _, calls := range []int{0, 1} {
+			got, err := collect(t, dynamo.NewScanner(client, table, calls).All(t.Context()))
+			if diff := cmp.Diff(byID(comments), got); err != nil || diff != "" {
+				t.Errorf("%d calls: %v %s", calls, err, diff)
+			}
+		}
+		for _, product := range []string{"p", "p/en", "large", "nothing"} {
+			want := slices.DeleteFunc(slices.Clone(comments), func(c comment.Comment) bool { return c.ProductID != product })
+			got, err := collect(t, dynamo.NewScanner(client, table, 0).OfProduct(t.Context(), product))
+			if diff := cmp.Diff(byID(want), got); err != nil || diff != "" {
+				t.Errorf("product %s: %v %s", product, err, diff)
+			}
+		}
+		if n, err := dynamo.NewScanner(client, table, 0).Estimate(t.Context()); err != nil || n < 0 {
+			t.Errorf("estimate %d, %v", n, err)
+		}
+	})
+}
+
+// putOther puts other items beside the comments, two of which look like some.
+func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
+	t.Helper()
+	if _, err := dynamo.NewStore(client, table).Add(t.Context(), withID(c, 1), "key"); err != nil {
+		t.Fatal(err)
+	}
+	if err := dynamo.NewStore(client, table).Delete(t.Context(), withID(c, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range [][2]string{{"PRODUCT#p", "S"}, {"COMMENT#" + string(c.ID), "X"}, {"XCOMMENT#1", "C"}} {
+		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withID is a new comment like another, at a place of its own.
+func withID(c comment.Comment, place byte) comment.Comment {
+	c.ID, c.Version, c.UpdatedAt = comment.IDOf(comment.PositionAt(commenttest.Epoch, [10]byte{place})), 1, nil
+	return c
+}
+
+// While comments are added, edited, moved and deleted around it, a scan yields each that was there all along, once.
+func TestScannerWhileWritesGoOn(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		all := commenttest.Many(rand.New(rand.NewPCG(3, 9)), "p", 1200)
+		stay, go1, come := all[:600], all[600:900], all[900:]
+		client, table := filledTable(t, endpoint, all[:900])
+		ctx, cancel := context.WithCancel(t.Context())
+		var writers sync.WaitGroup
+		write := func(comments []comment.Comment, one func(*dynamo.Store, comment.Comment) error) {
+			writers.Go(func() {
+				for _, c := range comments {
+					if err := one(dynamo.NewStore(client, table), c); err != nil && ctx.Err() == nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		write(come, func(s *dynamo.Store, c comment.Comment) error { _, err := s.Add(ctx, c, ""); return err })
+		write(go1, func(s *dynamo.Store, c comment.Comment) error { return s.Delete(ctx, c) })
+		write(stay[:300], func(s *dynamo.Store, c comment.Comment) error {
+			after := c
+			after.Version, after.Rating, after.Language = c.Version+1, 1+c.Rating%comment.MaxRating, "nl"
+			return s.Replace(ctx, c, after)
+		})
+		for range 3 {
+			got, err := collect(t, dynamo.NewScanner(client, table, 2).All(t.Context()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range stay {
+				if _, found := got[c.ID]; !found {
+					t.Errorf("%s is missing", c)
+				}
+			}
+		}
+		cancel()
+		writers.Wait()
+	})
+}
+
+// Whichever call meets whichever fault, every comment comes once and as it is.
+func TestScannerThroughEveryFault(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		comments := manyNasty(4, 60)
+		client, table := filledTable(t, endpoint, comments)
+		want := byID(comments)
+		for _, fault := range faulttest.Kinds {
+			for n, met := 1, true; met; n++ {
+				client, network := faulttest.Under(client, faulttest.Nth(n, fault))
+				got, err := collect(t, dynamo.NewScanner(client, table, 1).All(t.Context()))
+				if diff := cmp.Diff(want, got); err != nil || diff != "" {
+					t.Fatalf("call %d, %s: %v %s", n, fault, err, diff)
+				}
+				met = network.Calls() >= n
+			}
+		}
+	})
+}
+
+// scanFunc is a table of which one only knows how it answers a scan.
+type scanFunc func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error)
+
+func (f scanFunc) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return f(ctx, in)
+}
+
+func (scanFunc) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	panic("nobody queries")
+}
+
+func (scanFunc) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	panic("nobody asks for the table")
+}
+
+// A table that is throttled for a minute delays a scan; one that stays so ends it, in bounded time, with a known error.
+func TestScannerWaitsAndGivesUp(t *testing.T) {
+	for _, test := range []struct {
+		healed time.Duration
+		want   comment.Kind
+		why    string
+	}{
+		{3 * time.Second, -1, "busy for a moment"},
+		{24 * time.Hour, comment.Throttled, "busy all day"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start, calls := time.Now(), 0
+			table := scanFunc(func(_ context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+				if in.ConsistentRead == nil || !*in.ConsistentRead {
+					t.Error("what was written just before may be missing")
+				}
+				calls++
+				if time.Since(start) < test.healed {
+					return nil, &types.ProvisionedThroughputExceededException{}
+				}
+				return &dynamodb.ScanOutput{}, nil
+			})
+			_, err := collect(t, dynamo.NewScanner(table, "t", 1).All(t.Context()))
+			if took := time.Since(start); (err == nil) != (test.want < 0) || err != nil && comment.KindOf(err) != test.want || took > time.Minute || calls > 100 {
+				t.Errorf("%s: %v after %s and %d calls", test.why, err, took, calls)
+			}
+		})
+	}
+}
+
+// Only so many calls are under way at once, and only so many pages are held: whoever does not take what comes stops it.
+// Whoever leaves early leaves nothing running, or the bubble would say so.
+func TestScannerIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		now, most, calls, before := 0, 0, 0, 0
+		page := encoded(t, commenttest.Many(rand.New(rand.NewPCG(5, 9)), "p", 10))
+		table := scanFunc(func(ctx context.Context, in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+			mu.Lock()
+			now, calls = now+1, calls+1
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(time.Millisecond) // of the bubble's own time
+			mu.Lock()
+			now--
+			mu.Unlock()
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return &dynamodb.ScanOutput{Items: page, LastEvaluatedKey: map[string]types.AttributeValue{"PK": page[0]["PK"]}}, nil
+		})
+		for range dynamo.NewScanner(table, "t", 3).All(t.Context()) {
+			time.Sleep(time.Second) // likewise
+			mu.Lock()
+			before = calls
+			mu.Unlock()
+			break
+		}
+		if most != 3 || before > 2*3 {
+			t.Errorf("%d calls at once, %d in all", most, before)
+		}
+	})
+}
+
+// encoded are the items of comments, as a table holds them.
+func encoded(t *testing.T, comments []comment.Comment) []map[string]types.AttributeValue {
+	t.Helper()
+	var out []map[string]types.AttributeValue
+	keep := putFunc(func(in *dynamodb.BatchWriteItemInput) {
+		for _, request := range in.RequestItems["t"] {
+			out = append(out, request.PutRequest.Item)
+		}
+	})
+	if _, err := dynamo.NewLoader(keep, "t", 1).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// putFunc is an empty table that shows what is written.
+type putFunc func(*dynamodb.BatchWriteItemInput)
+
+func (putFunc) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{}, nil
+}
+
+func (f putFunc) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	f(in)
+	return &dynamodb.BatchWriteItemOutput{}, nil
+}
+
+// Damage ends a scan, with an error that names the item: a copy that lacked it would pass for a whole one.
+func TestScannerNamesWhatIsDamaged(t *testing.T) {
+	comments := manyNasty(6, 1)
+	page := encoded(t, comments)
+	delete(page[0], "an")
+	table := scanFunc(func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+		return &dynamodb.ScanOutput{Items: page}, nil
+	})
+	_, err := collect(t, dynamo.NewScanner(table, "t", 1).All(t.Context()))
+	if want := fmt.Sprintf("item of comment %s lacks attribute", comments[0].ID); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// Whichever call of a load meets whichever fault, every comment is written once, stands once in every index, and is
+// counted once.
+func TestLoadThroughEveryFault(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		comments := manyNasty(7, 30)
+		for _, fault := range faulttest.Kinds {
+			for n, met := 1, true; met; n++ {
+				direct, table := filledTable(t, endpoint, comments[:3])
+				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
+				got, err := dynamo.NewLoader(client, table, 1).Load(t.Context(), comments)
+				if want := (dynamo.LoadCounts{Written: 27, Existing: 3}); err != nil || got != want {
+					t.Errorf("call %d, %s: %+v, %v", n, fault, got, err)
+				}
+				checkEverywhere(t, direct, table, comments, fmt.Sprint("call ", n, ", ", fault))
+				met = network.Calls() >= n
+			}
+		}
+	})
+}
+
+// checkEverywhere sees that the table and each of its indexes hold the comments, each once, and nothing else.
+func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, comments []comment.Comment, where string) {
+	t.Helper()
+	want := map[string]map[string]types.AttributeValue{}
+	for _, it := range encoded(t, comments) {
+		want[partitionKey(it)] = it
+	}
+	for _, index := range []string{"", "all", "byLang", "byRating", "byLangAndRating"} {
+		input, without := &dynamodb.ScanInput{TableName: &table}, 0
+		if index != "" {
+			input.IndexName, without = &index, 3 // it lacks the keys of the other three
+		}
+		output, err := client.Scan(t.Context(), input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(output.Items) != len(want) {
+			t.Errorf("%s: %q holds %d items, want %d", where, index, len(output.Items), len(want))
+		}
+		for _, it := range output.Items {
+			whole := want[partitionKey(it)]
+			if diff := cmp.Diff(plainItem(whole, it), plainItem(it, it)); diff != "" || len(it) != len(whole)-without {
+				t.Errorf("%s: %q has %d attributes, the comment %d %s", where, index, len(it), len(whole), diff)
+			}
+		}
+	}
+}
+
+// plainItem is those attributes of an item that another has too, in a form that can be compared.
+func plainItem(it, other map[string]types.AttributeValue) map[string]string {
+	out := map[string]string{}
+	for name := range other {
+		switch value := it[name].(type) {
+		case *types.AttributeValueMemberS:
+			out[name] = "S " + value.Value
+		case *types.AttributeValueMemberN:
+			out[name] = "N " + value.Value
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package dynamo_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// Each entry is where its keys say, and costs what Amazon's engine says it does, to the byte: a comment that fills a unit
+// costs one less than the same comment with one byte more.
+func TestStored(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		comments := commenttest.Many(rand.New(rand.NewPCG(1, 12)), "p/x", 16)
+		client, table := filledTable(t, endpoint, comments)
+		store := dynamo.NewStore(client, table)
+		for i, c := range comments {
+			if strings.HasSuffix(t.Name(), "Dynoxide") && c.UpdatedAt != nil {
+				continue // it counts the digits of a number one by one, where Amazon counts pairs
+			}
+			short := 4096 - stored(t, store, c).Entries[4*(i%2)].Bytes // of the table, or of the last index
+			for _, more := range []int{short, 1} {
+				c.Text += strings.Repeat("x", more)
+				setText(t, client, table, c.ID, c.Text)
+				got := stored(t, store, c)
+				if diff := cmp.Diff(c, got.Comment); diff != "" {
+					t.Error(diff)
+				}
+				checkEntries(t, client, table, got.Entries)
+			}
+		}
+	})
+}
+
+func stored(t *testing.T, store *dynamo.Store, c comment.Comment) dynamo.Stored {
+	t.Helper()
+	out, err := store.Stored(t.Context(), c.ID)
+	if err != nil || len(out.Entries) != 5 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	return out
+}
+
+// checkEntries looks every entry up by its keys, and compares the price.
+func checkEntries(t *testing.T, client *dynamodb.Client, table string, entries []dynamo.Entry) {
+	t.Helper()
+	for _, e := range entries {
+		for _, consistently := range []bool{false, true} {
+			if consistently && e.Index != "" {
+				continue
+			}
+			input := &dynamodb.QueryInput{
+				TableName:              &table,
+				KeyConditionExpression: aws.String(e.PartitionAttr + "=:p AND " + e.SortAttr + "=:s"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":p": &types.AttributeValueMemberS{Value: e.PartitionKey}, ":s": &types.AttributeValueMemberS{Value: e.SortKey},
+				},
+				ConsistentRead:         &consistently,
+				ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+			}
+			if e.Index != "" {
+				input.IndexName = aws.String(string(e.Index))
+			}
+			output, err := client.Query(t.Context(), input)
+			if err != nil || output.Count != 1 {
+				t.Fatalf("%+v: %v, %d items", e, err, output.Count)
+			}
+			if got, want := aws.ToFloat64(output.ConsumedCapacity.CapacityUnits), e.ReadUnits(consistently); got != want {
+				t.Errorf("%q of %d bytes, %s, cost %v units, want %v", e.Index, e.Bytes, e.SortKey, got, want)
+			}
+		}
+	}
+}
+
+// A comment that is not there is told from one that cannot be fetched.
+func TestStoredOfNothing(t *testing.T) {
+	client, table := filledTable(t, dynamotest.Dynoxide(t), nil)
+	_, err := dynamo.NewStore(client, table).Stored(t.Context(), "c_01HZ0000000000000000000000")
+	if comment.KindOf(err) != comment.NotFound {
+		t.Error(err)
+	}
+	_, err = dynamo.NewStore(client, table+"x").Stored(t.Context(), "c_01HZ0000000000000000000000")
+	if comment.KindOf(err) != comment.Unavailable {
+		t.Error(err)
+	}
+}

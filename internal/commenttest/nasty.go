@@ -1,0 +1,46 @@
+package commenttest
+
+import (
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// pieces are what texts of a Nasty comment are made of: whatever one format or another takes for more than text.
+var pieces = []string{
+	"", " ", "  ", "\t", "\n", "\r\n", "\r", "\x00", "\x1b[31m", "\x7f", "\u0085", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U0010ffff",
+	`"`, `\`, `\n`, `\u0000`, "'", ",", "{", "}", "[", "#", "/", "&amp;", "&", "&#39;", "<br />", "<br>", "<b>", "</script>",
+	"ß", "日本語", "👩‍👧", "e\u0301", "null", "0", "1e5", "-", "true",
+}
+
+// Nasty makes a comment of a product that is as hard to write down and read back as a comment may be.
+func Nasty(r *rand.Rand, product string) comment.Comment {
+	c := Random(r, product)
+	c.Text = nastyText(r, 0, 12)
+	c.Title = nil
+	if r.IntN(3) > 0 {
+		title := nastyText(r, 1, 4)
+		c.Title = &title
+	}
+	c.Author = comment.Author{ID: nastyText(r, 1, 3), Name: nastyText(r, 1, 3)}
+	c.Version = 1 + r.IntN(3)
+	if r.IntN(2) == 0 {
+		updated := time.UnixMilli(r.Int64N(253402300800000)).UTC() // to the end of the year 9999
+		c.UpdatedAt = &updated
+	}
+	return c
+}
+
+// nastyText puts together so many pieces, and is not empty if it must have at least one.
+func nastyText(r *rand.Rand, least, most int) string {
+	var out strings.Builder
+	for range least + r.IntN(most-least+1) {
+		out.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	if least > 0 && out.Len() == 0 {
+		return " "
+	}
+	return out.String()
+}

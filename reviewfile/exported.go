@@ -1,0 +1,200 @@
+package reviewfile
+
+// Lines by which Talkback hands out its own comments. Such a line holds all of a comment as it is, and reading it back
+// changes nothing: no entity is resolved, no space trimmed, and the id, the version and the time of the last edit stay.
+// It says what it is by a member of its own, since an id alone could come from anyone who took it over from the API.
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// exportMark is the member that marks a line as written by Talkback; its value, a number, is the version of the form.
+const (
+	exportMark    = "talkback"
+	exportVersion = 1
+)
+
+// timeForm writes a time to the millisecond.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// exported is the form of such a line, in the order of its members. All are always there; title and updatedAt may be null.
+type exported struct {
+	Talkback   int     `json:"talkback"`
+	ID         string  `json:"id"`
+	Product    string  `json:"product"`
+	Rating     int     `json:"rating"`
+	Language   string  `json:"language"`
+	Title      *string `json:"title"`
+	Text       string  `json:"text"`
+	Author     string  `json:"author"`
+	AuthorName string  `json:"authorName"`
+	CreatedAt  string  `json:"createdAt"`
+	UpdatedAt  *string `json:"updatedAt"`
+	Version    int     `json:"version"`
+}
+
+// Append appends the line of a comment, with its end, from which a Reader of JSON Lines makes the same comment again.
+func Append(line []byte, c comment.Comment) ([]byte, error) {
+	e := exported{
+		Talkback:   exportVersion,
+		ID:         string(c.ID),
+		Product:    c.ProductID,
+		Rating:     c.Rating,
+		Language:   string(c.Language),
+		Title:      c.Title,
+		Text:       c.Text,
+		Author:     c.Author.ID,
+		AuthorName: c.Author.Name,
+		CreatedAt:  c.CreatedAt().Format(timeForm),
+		Version:    c.Version,
+	}
+	if c.UpdatedAt != nil {
+		updated := c.UpdatedAt.UTC().Format(timeForm)
+		e.UpdatedAt = &updated
+	}
+	out := lineWriter{line}
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(e)
+	return out.line, err
+}
+
+type lineWriter struct{ line []byte }
+
+// Write appends.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.line = append(w.line, p...)
+	return len(p), nil
+}
+
+// isExported tells whether a row was written by Talkback. A text or an object of the same name is anyone's.
+func (r record) isExported() bool { return r.exported != nil }
+
+// exportedOf is the object of a line if it carries the mark, else nil.
+func exportedOf(object map[string]any) map[string]any {
+	if _, marked := object[exportMark].(json.Number); marked {
+		return object
+	}
+	return nil
+}
+
+// restore makes the comment of a row that Talkback wrote.
+func (r *Reader) restore(rec record) (comment.Comment, error) {
+	m := members{object: rec.exported}
+	if version := m.number(exportMark); m.err == nil && version != exportVersion {
+		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads form %d: use a newer one", version, exportVersion)
+	}
+	c := comment.Comment{
+		ProductID: m.text("product"),
+		Rating:    m.number("rating"),
+		Title:     m.textOrNil("title"),
+		Text:      m.text("text"),
+		Author:    comment.Author{ID: m.text("author"), Name: m.text("authorName")},
+		Version:   m.number("version"),
+	}
+	id, language, created, updated := m.text("id"), m.text("language"), m.text("createdAt"), m.textOrNil("updatedAt")
+	if m.err != nil {
+		return c, m.err
+	}
+	var err error
+	if c.ID, err = comment.ParseID(id); err != nil {
+		return c, err
+	}
+	if c.Language, err = comment.ParseLanguage(language); err != nil {
+		return c, err
+	}
+	if err := r.checkCreated(created, c.CreatedAt()); err != nil {
+		return c, err
+	}
+	if c.UpdatedAt, err = r.updated(updated); err != nil {
+		return c, err
+	}
+	if c.Version < 1 {
+		return c, fmt.Errorf("the version %d is not 1 or more", c.Version)
+	}
+	return c, c.Check()
+}
+
+// checkCreated refuses a time of writing that is not the one that the id holds.
+func (r *Reader) checkCreated(text string, want time.Time) error {
+	if text == want.Format(timeForm) {
+		return nil
+	}
+	at, err := r.dates.parse(text)
+	if err != nil {
+		return err
+	}
+	if !at.Equal(want) {
+		return fmt.Errorf("createdAt is %.40q, and the id says %s: one of the two was changed; to give a comment another date, leave out %q and the id",
+			text, want.Format(timeForm), exportMark)
+	}
+	return nil
+}
+
+func (r *Reader) updated(text *string) (*time.Time, error) {
+	if text == nil {
+		return nil, nil
+	}
+	at, err := r.dates.parse(*text)
+	if err != nil {
+		return nil, fmt.Errorf("updatedAt: %w", err)
+	}
+	at = at.Truncate(time.Millisecond)
+	return &at, nil
+}
+
+// members takes values out of an object and remembers the first that was not as it has to be.
+type members struct {
+	object map[string]any
+	err    error
+}
+
+func (m *members) text(name string) string {
+	value, ok := m.object[name].(string)
+	if !ok {
+		m.miss(name, "a text")
+	}
+	return value
+}
+
+// textOrNil is nil also when the member is missing: what is null is left out before.
+func (m *members) textOrNil(name string) *string {
+	if m.object[name] == nil {
+		return nil
+	}
+	value := m.text(name)
+	return &value
+}
+
+func (m *members) number(name string) int {
+	value, _ := m.object[name].(json.Number)
+	n, err := value.Int64()
+	if err != nil {
+		m.miss(name, "a whole number")
+	}
+	return int(n)
+}
+
+func (m *members) miss(name, kind string) {
+	if m.err == nil {
+		m.err = fmt.Errorf("the line says that it is an export, and its %s is missing or not %s", name, kind)
+	}
+}
+
+// errTellsAll is for flags that would say what the file says itself.
+var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language and --language-of")
+
+// checkExport refuses options that rows which Talkback wrote have no use for.
+func (r *Reader) checkExport() error {
+	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0
+	if needless && slices.ContainsFunc(r.ahead, func(p pending) bool { return p.record.isExported() }) {
+		return errTellsAll
+	}
+	return nil
+}
