@@ -13,9 +13,9 @@ import (
 // Limits are the bounds of one operation. All are at least 1. The tags are the flags of the same meaning. The bytes of body
 // and text are bounded before, by the transport.
 //
-// Where the defaults come from: the largest thing that the explorer sends is its introspection query (1.9 KB, 164
-// tokens, 15 deep, about 200 fields as its fragments expand), and a real page is 20 products with 3 comments each beside a page of
-// 100 comments. Both fit several times over. See DESIGN.md, "Limits".
+// Where the defaults come from: the largest thing that the explorer sends is its introspection query (2 KB, fewer than 200
+// tokens, 15 deep, 240 fields and fragments as they expand), and a real page is 20 products with 3 comments each beside a page of 100
+// comments. See DESIGN.md, "Limits".
 type Limits struct {
 	// Tokens bounds the tokens of the text, comments among them.
 	Tokens int `help:"Tokens of a query's text (default: ${default})." placeholder:"N" default:"1000"`
