@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
 # Debian the latter are installed.
 
-.PHONY: run build generate explorer provision-engine provision test bench clean
+.PHONY: run build generate explorer provision-engine provision test lint vuln bench clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -12,9 +12,10 @@ run: provision-engine build
 build:
 	go build -o bin/talkback .
 
-# graph/ again, after a change of the schema.
+# graph/ again, and the Go client of the clients' tests, after a change of the schema.
 generate:
 	go run github.com/99designs/gqlgen generate
+	cd clients/genqlient && go generate
 
 # The explorer's bundle again, after a change of web/explorer.
 explorer:
@@ -30,13 +31,22 @@ provision: provision-engine
 	@internal/provision/chromium.sh
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
+	@internal/provision/clients.sh
 
-# Every test there is, and whether what was generated and bundled is up to date. With CI set, a test that cannot be run
-# fails.
-test: provision
-	go vet ./...
+# Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
+# that cannot be run fails.
+test: provision lint
 	web/explorer/check.sh
 	@internal/provision/test.sh
+
+# What gofmt, go vet and staticcheck find.
+lint:
+	@internal/lint/lint.sh
+
+# Known vulnerabilities that the program reaches. Not part of test, for it asks https://vuln.go.dev, which is not to be
+# reached from everywhere, and what it finds changes without a change here.
+vuln:
+	go tool -modfile=internal/lint/go.mod govulncheck ./...
 
 # Time, allocations, calls and read units, side by side with simpler ways to do the same.
 bench: provision-engine
@@ -44,4 +54,4 @@ bench: provision-engine
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache
+	rm -rf bin .cache clients/node_modules

@@ -63,6 +63,7 @@ var own = map[string]struct {
 	"auth":                  {[]string{"comment"}, "tokens say who someone is; what he wrote is asked elsewhere"},
 	"reviewfile":            {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
 	"sample":                {[]string{"comment"}, "likewise"},
+	"clients":               {nil, "clients speak to the API over HTTP only, as anyone's would"},
 	"web":                   {nil, "pages speak to the API over HTTP only, as anyone's would"},
 	"internal/engine":       {[]string{"internal/engine/child"}, "an engine can be run without knowing what is kept in it"},
 	"internal/engine/child": {nil, "a process is a process"},

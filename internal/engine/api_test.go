@@ -97,12 +97,12 @@ func (a api) records(table string, after int) []string {
 	a.call(service+"ListStreams", object{"TableName": table}, &streams)
 	arn := streams.Streams[0].StreamArn
 	var stream struct {
-		StreamDescription struct{ Shards []struct{ ShardId string } }
+		StreamDescription struct{ Shards []struct{ ShardID string } }
 	}
 	a.call(service+"DescribeStream", object{"StreamArn": arn}, &stream)
 	var start struct{ ShardIterator string }
 	a.call(service+"GetShardIterator", object{
-		"StreamArn": arn, "ShardId": stream.StreamDescription.Shards[0].ShardId,
+		"StreamArn": arn, "ShardId": stream.StreamDescription.Shards[0].ShardID,
 		"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": fmt.Sprint(after),
 	}, &start)
 	var page struct {

@@ -1,0 +1,153 @@
+// Apollo Client: relayStylePagination joins the pages, the normalised cache shows what was written.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { relayStylePagination } from "@apollo/client/utilities";
+import { Screen, draft, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+
+const cache = new InMemoryCache({
+  possibleTypes: { Node: ["Product", "Comment"] },
+  typePolicies: {
+    Product: { fields: { comments: relayStylePagination(["filter", "order"]) } },
+    // The name is what the author went by when writing, so it belongs to the comment, not to the id.
+    Author: { keyFields: false },
+  },
+});
+const client = new ApolloClient({ cache, link: new HttpLink({ uri: url }) });
+
+const shown = gql`
+  fragment Shown on Comment {
+    id
+    title
+    rating
+    version
+    author { id name }
+  }
+`;
+const list = gql`
+  query List($product: ID!, $first: Int, $after: String) {
+    product(id: $product) {
+      id
+      comments(first: $first, after: $after) {
+        edges { cursor node { ...Shown } }
+        pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      }
+    }
+  }
+  ${shown}
+`;
+const add = gql`
+  mutation Add($input: AddCommentInput!) {
+    addComment(input: $input) { commentEdge { cursor node { ...Shown } } userErrors { code path message } }
+  }
+  ${shown}
+`;
+const edit = gql`
+  mutation Edit($input: EditCommentInput!) {
+    editComment(input: $input) { comment { ...Shown } userErrors { code path message } }
+  }
+  ${shown}
+`;
+const remove = gql`
+  mutation Remove($input: DeleteCommentInput!) {
+    deleteComment(input: $input) { comment { id } userErrors { code path message } }
+  }
+`;
+
+// The list as a component would hold it: watched, and so shown anew with each change.
+const screen = new Screen();
+const watched = client.watchQuery({ query: list, variables: { product, first: pageSize } });
+const subscription = watched.subscribe(screen.see);
+after(() => subscription.unsubscribe());
+
+const connection = () => watched.getCurrentResult().data?.product.comments ?? { edges: [] };
+const shows = (wanted) => screen.shows(() => titlesOf(connection()), wanted);
+
+test("pages join into one list", async () => {
+  await shows(titles.slice(0, pageSize));
+  let pages = 1;
+  for (let { pageInfo } = connection(); pageInfo.hasNextPage; pages++) {
+    const { data } = await watched.fetchMore({ variables: { after: pageInfo.endCursor } });
+    ({ pageInfo } = data.product.comments);
+  }
+  assert.equal(pages, pageCount);
+  await shows(titles);
+});
+
+test("what is added heads the list", async () => {
+  const { data } = await client.mutate({
+    mutation: add,
+    variables: { input: draft("eight") },
+    update: (cache, { data }) =>
+      cache.modify({
+        id: cache.identify({ __typename: "Product", id: product }),
+        fields: {
+          comments: (all) => ({ ...all, edges: [cacheEdge(data.addComment.commentEdge), ...all.edges] }),
+        },
+      }),
+  });
+  assert.deepEqual(data.addComment.userErrors, []);
+  await shows(["eight", ...titles]);
+});
+
+// cacheEdge is an edge as the cache keeps it: the comment by its normalised id.
+const cacheEdge = (edge) => ({ ...edge, node: { __ref: cache.identify(edge.node) } });
+
+test("an edit shows in the list", async () => {
+  const { id, version } = connection().edges[2].node;
+  const { data } = await client.mutate({ mutation: edit, variables: { input: { id, version, title: "six, again" } } });
+  assert.deepEqual(data.editComment.userErrors, []);
+  await shows(["eight", "seven", "six, again", ...titles.slice(2)]);
+  assert.equal(connection().edges[2].node.version, version + 1);
+});
+
+test("a late edit is a user error and changes nothing", async () => {
+  const { id, version } = connection().edges[2].node;
+  const { data } = await client.mutate({
+    mutation: edit,
+    variables: { input: { id, version: version - 1, title: "late" } },
+  });
+  assert.deepEqual(data.editComment.userErrors.map(({ code, path }) => ({ code, path })), [
+    { code: "CONFLICT", path: ["version"] },
+  ]);
+  await shows(["eight", "seven", "six, again", ...titles.slice(2)]);
+});
+
+test("what is deleted leaves the list", async () => {
+  const { data } = await client.mutate({
+    mutation: remove,
+    variables: { input: { id: connection().edges[0].node.id } },
+    update: (cache, { data }) => {
+      cache.evict({ id: cache.identify(data.deleteComment.comment) });
+      cache.gc();
+    },
+  });
+  assert.deepEqual(data.deleteComment.userErrors, []);
+  await shows(["seven", "six, again", ...titles.slice(2)]);
+});
+
+test("the server has the same list", async () => {
+  const { data } = await client.query({
+    query: list,
+    variables: { product, first: titles.length + 1 },
+    fetchPolicy: "no-cache",
+  });
+  assert.deepEqual(data.product.comments.edges, connection().edges);
+});
+
+test("errors arrive as GraphQL errors", async () => {
+  const failing = (query, variables) =>
+    client.query({ query, variables, fetchPolicy: "no-cache" }).then(
+      () => assert.fail("no error"),
+      (error) => {
+        assert.ok(CombinedGraphQLErrors.is(error), `${error.name}: ${error.message}`);
+        return error.errors;
+      },
+    );
+  const [field] = await failing(list, { product, after: "no cursor" });
+  assert.equal(field.extensions.code, "BAD_CURSOR");
+  assert.deepEqual(field.path, ["product", "comments"]);
+  const [request] = await failing(gql`{ noSuchField }`);
+  assert.match(request.message, /noSuchField/);
+});

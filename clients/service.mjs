@@ -1,0 +1,57 @@
+// What each program here is told of the service under test, and how it waits for what its client shows.
+
+import assert from "node:assert/strict";
+
+/** The address of the GraphQL endpoint. */
+export const url = process.env.TALKBACK_URL;
+
+/** A product that the program has for itself, with comments whose titles are `titles`. */
+export const product = process.env.TALKBACK_PRODUCT;
+
+/** The titles of the product's comments, newest first. */
+export const titles = ["seven", "six", "five", "four", "three", "two", "one"];
+
+/** A page size that parts them into pages of which the last is not full. */
+export const pageSize = 3;
+
+/** How many pages that makes. */
+export const pageCount = Math.ceil(titles.length / pageSize);
+
+/** A comment to add. Its author has the id of the product: a shop may number its customers and its products from 1 both. */
+export const draft = (title) => ({
+  productId: product,
+  rating: 4,
+  language: "en",
+  title,
+  text: "Written by a client.",
+  author: { id: product, name: "Ada" },
+});
+
+/** The titles of a connection's comments. */
+export const titlesOf = (connection) => connection.edges.map((edge) => edge.node.title);
+
+// patience bounds each wait for a condition, in milliseconds. It is reached only by a failure.
+const patience = 20_000;
+
+/** What a client shows, for those that show changes a moment later: `see` is told of each change. */
+export class Screen {
+  #changed = () => {};
+
+  see = () => this.#changed();
+
+  /** Waits until what `read` finds is as wanted. */
+  async shows(read, wanted) {
+    const deadline = Date.now() + patience;
+    while (JSON.stringify(read()) !== JSON.stringify(wanted) && Date.now() < deadline) {
+      await this.#change(deadline - Date.now());
+    }
+    assert.deepEqual(read(), wanted);
+  }
+
+  #change(within) {
+    return new Promise((resolve) => {
+      const late = setTimeout(resolve, within);
+      this.#changed = () => (clearTimeout(late), resolve());
+    });
+  }
+}
