@@ -15,6 +15,8 @@ const (
 	// assumedItemBytes is what an item of an index is assumed to have, before anything is known of a product's comments:
 	// 200 bytes of keys and short attributes, and a text of some 130 words.
 	assumedItemBytes = 1 << 10
+	// writePrice is how many read units cost as much as a write unit: https://aws.amazon.com/dynamodb/pricing/on-demand/
+	writePrice = 5
 )
 
 // PageUnits is what one page of a list may cost: its first wave of reads, if every partition holds as many comments as
@@ -32,3 +34,7 @@ func (s *Store) PageUnits(q comment.Query) float64 {
 
 // CommentUnits is what fetching one comment costs: a consistent read of its own.
 func (*Store) CommentUnits() float64 { return 1 }
+
+// WriteUnits is what writing one comment costs, in as many read units as have the same price: a write unit for the table
+// and for each index.
+func (*Store) WriteUnits() float64 { return float64(writePrice * (1 + len(indexes))) }

@@ -50,7 +50,7 @@ type Options struct {
 	Prices limits.Prices
 	// NoIntrospection refuses questions about the schema, and names nothing of it in errors.
 	NoIntrospection bool
-	// Authenticate notes who a request comes from, for those who decide what it may do. Required.
+	// Authenticate notes who a request comes from, for those who decide what it may do. If not provided, nobody.
 	Authenticate func(http.Handler) http.Handler
 	// Pages serves the pages for people: everything that is not the API. Required.
 	Pages http.Handler
@@ -95,8 +95,10 @@ func (o Options) around(api http.Handler) http.Handler {
 		o.withPlace,     // after the body, which may take its time
 		withETag,        // outside of compressed: the tag is that of the compressed bytes
 		compressed,
-		o.Authenticate,
 		o.withRequest,
+	}
+	if o.Authenticate != nil {
+		layers = append(layers, o.Authenticate)
 	}
 	for _, layer := range slices.Backward(layers) {
 		api = layer(api)

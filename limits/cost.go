@@ -16,6 +16,8 @@ type Prices interface {
 	PageUnits(q comment.Query) float64
 	// CommentUnits is what fetching one comment by its id costs.
 	CommentUnits() float64
+	// WriteUnits is what writing one comment costs, in as many read units as have the same price.
+	WriteUnits() float64
 }
 
 // place is where a field stands: how often it is resolved, and the sizes of what is above it.
@@ -78,6 +80,9 @@ type question struct {
 // weights say of each field that reads, or whose value is a list, what it costs once, and what that makes of the place
 // inside it. Other lists of objects count as a hundred elements.
 var weights = map[string]func(q question, inside *place) (units float64){
+	"Mutation.addComment":     question.write,
+	"Mutation.editComment":    question.write,
+	"Mutation.deleteComment":  question.write,
 	"Query.comment":           func(q question, _ *place) float64 { return q.commentUnits("id") },
 	"Query.node":              func(q question, _ *place) float64 { return q.commentUnits("id") },
 	"Query.nodes":             func(q question, inside *place) float64 { return q.ids(inside) },
@@ -88,8 +93,25 @@ var weights = map[string]func(q question, inside *place) (units float64){
 	"Product.latestNegative":  question.latestOfTwo,
 	"CommentConnection.edges": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
 	"CommentConnection.nodes": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
-	"QueryPlan.reads":         func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+
+	"AddCommentPayload.userErrors":    problems,
+	"EditCommentPayload.userErrors":   problems,
+	"DeleteCommentPayload.userErrors": problems,
+
+	"QueryPlan.reads": func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
 }
+
+// write is the price of a change. All of them read the comment first or the key afterwards.
+func (q question) write(*place) float64 { return q.prices.WriteUnits() + q.prices.CommentUnits() }
+
+// problems counts as many as one input can have.
+func problems(_ question, inside *place) float64 {
+	inside.times *= maxProblems
+	return 0
+}
+
+// maxProblems is one for each field of the largest input.
+const maxProblems = 8
 
 // ids multiplies what is inside by the number of ids, and gives what fetching those of comments costs.
 func (q question) ids(inside *place) (units float64) {
