@@ -31,7 +31,7 @@ export const draft = (title) => ({
 export const titlesOf = (connection) => connection.edges.map((edge) => edge.node.title);
 
 // patience bounds each wait for a condition, in milliseconds. It is reached only by a failure.
-const patience = 20_000;
+const patience = 10_000;
 
 /** What a client shows, for those that show changes a moment later: `see` is told of each change. */
 export class Screen {

@@ -9,7 +9,7 @@ rmSync("__generated__", { recursive: true, force: true });
 mkdirSync("__generated__");
 // The compiler reads no schema under another ending.
 copyFileSync("../../schema.graphqls", "schema.graphql");
-execFileSync(compiler, ["relay.config.json", "--output", "quiet"], { stdio: "inherit" });
+execFileSync(compiler, ["relay.config.json", "--output", "quiet-with-errors"], { stdio: "inherit" });
 
 // Compiled as if it stood beside the artifacts, which is where it will.
 const { code } = babel.transformSync(readFileSync("Comments.js", "utf8"), {
