@@ -1,0 +1,125 @@
+package authoring_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/authoring"
+	"github.com/talkback/talkback/comment"
+)
+
+// desk has one comment on it, which others keep editing while it is being deleted.
+type desk struct {
+	kept   comment.Comment
+	edits  int // to come before a delete gets through
+	writes int
+}
+
+func (d *desk) Comment(context.Context, comment.ID) (comment.Comment, error) { return d.kept, nil }
+
+func (d *desk) Add(_ context.Context, c comment.Comment, _ string) (comment.Comment, error) {
+	d.writes++
+	return c, nil
+}
+
+func (d *desk) Replace(_ context.Context, _, after comment.Comment) error {
+	d.writes++
+	d.kept = after
+	return nil
+}
+
+func (d *desk) Delete(ctx context.Context, c comment.Comment) error {
+	d.writes++
+	if d.edits > 0 {
+		d.edits--
+		d.kept.Version++
+	}
+	if c.Version != d.kept.Version {
+		return comment.Errorf(comment.Conflict, "changed")
+	}
+	return ctx.Err()
+}
+
+type everyone struct{}
+
+func (everyone) MayWrite(context.Context, string) error { return nil }
+
+type nobody struct{}
+
+func (nobody) MayWrite(context.Context, string) error { return comment.Errorf(comment.Forbidden, "no") }
+
+var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func newDesk(edits int) *desk {
+	return &desk{edits: edits, kept: comment.Comment{
+		ID: comment.IDOf(comment.FirstAt(written)), ProductID: "p", Rating: 4, Language: "en",
+		Author: comment.Author{ID: "a", Name: "A"}, Version: 1,
+	}}
+}
+
+// The time of an edit is now to the millisecond, but never before the comment was written or edited last, though the
+// clock of this server be behind that of the other.
+func TestTimeOfEditNeverGoesBack(t *testing.T) {
+	store := newDesk(0)
+	for _, row := range []struct{ now, want time.Duration }{
+		{-time.Hour, 0},
+		{time.Minute + 1500*time.Microsecond, time.Minute + time.Millisecond},
+		{time.Second, time.Minute + time.Millisecond},
+		{time.Hour, time.Hour},
+	} {
+		d := authoring.Desk{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
+		before := store.kept.Version
+		after, problems, err := d.Edit(t.Context(), store.kept.ID, before, comment.Change{})
+		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
+			t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
+		}
+	}
+}
+
+// Without a version, a delete outlasts edits that come between; with one, it does not.
+func TestDeleteBesideEdits(t *testing.T) {
+	store := newDesk(3)
+	d := authoring.Desk{Store: store, Authorizer: everyone{}}
+	if c, problems, err := d.Delete(t.Context(), store.kept.ID, nil); err != nil || len(problems) > 0 || c.Version != 4 {
+		t.Errorf("whatever the version: %+v, %v, %v", c, problems, err)
+	}
+	store, version := newDesk(1), 1
+	d.Store = store
+	if _, problems, err := d.Delete(t.Context(), store.kept.ID, &version); err != nil || len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+		t.Errorf("version 1 of a comment that is being edited: %v, %v", problems, err)
+	}
+}
+
+// Who may not write does not get to the store.
+func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
+	store, version := newDesk(0), 1
+	d := authoring.Desk{Store: store, Authorizer: nobody{}}
+	draft := comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}
+	_, _, add := d.Add(t.Context(), draft, "")
+	_, _, edit := d.Edit(t.Context(), store.kept.ID, 1, comment.Change{})
+	_, _, late := d.Edit(t.Context(), store.kept.ID, 7, comment.Change{})
+	_, _, remove := d.Delete(t.Context(), store.kept.ID, &version)
+	_, _, removeAny := d.Delete(t.Context(), store.kept.ID, nil)
+	for _, err := range []error{add, edit, late, remove, removeAny} {
+		if comment.KindOf(err) != comment.Forbidden {
+			t.Errorf("%v, want forbidden", err)
+		}
+	}
+	if store.writes > 0 {
+		t.Errorf("%d writes", store.writes)
+	}
+}
+
+// A new comment stands at the time of writing, and no two at the same place.
+func TestPlaceOfANewComment(t *testing.T) {
+	d := authoring.Desk{Store: newDesk(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
+	seen := map[comment.ID]bool{}
+	for range 100 {
+		c, problems, err := d.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, "")
+		if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written) || seen[c.ID] {
+			t.Fatalf("%+v, %v, %v", c, problems, err)
+		}
+		seen[c.ID] = true
+	}
+}
