@@ -72,10 +72,12 @@ var faults = []fault{
 	{name: "a page of a proxy", do: func(e exchange) (*http.Response, error) { return e.answer(503, "<html>Service Unavailable</html>") }},
 	{name: "the answer is cut", do: exchange.cut},
 	{name: "the answer is garbled", do: exchange.garbled},
-	{name: "performed twice", do: exchange.twice},
+	{name: performedTwice, do: exchange.twice},
 	{name: "another transaction in the way", only: "TransactWriteItems", do: func(e exchange) (*http.Response, error) { return e.canceled("TransactionConflict", "None") }},
 	{name: "a transaction throttled", only: "TransactWriteItems", do: func(e exchange) (*http.Response, error) { return e.canceled("None", "ThrottlingError") }},
 }
+
+const performedTwice = "performed twice"
 
 const brokenInside = `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"secret inside"}`
 

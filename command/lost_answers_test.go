@@ -174,7 +174,8 @@ func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan 
 	}
 	there := what(everything(t, a.session.Client, a.session.Table, product))
 	checkOutcome(t, when, got, said, there, before, after)
-	if strings.HasPrefix(when, "once") && got != success {
+	// Only DynamoDB's own second try of a delete cannot be told from someone else's delete.
+	if strings.HasPrefix(when, "once") && (got != success || said != "" && f.name != performedTwice) {
 		t.Errorf("%s: one fault alone fails the write: %s", when, said)
 	}
 	if w.again {
@@ -218,14 +219,15 @@ func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
 	if edited.codes() != "" {
 		t.Fatal(edited.codes())
 	}
-	comments[7].Text, comments[7].Version, comments[7].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
+	want := slices.Clone(comments)
+	want[7].Text, want[7].Version, want[7].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
 
 	client, network := over(a.session.Client, once(n, f))
 	counts, err := dynamo.NewLoader(client, a.session.Table, 1).Load(t.Context(), comments[:40])
 	if err = errors.Join(err, network.flush()); err != nil || counts != (dynamo.LoadCounts{Written: 20, Existing: 20}) {
 		t.Errorf("at call %d: %+v, %v", n, counts, err)
 	}
-	checkImported(t, a, comments[:40])
+	checkImported(t, a, want[:40])
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -240,7 +242,7 @@ func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
 	if err = errors.Join(err, cutOff.flush()); err != nil || counts.Written+counts.Existing != len(comments) {
 		t.Errorf("after faults from call %d on: %+v, %v", n, counts, err)
 	}
-	checkImported(t, a, comments)
+	checkImported(t, a, want)
 	return network.calls
 }
 

@@ -12,6 +12,7 @@ import (
 // Whatever a draft holds, it is refused with reasons, or becomes a comment that may be kept and is read back the same.
 func FuzzDraft(f *testing.F) {
 	f.Add("teapot", 4, "EN-us", "Pours well", "No drips.\nNice.", "u1", "Ada", int64(1_700_000_000_000))
+	f.Add("teapot", 5, "und", "", "", "u1", "A", int64(1))
 	f.Add("", 0, "", "", "", "", "", int64(-1))
 	f.Add("c_1", 6, "klingonisch", "\a", "\x00", "a\tb", " ", int64(0))
 	f.Add("a/de/5", 1, "iw", "é", "\xff", "x", "コーヒー", int64(1)<<60)
