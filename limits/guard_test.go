@@ -148,7 +148,7 @@ func TestAnswerOfLargeTexts(t *testing.T) {
 }
 
 // panicking fails where a resolver would: in its own code.
-type panicking struct{ shop }
+type panicking struct{}
 
 // Comments implements resolvers.Lister.
 func (panicking) Comments(context.Context, comment.Query) (comment.Page, error) {
