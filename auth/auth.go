@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"net"
 	"net/http"
 	"strings"
 
@@ -67,29 +68,38 @@ func (g *Guard) Open() bool { return g.moderator == nil && g.key == nil }
 
 type contextKey struct{}
 
+// caller is what a request says of who sends it.
+type caller struct {
+	token string // empty for none
+	host  string // by which name this server was asked
+}
+
 // WithToken gives the requests that pass through it the bearer token of their Authorization header.
 func WithToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token, ok := bearer(r.Header.Get("Authorization")); ok {
-			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, token))
-		}
-		next.ServeHTTP(w, r)
+		token, _ := bearer(r.Header.Get("Authorization"))
+		ctx := context.WithValue(r.Context(), contextKey{}, caller{token: token, host: r.Host})
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
 // bearer is the token of a header as RFC 6750, section 2.1, has it.
 func bearer(header string) (token string, ok bool) {
 	scheme, token, found := strings.Cut(header, " ")
-	return strings.TrimSpace(token), found && strings.EqualFold(scheme, "Bearer")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(token), true
 }
 
 // MayWrite returns nil when the request that the context belongs to may write as the author, or change what he wrote; an
 // Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
 func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
+	from, _ := ctx.Value(contextKey{}).(caller)
 	if g.Open() {
-		return nil
+		return from.isHere()
 	}
-	token, _ := ctx.Value(contextKey{}).(string)
+	token := from.token
 	if token == "" {
 		return comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN")
 	}
@@ -104,6 +114,20 @@ func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
 		return comment.Errorf(comment.Forbidden, "the token is another author's: everyone may write and change his own comments only")
 	}
 	return nil
+}
+
+// isHere returns a Forbidden error unless the server was asked by a name that means this machine. Without tokens, a page
+// that reaches it under a name of its own must not write in the name of whoever looks at that page.
+func (c caller) isHere() error {
+	name := c.host
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	if name == "" || strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return comment.Errorf(comment.Forbidden, "without tokens, only this machine may write: ask for http://localhost, or give the server tokens to accept")
 }
 
 // isModerator compares hashes, so that the time it takes tells nothing of the token.

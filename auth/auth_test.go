@@ -97,18 +97,24 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 // the answer.
 func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	t.Helper()
-	var err error
-	request := httptest.NewRequest(http.MethodPost, "/graphql", nil)
+	request := httptest.NewRequest(http.MethodPost, "http://localhost/graphql", nil)
 	if header != "" {
 		request.Header.Set("Authorization", header)
 	}
+	return mayWriteBy(t, g, request)
+}
+
+// mayWriteBy is mayWrite by a request.
+func mayWriteBy(t testing.TB, g *auth.Guard, request *http.Request) comment.Kind {
+	t.Helper()
+	var err error
 	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		err = g.MayWrite(r.Context(), "ada")
 	})).ServeHTTP(httptest.NewRecorder(), request)
 	if err == nil {
 		return allowed
 	}
-	if _, token, ok := strings.Cut(header, " "); ok && token != "" && strings.Contains(err.Error(), token) {
+	if _, token, ok := strings.Cut(request.Header.Get("Authorization"), " "); ok && token != "" && strings.Contains(err.Error(), token) {
 		t.Errorf("the error tells the token: %v", err)
 	}
 	return comment.KindOf(err)
@@ -237,6 +243,22 @@ func TestModerators(t *testing.T) {
 	both := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "EdDSA", Key: s.text})
 	if got := mayWrite(t, both, "Bearer "+s.token(t, claims(nil), "")); got != allowed {
 		t.Errorf("an author beside moderators: %d", got)
+	}
+}
+
+// Without tokens, who writes has to call the server by a name that means his own machine.
+func TestOpenToThisMachineAlone(t *testing.T) {
+	open := guard(t, auth.Settings{})
+	for host, want := range map[string]comment.Kind{
+		"localhost:8080": allowed, "LOCALHOST": allowed, "127.0.0.1:8080": allowed, "127.8.8.8": allowed, "[::1]:8080": allowed,
+		"shop.example:8080": comment.Forbidden, "localhost.shop.example": comment.Forbidden, "192.168.1.2": comment.Forbidden,
+		"[2001:db8::1]:8080": comment.Forbidden, "127.0.0.1.shop.example": comment.Forbidden,
+	} {
+		request := httptest.NewRequest(http.MethodPost, "/graphql", nil)
+		request.Host = host
+		if got := mayWriteBy(t, open, request); got != want {
+			t.Errorf("asked for as %s: %d, want %d", host, got, want)
+		}
 	}
 }
 

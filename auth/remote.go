@@ -26,6 +26,8 @@ const (
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of whoever needs it.
 	fetchTimeout = 5 * time.Second
+	// maxKeysBytes bounds a set of keys. A key is one to two kilobytes, with its certificates.
+	maxKeysBytes = 1 << 20
 )
 
 // remoteKeys are the keys at an address.
@@ -43,18 +45,38 @@ type remoteKeys struct {
 // newRemoteKeys fetches the keys. When that fails, the server starts all the same: it can do much without them, and asks
 // again when a token comes.
 func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
-	if u, err := url.Parse(s.JWKS); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	u, err := url.Parse(s.JWKS)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, errors.New("--jwks-url is not an address: give one such as https://login.example.com/jwks.json")
+	}
+	if u.Scheme == "http" && (caller{host: u.Host}).isHere() != nil {
+		return nil, errors.New("--jwks-url is not safe: keys that come by plain HTTP could be changed on their way; give an address that begins with https")
 	}
 	known := jwkset.NewMemoryStorage()
 	choose, err := keyfunc.New(keyfunc.Options{Ctx: ctx, Storage: known})
 	if err != nil {
 		return nil, fmt.Errorf("the keys at --jwks-url: %w", err)
 	}
-	r := &remoteKeys{settings: s, ctx: ctx, known: known, choose: choose, client: &http.Client{Timeout: fetchTimeout}}
+	r := &remoteKeys{settings: s, ctx: ctx, known: known, choose: choose, client: keysClient()}
 	r.fetched = s.Now()
 	return r, r.fetch(refreshEvery)
 }
+
+// keysClient takes no longer and reads no more than keys can need.
+func keysClient() *http.Client {
+	return &http.Client{Timeout: fetchTimeout, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			response.Body = http.MaxBytesReader(nil, response.Body, maxKeysBytes)
+		}
+		return response, err
+	})}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // key is the key, or the keys, that may have signed a token.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {

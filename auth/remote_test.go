@@ -234,3 +234,30 @@ func TestFetchingEnds(t *testing.T) {
 		t.Errorf("%d after %d fetches", got, host.fetches.Load())
 	}
 }
+
+// A set of keys without an end is not read to its end.
+func TestKeysAreBounded(t *testing.T) {
+	sent := make(chan int, 1)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		total := 0
+		for chunk := bytes.Repeat([]byte(" "), 64<<10); total < 64<<20; {
+			n, err := w.Write(chunk)
+			total += n
+			if err != nil {
+				break
+			}
+		}
+		select {
+		case sent <- total:
+		default:
+		}
+	}))
+	defer host.Close()
+	g, _, _ := remoteGuard(t, "ES256", host.URL)
+	if total := <-sent; total > 32<<20 {
+		t.Errorf("%d MB of keys were read", total>>20)
+	}
+	if got := mayWrite(t, g, "Bearer "+signers(t)["ES256"].token(t, claims(nil), "k1")); got != comment.Unauthenticated {
+		t.Errorf("without keys: %d", got)
+	}
+}

@@ -49,6 +49,7 @@ func TestSettingsErrors(t *testing.T) {
 		{"both key and address", auth.Settings{Algorithm: "RS256", Key: all["RS256"].text, JWKS: "https://login.example.com/"}},
 		{"an address that is none", auth.Settings{Algorithm: "RS256", JWKS: "login.example.com/password"}},
 		{"an address of a file", auth.Settings{Algorithm: "RS256", JWKS: "file://password/keys.json"}},
+		{"an address without encryption", auth.Settings{Algorithm: "RS256", JWKS: "http://login.example.com/password"}},
 		{"a shared secret at an address", auth.Settings{Algorithm: "HS256", JWKS: "https://login.example.com/"}},
 	} {
 		_, err := auth.New(t.Context(), row.settings)
