@@ -78,15 +78,15 @@ func BenchmarkImportLong(b *testing.B) {
 }
 
 // startEngine starts the engine as the program does, on disk and with its stream records looked after.
-func startEngine(b *testing.B) (endpoint string) {
-	b.Helper()
-	local, err := engine.Start(b.Context(), engine.Options{Folder: b.TempDir(), Binary: dynamotest.DynoxideBinary(b), Owner: "benchmark"})
+func startEngine(tb testing.TB) (endpoint string) {
+	tb.Helper()
+	local, err := engine.Start(tb.Context(), engine.Options{Folder: tb.TempDir(), Binary: dynamotest.DynoxideBinary(tb), Owner: tb.Name()})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := local.Stop(); err != nil {
-			b.Error(err)
+			tb.Error(err)
 		}
 	})
 	return local.Endpoint()

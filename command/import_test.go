@@ -154,7 +154,7 @@ func TestImportWithoutRejects(t *testing.T) {
 func TestImportInterrupted(t *testing.T) {
 	for name, rows := range map[string]int{"writing": 9000, "waiting for the rest of a chunk": 1500} {
 		t.Run(name, func(t *testing.T) {
-			i := newImporter(t, dynamotest.Dynoxide(t))
+			i := newImporter(t, startEngine(t))
 			ctx, cancel := context.WithCancel(t.Context())
 			in, out := io.Pipe()
 			defer out.Close()
@@ -199,7 +199,7 @@ func TestImportInterruptedBeforeAnyInput(t *testing.T) {
 
 // An engine that refuses stops the import, which says where. Running it again completes it.
 func TestImportStopsAndGoesOn(t *testing.T) {
-	target, err := url.Parse(dynamotest.Dynoxide(t))
+	target, err := url.Parse(startEngine(t))
 	if err != nil {
 		t.Fatal(err)
 	}
