@@ -1,0 +1,44 @@
+// Package stream reads the table's stream: shards, their order, who reads which, and how far each was read. It hands the
+// records to a handler and knows nothing of what they are about.
+package stream
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Position is the place of a record among all records of the same item, also across shards: a later one sorts above an
+// earlier one as text. The zero value is before all.
+type Position string
+
+// sequenceDigits is the length that AWS documents as the longest of a sequence number.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_streams_StreamRecord.html
+const sequenceDigits = 40
+
+// PositionOf is the position of a record in the stream of a label, which is the time when that stream was switched on:
+// those of a later stream of the same table sort above those of an earlier one.
+func PositionOf(label, sequenceNumber string) Position {
+	padding := max(0, sequenceDigits-len(sequenceNumber))
+	return Position(label + "/" + strings.Repeat("0", padding) + sequenceNumber)
+}
+
+// Record is one change of one item of the table.
+type Record struct {
+	// Position orders the records of an item.
+	Position Position
+	// Created is when the change was made, to the second. It orders nothing.
+	Created time.Time
+	// Old and New are the item before and after the change, nil where it was not there.
+	Old, New map[string]types.AttributeValue
+}
+
+// Handler works off records.
+type Handler interface {
+	// Handle works off records in their order, all of them unless it returns an error. It may get a record again, after
+	// later ones too, and at the same time as another process does. An error of the kinds Throttled, Unavailable, Timeout
+	// or Canceled may pass; any other is the fault of a record.
+	Handle(ctx context.Context, records []Record) error
+}
