@@ -1,0 +1,212 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/merge"
+)
+
+// The leaderboard lies in the index ByLangAndRating, beside the comments. One of its partitions would take 1,000 writes a
+// second, so it is parted by product into shards, and read as a merge of them.
+const (
+	leadersPrefix = "LEADERS#"
+	// defaultLeaderShards is the number of shards of a table for which no rebuild has chosen another.
+	defaultLeaderShards = 4
+	// MaxLeaderShards bounds that number: each shard is a read of every leaderboard.
+	MaxLeaderShards = 64
+	// maxLeaderCount is taken minus the count to make the sort key, so that the index lists the highest count first and, of
+	// equal counts, the product whose id sorts first.
+	maxLeaderCount = 9_999_999_999
+	languageSK     = "S#"
+)
+
+// leaderPlace is what the place of a product on a leaderboard hangs on.
+type leaderPlace struct {
+	product string
+	// language is empty on the leaderboard of all languages.
+	language comment.Language
+	count    int
+}
+
+// addLeaderKeys gives an item its place on the leaderboard, none if the count is not above 0.
+func addLeaderKeys(it item, p leaderPlace, shards int) {
+	if p.count <= 0 {
+		return
+	}
+	it[ByLangAndRating.partitionAttr()] = &types.AttributeValueMemberS{Value: leaderPartition(p.language, leaderShard(p.product, shards))}
+	it[attrSort] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product)}
+}
+
+// parseLeaderKey reads the count and the product out of a sort key.
+func parseLeaderKey(text string) (comment.Leader, error) {
+	complement, product, found := strings.Cut(text, "#")
+	n, err := strconv.Atoi(complement)
+	if !found || err != nil {
+		return comment.Leader{}, fmt.Errorf("%q is no sort key of a leaderboard", text)
+	}
+	return comment.Leader{Product: product, Count: maxLeaderCount - n}, nil
+}
+
+// leaderPartition is the partition key of a shard of a leaderboard. A language is never a number.
+func leaderPartition(language comment.Language, shard int) string {
+	if language != "" {
+		return leadersPrefix + string(language) + "#" + strconv.Itoa(shard)
+	}
+	return leadersPrefix + strconv.Itoa(shard)
+}
+
+func leaderShard(product string, shards int) int {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(product)) // it never fails
+	return int(hash.Sum32() % uint32(shards))
+}
+
+// languageKey is the primary key of a product's entry on the leaderboard of a language.
+func languageKey(product string, language comment.Language) item {
+	return productKey(product, languageSK+string(language))
+}
+
+// languageItem is a product's entry on the leaderboard of a language.
+func languageItem(p leaderPlace, shards int) item {
+	out := languageKey(p.product, p.language)
+	addLeaderKeys(out, p, shards)
+	return out
+}
+
+// Settings of the statistics of a whole table, in one item.
+const (
+	settingsPK = "STATISTICS"
+	settingsSK = "LEADERS"
+	attrShards = "shards" // N, how many there are
+	attrWas    = "was"    // N, how many there were, while a rebuild moves what is in them
+)
+
+// leaderSettings say into how many shards the leaderboard is parted.
+type leaderSettings struct {
+	shards int
+	// was is the number of before, 0 unless a rebuild is under way that changes it.
+	was int
+}
+
+func settingsKey() item {
+	return item{
+		attrPK: &types.AttributeValueMemberS{Value: settingsPK},
+		attrSK: &types.AttributeValueMemberS{Value: settingsSK},
+	}
+}
+
+// decodeSettings reads the settings; none are the default ones.
+func decodeSettings(in item) (leaderSettings, error) {
+	if len(in) == 0 {
+		return leaderSettings{shards: defaultLeaderShards}, nil
+	}
+	r := itemReader{item: in}
+	s := leaderSettings{shards: int(r.number(attrShards))}
+	if in[attrWas] != nil {
+		s.was = int(r.number(attrWas))
+	}
+	if r.missing != "" || s.shards < 1 || s.shards > MaxLeaderShards || s.was > MaxLeaderShards {
+		return s, fmt.Errorf("item %s/%s does not say how many shards the leaderboard has", settingsPK, settingsSK)
+	}
+	return s, nil
+}
+
+// settingsUnchanged is the condition that the settings are as they were read.
+func settingsUnchanged(s leaderSettings) (condition string, values item) {
+	return "attribute_not_exists(" + attrShards + ") AND :shards = :default OR " + attrShards + " = :shards", item{
+		":shards":  number(int64(s.shards)),
+		":default": number(defaultLeaderShards),
+	}
+}
+
+// readSettings fetches the settings of the leaderboard.
+func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: settingsKey()})
+	if err != nil {
+		return leaderSettings{}, wrap(err, "GetItem %s", settingsPK)
+	}
+	return decodeSettings(output.Item)
+}
+
+// Leaders are the products with most comments of the best rating in one language, or in all if that is empty: at most
+// first of them, which is 1 or more. Reads are eventually consistent.
+func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
+	settings, err := s.readSettings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	board := leaderboard{client: s.client, table: s.table, language: language}
+	board.starts = make([]item, max(settings.shards, settings.was))
+	leaders, err := merge.New(len(board.starts), compareLeaders, board.read).Take(ctx, first)
+	if err != nil {
+		return nil, wrap(err, "leaderboard")
+	}
+	for i := range leaders {
+		leaders[i].Rank = i + 1
+	}
+	return leaders, nil
+}
+
+// compareLeaders puts the product of more comments first, and among equals the one whose id sorts first, as the sort key
+// does.
+func compareLeaders(a, b comment.Leader) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Product, b.Product))
+}
+
+// leaderboard is a leaderboard that is being read.
+type leaderboard struct {
+	client   querier
+	table    string
+	language comment.Language
+	starts   []item // where each shard is read on, nil at its beginning
+}
+
+// read reads on in the shards that ran dry. Any of them may hold all that are missing.
+func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
+	batches := make([]merge.Batch[comment.Leader], len(dry))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxCallsAtOnce)
+	for i, shard := range dry {
+		group.Go(recovered(func() (err error) {
+			batches[i], err = b.call(ctx, shard, missing)
+			return err
+		}))
+	}
+	return batches, group.Wait()
+}
+
+func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
+	key := leaderPartition(b.language, shard)
+	output, err := b.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 aws.String(b.table),
+		IndexName:                 aws.String(string(ByLangAndRating)),
+		KeyConditionExpression:    aws.String(ByLangAndRating.partitionAttr() + " = :p"),
+		ExpressionAttributeValues: item{":p": &types.AttributeValueMemberS{Value: key}},
+		ProjectionExpression:      aws.String(attrSort),
+		Limit:                     aws.Int32(int32(limit)),
+		ExclusiveStartKey:         b.starts[shard],
+	})
+	if err != nil {
+		return merge.Batch[comment.Leader]{}, wrap(err, "Query %s %s", ByLangAndRating, key)
+	}
+	b.starts[shard] = output.LastEvaluatedKey
+	batch := merge.Batch[comment.Leader]{Items: make([]comment.Leader, len(output.Items)), Done: len(output.LastEvaluatedKey) == 0}
+	for i, it := range output.Items {
+		r := itemReader{item: it}
+		if batch.Items[i], err = parseLeaderKey(r.text(attrSort)); err != nil {
+			return batch, err
+		}
+	}
+	return batch, nil
+}

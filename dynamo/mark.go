@@ -1,0 +1,122 @@
+package dynamo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// A mark says as what a comment is counted. It stands beside the product's statistics, and is changed in one transaction
+// with them: at every moment the counts are the sum of the marks.
+const (
+	markSKPrefix = "M#"
+	attrCell     = "s" // S, language and rating; left out when the comment is not counted
+	attrPosition = "p" // S, of the last record of the stream that the mark follows; left out when it follows none
+
+	// forgetAfter is how long the mark of a deleted comment stays. Records live for 24 hours in the stream, and none that
+	// was read is applied later than an hour after that.
+	forgetAfter = 72 * time.Hour
+)
+
+// mark says as what a comment is counted.
+type mark struct {
+	// cell is nil when the comment is not counted.
+	cell *comment.Cell
+	// position is that of the last record that the mark follows.
+	position stream.Position
+	// exists is whether the table holds the mark.
+	exists bool
+}
+
+func markKey(product string, id comment.ID) item {
+	return productKey(product, markSKPrefix+id.Position().String())
+}
+
+func markItem(product string, id comment.ID, m mark, now time.Time) item {
+	out := markKey(product, id)
+	if m.position != "" {
+		out[attrPosition] = &types.AttributeValueMemberS{Value: string(m.position)}
+	}
+	if m.cell == nil {
+		out[attrTTL] = number(now.Add(forgetAfter).Unix())
+		return out
+	}
+	out[attrCell] = &types.AttributeValueMemberS{Value: cellText(*m.cell)}
+	return out
+}
+
+// decodeMark reads a mark; none is that of a comment which was never counted.
+func decodeMark(in item) (mark, error) {
+	if len(in) == 0 {
+		return mark{}, nil
+	}
+	m := mark{exists: true}
+	r := itemReader{item: in}
+	if in[attrPosition] != nil {
+		m.position = stream.Position(r.text(attrPosition))
+	}
+	if in[attrCell] != nil {
+		cell, err := parseCell(r.text(attrCell))
+		if err != nil {
+			return m, fmt.Errorf("mark %s: %w", r.text(attrSK), err)
+		}
+		m.cell = &cell
+	}
+	if r.missing != "" {
+		return m, fmt.Errorf("mark %s: attribute %q is of another type", r.text(attrSK), r.missing)
+	}
+	return m, nil
+}
+
+// idOfMark is the comment of a mark, by its sort key.
+func idOfMark(sortKey string) (comment.ID, error) {
+	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, markSKPrefix))
+	if err != nil {
+		return "", fmt.Errorf("%q is no sort key of a mark", sortKey)
+	}
+	return comment.IDOf(position), nil
+}
+
+// unchanged is the condition that a mark is as it was read.
+func (m mark) unchanged() (condition string, values item) {
+	if !m.exists {
+		return "attribute_not_exists(" + attrPK + ")", nil
+	}
+	values = item{}
+	return "attribute_exists(" + attrPK + ")" + andEqual(attrCell, textOf(m.cell), values) + andEqual(attrPosition, string(m.position), values), values
+}
+
+// andEqual is the further condition that an attribute has a value, or is not there if that is empty.
+func andEqual(attr, text string, values item) string {
+	if text == "" {
+		return " AND attribute_not_exists(" + attr + ")"
+	}
+	values[":"+attr] = &types.AttributeValueMemberS{Value: text}
+	return " AND " + attr + " = :" + attr
+}
+
+func textOf(cell *comment.Cell) string {
+	if cell == nil {
+		return ""
+	}
+	return cellText(*cell)
+}
+
+func cellText(cell comment.Cell) string {
+	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
+}
+
+func parseCell(text string) (comment.Cell, error) {
+	language, rating, found := strings.Cut(text, "/")
+	n, err := strconv.Atoi(rating)
+	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
+		return comment.Cell{}, fmt.Errorf("%q is no language and rating", text)
+	}
+	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
+}

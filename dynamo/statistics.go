@@ -1,0 +1,177 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// The item of a product's statistics. It holds the whole grid, so that whatever is asked of a product is one read.
+// Its attributes are in no index but for the keys of the leaderboard.
+const (
+	statisticsSK = "S"
+	attrGrid     = "g" // M, by language a list of the counts of 1 to 5 stars
+	attrChanges  = "n" // N, rises with every change, so that who read the item can tell whether it is still the same
+	attrHold     = "h" // S, while a recount wants no one else to change the item
+)
+
+// statistics are a product's counts, as the table holds them.
+type statistics struct {
+	stats comment.Stats
+	// changes is how often the item was written, 0 when it is not there.
+	changes int64
+	// hold keeps others from changing the item; the zero hold does not.
+	hold hold
+}
+
+// hold is the wish of a recount that nobody else changes a product's statistics. It ends by itself, should its owner.
+type hold struct {
+	owner string
+	until time.Time
+}
+
+// holdsAt tells whether the hold is to be respected.
+func (h hold) holdsAt(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
+
+func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10) + "/" + h.owner }
+
+func parseHold(text string) (hold, error) {
+	until, owner, found := strings.Cut(text, "/")
+	millis, err := strconv.ParseInt(until, 10, 64)
+	if !found || err != nil {
+		return hold{}, fmt.Errorf("%q is no hold of a recount", text)
+	}
+	return hold{owner: owner, until: time.UnixMilli(millis)}, nil
+}
+
+// productKey is the primary key of an item about a product.
+func productKey(product, sortKey string) item {
+	return item{
+		attrPK: &types.AttributeValueMemberS{Value: Partition{Index: All}.Key(product)},
+		attrSK: &types.AttributeValueMemberS{Value: sortKey},
+	}
+}
+
+// statisticsItem is the item of a product's statistics, with its place on the leaderboard if it has one.
+func statisticsItem(product string, s statistics, shards int) item {
+	out := productKey(product, statisticsSK)
+	addLeaderKeys(out, leaderPlace{product: product, count: bestCount(s.stats, "")}, shards)
+	out[attrChanges] = number(s.changes)
+	grid := make(item, len(s.stats))
+	for language, counts := range s.stats {
+		list := make([]types.AttributeValue, len(counts))
+		for i, n := range counts {
+			list[i] = number(int64(n))
+		}
+		grid[string(language)] = &types.AttributeValueMemberL{Value: list}
+	}
+	out[attrGrid] = &types.AttributeValueMemberM{Value: grid}
+	if s.hold.owner != "" {
+		out[attrHold] = &types.AttributeValueMemberS{Value: s.hold.String()}
+	}
+	return out
+}
+
+// decodeStatistics reads the item of a product's statistics; none is that of a product which was never counted.
+func decodeStatistics(in item) (statistics, error) {
+	s := statistics{stats: comment.Stats{}}
+	if len(in) == 0 {
+		return s, nil
+	}
+	r := itemReader{item: in}
+	s.changes = r.number(attrChanges)
+	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
+	if !ok || r.missing != "" {
+		return s, fmt.Errorf("item %s of statistics has no grid or no number of changes", r.text(attrPK))
+	}
+	for language, list := range grid.Value {
+		counts, err := decodeCounts(list)
+		if err != nil {
+			return s, fmt.Errorf("item %s of statistics, language %q: %w", r.text(attrPK), language, err)
+		}
+		s.stats[comment.Language(language)] = counts
+	}
+	var err error
+	if in[attrHold] != nil {
+		s.hold, err = parseHold(r.text(attrHold))
+	}
+	return s, err
+}
+
+func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
+	var counts comment.Counts
+	list, ok := value.(*types.AttributeValueMemberL)
+	if !ok || len(list.Value) != len(counts) {
+		return counts, fmt.Errorf("not a list of %d counts", len(counts))
+	}
+	for i, element := range list.Value {
+		r := itemReader{item: item{attrGrid: element}}
+		counts[i] = int(r.number(attrGrid))
+		if r.missing != "" {
+			return counts, fmt.Errorf("the count of %d stars is not a number", i+1)
+		}
+	}
+	return counts, nil
+}
+
+// bestCount is the number of comments with the best rating, in one language or, if that is empty, in all.
+func bestCount(stats comment.Stats, language comment.Language) int {
+	filter := comment.Filter{Ratings: []int{comment.MaxRating}}
+	if language != "" {
+		filter.Languages = []comment.Language{language}
+	}
+	return stats.Counts(filter)[comment.MaxRating-1]
+}
+
+// languagesOf are all languages of two grids, sorted.
+func languagesOf(a, b comment.Stats) []comment.Language {
+	var out []comment.Language
+	for _, stats := range []comment.Stats{a, b} {
+		for language := range stats {
+			out = append(out, language)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call, eventually consistently. A
+// product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
+// has an error among the failed.
+func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	keys := make([]item, len(products))
+	for i, product := range products {
+		keys[i] = productKey(product, statisticsSK)
+	}
+	items, left, err := getItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys})
+	if err != nil {
+		return nil, nil, wrap(err, "BatchGetItem of the statistics of %d products", len(products))
+	}
+	found, failed = make(map[string]comment.Stats, len(items)), map[string]error{}
+	for _, it := range items {
+		product := productOfKey(it)
+		decoded, err := decodeStatistics(it)
+		if err != nil {
+			failed[product] = err
+			continue
+		}
+		found[product] = decoded.stats
+	}
+	for _, key := range left {
+		failed[productOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
+	}
+	return found, failed, nil
+}
+
+// productOfKey is the product of an item about a product, by its primary key.
+func productOfKey(key item) string {
+	r := itemReader{item: key}
+	return strings.TrimPrefix(r.text(attrPK), Partition{Index: All}.Key(""))
+}
