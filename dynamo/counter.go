@@ -104,9 +104,11 @@ func standingOf(record stream.Record) (product string, s standing, concerns bool
 // workload are the standings still to be counted, by product.
 type workload map[string][]standing
 
-// add takes a standing in the place of an earlier one of the same comment.
+// add takes a standing, also for an earlier one of the same comment.
 func (w workload) add(product string, s standing) {
 	if i := slices.IndexFunc(w[product], func(earlier standing) bool { return earlier.id == s.id }); i >= 0 {
+		earlier := w[product][i]
+		s.moved = earlier.moved || !sameCell(earlier.cell, s.cell)
 		w[product][i] = s
 		return
 	}

@@ -22,6 +22,14 @@ type standing struct {
 	// position is that of the record which says so. It is empty when the comment itself was looked at: the standing then
 	// holds only as long as the comment is like that, which the transaction makes sure of.
 	position stream.Position
+	// moved is whether an earlier record, which this standing stands for as well, said otherwise.
+	moved bool
+}
+
+// news tells whether a standing changes a mark. Even one that leaves the comment where it is counted must be noted when an
+// earlier record, which it stands for as well, would move it: whoever has only that one in hand is to be refused.
+func (s standing) news(m mark) bool {
+	return !s.overtaken(m) && (s.moved || !sameCell(m.cell, s.cell))
 }
 
 // overtaken tells whether a mark follows a later record, or that of the standing itself.
@@ -63,7 +71,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	leaders := map[comment.Language]bool{} // whose entry may have to be written
 	for i, s := range standings {
 		m := l.marks[s.id]
-		if s.overtaken(m) || sameCell(m.cell, s.cell) {
+		if !s.news(m) {
 			continue
 		}
 		change := markChange{id: s.id, before: m, after: mark{cell: s.cell, position: max(m.position, s.position)}, looked: s.position == ""}

@@ -1,0 +1,45 @@
+package commenttest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Stats are the statistics of a product, counted one by one.
+func (m *Model) Stats(product string) comment.Stats {
+	stats := comment.Stats{}
+	for _, c := range m.List(product, comment.Filter{}, comment.NewestFirst) {
+		counts := stats[c.Language]
+		counts[c.Rating-1]++
+		stats[c.Language] = counts
+	}
+	return stats
+}
+
+// Leaders are the products with most comments of the best rating, in one language or in all if that is empty: the first so
+// many.
+func (m *Model) Leaders(language comment.Language, first int) []comment.Leader {
+	counts := map[string]int{}
+	for _, c := range m.All() {
+		if c.Rating == comment.MaxRating && (language == "" || c.Language == language) {
+			counts[c.ProductID]++
+		}
+	}
+	var leaders []comment.Leader
+	for product, count := range counts {
+		leaders = append(leaders, comment.Leader{Product: product, Count: count})
+	}
+	slices.SortFunc(leaders, func(a, b comment.Leader) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return strings.Compare(a.Product, b.Product)
+	})
+	leaders = leaders[:min(first, len(leaders))]
+	for i := range leaders {
+		leaders[i].Rank = i + 1
+	}
+	return leaders
+}
