@@ -6,76 +6,113 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// maxReads is how many partitions a plan reads at once, unless there is no way with fewer. Each call costs at least half
-// a read unit and a connection.
+// maxReads is how many partitions a plan reads at once. Each call costs at least half a read unit and a connection.
 const maxReads = 32
 
-// Cover is a set of index partitions that holds every comment a filter allows exactly once, and perhaps others.
-type Cover []Partition
+// Part is a part of a cover: a partition, and what of it is wanted.
+type Part struct {
+	Partition
+	// Languages and Ratings are the residual filter: what to keep of a partition that holds others too; nil for all.
+	Languages []comment.Language
+	Ratings   []int
+}
 
-// Chooser picks the cover to read. Covers are those of covers(filter): at least one, the narrowest first.
-type Chooser func(filter comment.Filter, covers []Cover) Cover
+// Cover is a set of parts that holds every comment a filter allows exactly once, and nothing else.
+type Cover []Part
+
+// Candidate is a cover that a planner may choose.
+type Candidate struct {
+	// Name says of what kind the cover is: "whole product", "ratings", "languages", "cells" or "mixture".
+	Name string
+	// Cover is what it reads.
+	Cover Cover
+	// Units is what its first reads are expected to cost in read units, 0 when nobody knows.
+	Units float64
+}
 
 // covers lists the covers of a normalized filter that use one index each, the one that holds least beside what the
 // filter chooses first. The last is always the whole product.
-func covers(filter comment.Filter) []Cover {
-	var out []Cover
+func covers(filter comment.Filter) []Candidate {
+	var out []Candidate
 	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 {
-		out = append(out, cells(filter))
+		out = append(out, Candidate{Name: "cells", Cover: cells(filter.Languages, filter.Ratings)})
 	}
 	if len(filter.Ratings) > 0 {
-		out = append(out, byRating(filter))
+		out = append(out, Candidate{Name: "ratings", Cover: byRating(filter.Languages, filter.Ratings)})
 	}
 	if len(filter.Languages) > 0 {
-		out = append(out, byLanguage(filter))
+		out = append(out, Candidate{Name: "languages", Cover: byLanguage(filter.Languages, filter.Ratings)})
 	}
-	return append(out, Cover{{Index: All}})
+	return append(out, Candidate{Name: "whole product", Cover: Cover{{
+		Partition: Partition{Index: All}, Languages: filter.Languages, Ratings: filter.Ratings,
+	}}})
 }
 
-func cells(filter comment.Filter) Cover {
+func cells(languages []comment.Language, ratings []int) Cover {
 	var cover Cover
-	for _, language := range filter.Languages {
-		for _, rating := range filter.Ratings {
-			cover = append(cover, Partition{Index: ByLangAndRating, Language: language, Rating: rating})
+	for _, language := range languages {
+		for _, rating := range ratings {
+			cover = append(cover, Part{Partition: Partition{Index: ByLangAndRating, Language: language, Rating: rating}})
 		}
 	}
 	return cover
 }
 
-func byLanguage(filter comment.Filter) Cover {
+func byLanguage(languages []comment.Language, ratings []int) Cover {
 	var cover Cover
-	for _, language := range filter.Languages {
-		cover = append(cover, Partition{Index: ByLang, Language: language})
+	for _, language := range languages {
+		cover = append(cover, Part{Partition: Partition{Index: ByLang, Language: language}, Ratings: ratings})
 	}
 	return cover
 }
 
-func byRating(filter comment.Filter) Cover {
+func byRating(languages []comment.Language, ratings []int) Cover {
 	var cover Cover
-	for _, rating := range filter.Ratings {
-		cover = append(cover, Partition{Index: ByRating, Rating: rating})
+	for _, rating := range ratings {
+		cover = append(cover, Part{Partition: Partition{Index: ByRating, Rating: rating}, Languages: languages})
 	}
 	return cover
 }
 
-// chooseNarrowest takes the first cover of at most maxReads partitions: without statistics, a read that can only return
-// what is wanted is a better bet than one that may look at a whole product for a rare language.
-func chooseNarrowest(_ comment.Filter, covers []Cover) Cover {
-	for _, cover := range covers {
-		if len(cover) <= maxReads {
-			return cover
+// mixture is the cheapest of all covers that read some ratings across the languages, and the rest of each language either
+// as a whole or cell by cell. The filter has languages and ratings: without either there is nothing to mix.
+func mixture(filter comment.Filter, price func(Cover) float64) Candidate {
+	best := Candidate{Name: "mixture"}
+	for across := range 1 << len(filter.Ratings) {
+		ratings, rest := split(filter.Ratings, across)
+		cover := byRating(filter.Languages, ratings)
+		for _, language := range filter.Languages {
+			one := []comment.Language{language}
+			cover = append(cover, cheaper(price, byLanguage(one, rest), cells(one, rest))...)
+		}
+		if units := price(cover); len(cover) <= maxReads && (best.Cover == nil || units < best.Units) {
+			best.Cover, best.Units = cover, units
 		}
 	}
-	return slices.MinFunc(covers, func(a, b Cover) int { return len(a) - len(b) })
+	return best
 }
 
-// residual is what the filter chooses of a partition that holds more: nil where the partition holds nothing else.
-func (p Partition) residual(filter comment.Filter) (languages []comment.Language, ratings []int) {
-	if !p.Index.splitsByLanguage() {
-		languages = filter.Languages
+// split parts ratings by the bits of a number: those of a set bit first.
+func split(ratings []int, bits int) (in, out []int) {
+	for i, rating := range ratings {
+		if bits&(1<<i) != 0 {
+			in = append(in, rating)
+		} else {
+			out = append(out, rating)
+		}
 	}
-	if !p.Index.splitsByRating() {
-		ratings = filter.Ratings
+	return in, out
+}
+
+func cheaper(price func(Cover) float64, a, b Cover) Cover {
+	if len(b) == 0 || price(b) <= price(a) {
+		return b
 	}
-	return languages, ratings
+	return a
+}
+
+// narrowest is the first candidate of at most maxReads parts: without statistics, a read that can only return what is
+// wanted is a better bet than one that may look at a whole product for a rare language. The whole product is one part.
+func narrowest(candidates []Candidate) Candidate {
+	return candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 }
