@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -13,20 +14,138 @@ import (
 type census struct {
 	// stats are its counts, nil when nobody knows.
 	stats comment.Stats
+	// trusted says that a part with a count of zero is not read at all.
+	trusted bool
 	// size is that of an item of an index.
-	size itemSize
+	size ItemSize
 }
 
-// itemSize is how large the items of an index are, in bytes.
-type itemSize struct{ mean, deviation float64 }
+// ItemSize is how large the items of an index are, in bytes.
+type ItemSize struct{ Mean, Deviation float64 }
 
 // unknownSize is that of the items of a product of which none was read: 200 bytes of keys and short attributes, and a text
 // of some 50 words.
-var unknownSize = itemSize{mean: 512, deviation: 256}
+var unknownSize = ItemSize{Mean: 512, Deviation: 256}
 
-// confidence is by how many standard deviations a first read is larger than expected, so that 97 of 100 reads suffice.
-// Less saves items and costs further rounds; TestPlansAgainstForesight shows both.
-const confidence = 1.9
+// residualFactor is how many items a read with a residual filter looks at for each one wanted, when nothing is known.
+const residualFactor = 4
+
+// census is what the planner believes. Counts that know of nothing the filter allows may well be those of a product that
+// is not counted yet.
+func (p planner) census() census {
+	c := census{stats: p.known.Stats, trusted: p.known.Trusted, size: p.known.Size}
+	if !p.known.Trusted && c.stats.Counts(p.filter).Total() == 0 {
+		c.stats = nil
+	}
+	if c.size.Mean == 0 {
+		c.size = unknownSize
+	}
+	return c
+}
+
+// candidates are the covers for a page of so many comments, the one to read first: that of the least expected price, of
+// equals the one of fewest reads. Without counts it is the narrowest.
+func (c census) candidates(filter comment.Filter, want int) []Candidate {
+	out := covers(filter)
+	if c.stats == nil {
+		chosen := narrowest(out)
+		others := slices.DeleteFunc(out, func(c Candidate) bool { return c.Name == chosen.Name })
+		return append([]Candidate{chosen}, others...)
+	}
+	price := func(cover Cover) float64 { return c.price(cover, filter, want) }
+	for i := range out {
+		out[i].Units = price(out[i].Cover)
+	}
+	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 {
+		out = append(out, mixture(filter, price))
+	}
+	slices.SortStableFunc(out, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(a.Units, b.Units), cmp.Compare(len(a.Cover), len(b.Cover)))
+	})
+	return out
+}
+
+// price is what the first reads of a cover are expected to cost, in read units.
+func (c census) price(cover Cover, filter comment.Filter, want int) float64 {
+	units := 0.0
+	for _, part := range cover {
+		if s := c.share(part, filter); s.chosen > 0 || !c.trusted {
+			_, first := c.first(part, filter, want)
+			units += first
+		}
+	}
+	return units
+}
+
+// limit is how many items the first read of a part looks at.
+func (c census) limit(part Part, filter comment.Filter, want int) int {
+	if c.stats == nil {
+		if part.residual() {
+			want *= residualFactor
+		}
+		return min(want, maxLimit)
+	}
+	items, _ := c.first(part, filter, want)
+	return items
+}
+
+// first is how many items a first read of a part best looks at, and what that is expected to cost in read units: those of
+// the read itself, and the price of a further round should it not suffice.
+func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
+	s := c.share(part, filter)
+	mean, deviation := s.need(want)
+	most := maxLimit
+	if !part.residual() {
+		most = min(want, maxLimit)
+	}
+	units = math.Inf(1)
+	for k := max(1, int(mean)); k <= most; k++ {
+		short := 0.0
+		if k < most || part.residual() {
+			short = above(float64(k)+0.5, mean, deviation)
+		}
+		if expected := c.size.expected(k) + short*roundPrice; expected < units {
+			items, units = k, expected
+		}
+		if short < 1e-4 {
+			break
+		}
+	}
+	if math.IsInf(units, 1) {
+		return most, c.size.expected(most)
+	}
+	return items, units
+}
+
+// above is the probability that a normally distributed number is above x.
+func above(x, mean, deviation float64) float64 {
+	if deviation == 0 {
+		if mean > x {
+			return 1
+		}
+		return 0
+	}
+	return math.Erfc((x-mean)/deviation/math.Sqrt2) / 2
+}
+
+// roundPrice is what a further round of reads is taken to cost in read units: at least half a unit, and the time that a
+// person waits for it.
+const roundPrice = 3
+
+// expected is what looking at so many items is expected to cost, in read units: half a one, and half a one more for each
+// 4 KB that they are above.
+func (s ItemSize) expected(items int) float64 {
+	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
+	first := max(1, int((mean-4*deviation)/unitBytes))
+	units := float64(first)
+	for n := first; ; n++ {
+		p := above(float64(n*unitBytes), mean, deviation)
+		if p < 1e-4 {
+			return units / 2
+		}
+		units += p
+	}
+}
 
 // share is how a part of a cover stands to the whole list.
 type share struct {
@@ -36,76 +155,20 @@ type share struct {
 	matches int
 }
 
-// look is how many items a first read of a part looks at, so that it most probably yields what belongs to the next want
-// comments of the list: if comments of each kind lie spread evenly, those of the part that are in the list are a binomial
-// sample of these, and those that are not come between them as failures do before a number of successes.
+func (c census) share(part Part, filter comment.Filter) share {
+	return share{
+		held:    c.stats.Counts(Part{Partition: part.Partition}.wanted()).Total(),
+		chosen:  c.stats.Counts(part.wanted()).Total(),
+		matches: c.stats.Counts(comment.Filter{Languages: filter.Languages, Ratings: filter.Ratings}).Total(),
+	}
+}
+
+// need is how many items of a part belong to the next want comments of the list, or stand between them: mean and standard
+// deviation. If comments of each kind lie spread evenly, those of the part that are in the list are a binomial sample of
+// these, and those that are not come between them as failures do before a number of successes.
 // https://en.wikipedia.org/wiki/Negative_binomial_distribution
-func (s share) look(want int) int {
+func (s share) need(want int) (mean, deviation float64) {
 	n, matches := float64(want), float64(max(s.matches, 1))
 	in, out := min(float64(s.chosen)/matches, 1), float64(s.held-s.chosen)/matches
-	mean := n * (in + out)
-	variance := n*in*(1-in) + n*out*(1+out)
-	items := int(math.Ceil(mean + confidence*math.Sqrt(variance)))
-	if s.held == s.chosen {
-		items = min(items, want)
-	}
-	return max(items, 1)
-}
-
-// units is what looking at so many items is expected to cost, in read units.
-func (s itemSize) units(items int) float64 {
-	return math.Ceil(float64(items)*s.mean/unitBytes) / 2
-}
-
-// fill is how many items can be looked at for the same price, most probably: what a started unit has room for is paid for.
-func (s itemSize) fill(items int) int {
-	room := s.units(items) * 2 * unitBytes
-	for {
-		next := float64(items + 1)
-		if next*s.mean+confidence*s.deviation*math.Sqrt(next) > room {
-			return items
-		}
-		items++
-	}
-}
-
-// share is what is believed of a part of a list.
-func (c census) share(part Part, matches int) share {
-	filter := comment.Filter{}
-	if part.Index.splitsByLanguage() {
-		filter.Languages = []comment.Language{part.Language}
-	}
-	if part.Index.splitsByRating() {
-		filter.Ratings = []int{part.Rating}
-	}
-	held := c.stats.Counts(filter).Total()
-	if part.Languages != nil {
-		filter.Languages = part.Languages
-	}
-	if part.Ratings != nil {
-		filter.Ratings = part.Ratings
-	}
-	return share{held: held, chosen: c.stats.Counts(filter).Total(), matches: matches}
-}
-
-// price is what the first reads of a cover are expected to cost, in read units.
-func (c census) price(cover Cover, matches, want int) float64 {
-	units := 0.0
-	for _, part := range cover {
-		units += c.size.units(c.share(part, matches).look(want))
-	}
-	return units
-}
-
-// cheapest is the cover with the least expected price, and of equals the one of fewest reads.
-func (c census) cheapest(candidates []Candidate) Candidate {
-	return slices.MinFunc(candidates, func(a, b Candidate) int {
-		if a.Units != b.Units {
-			if a.Units < b.Units {
-				return -1
-			}
-			return 1
-		}
-		return len(a.Cover) - len(b.Cover)
-	})
+	return n * (in + out), math.Sqrt(n*in*(1-in) + n*out*(1+out))
 }

@@ -17,6 +17,21 @@ type Part struct {
 	Ratings   []int
 }
 
+// residual tells whether the partition holds others than those wanted.
+func (p Part) residual() bool { return p.Languages != nil || p.Ratings != nil }
+
+// wanted is what of a product the part is read for.
+func (p Part) wanted() comment.Filter {
+	filter := comment.Filter{Languages: p.Languages, Ratings: p.Ratings}
+	if p.Index.splitsByLanguage() {
+		filter.Languages = []comment.Language{p.Language}
+	}
+	if p.Index.splitsByRating() {
+		filter.Ratings = []int{p.Rating}
+	}
+	return filter
+}
+
 // Cover is a set of parts that holds every comment a filter allows exactly once, and nothing else.
 type Cover []Part
 

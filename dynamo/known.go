@@ -16,19 +16,12 @@ type Known struct {
 	Age time.Duration
 	// Trusted says that a count of zero may be taken for the truth.
 	Trusted bool
+	// Size is that of the comments read lately, zero when none were.
+	Size ItemSize
 }
 
-// nothingIn tells whether a partition is known to hold nothing that the filter allows. A comment which no partition holds
-// is in none of its ranges of dates either.
-func (k Known) nothingIn(p Partition, filter comment.Filter) bool {
-	if !k.Trusted {
-		return false
-	}
-	if p.Language != "" {
-		filter.Languages = []comment.Language{p.Language}
-	}
-	if p.Rating != 0 {
-		filter.Ratings = []int{p.Rating}
-	}
-	return k.Stats.Counts(filter) == comment.Counts{}
+// nothingIn tells whether a part is known to hold nothing that is wanted of it. A comment which no partition holds is in
+// none of its ranges of dates either.
+func (k Known) nothingIn(part Part) bool {
+	return k.Trusted && k.Stats.Counts(part.wanted()) == comment.Counts{}
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// residualFactor is how many items a read with a residual filter looks at for each one wanted, before anything is known
-// of the partition.
-const residualFactor = 4
-
 // maxLimit bounds the limit of one call, so that a call which a residual filter keeps nothing of stays a short one.
 const maxLimit = 1000
 
@@ -30,6 +26,8 @@ type Plan struct {
 	Want int
 	// Reads are made at once, each for one partition.
 	Reads []Read
+	// Candidates are the covers that could be read, the chosen one first.
+	Candidates []Candidate
 	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
 	Skipped []Partition
 	// Known is what is known of the product's counts. It decided what is skipped, and nothing else.
@@ -38,20 +36,16 @@ type Plan struct {
 
 // Read is the first read of one partition.
 type Read struct {
-	// Partition is what is read.
-	Partition Partition
+	// Part is what is read.
+	Part
 	// Limit is how many items the first call looks at; 0 for all.
 	Limit int
-	// Languages and Ratings are the residual filter: what to keep of a partition that holds others too; nil for all.
-	Languages []comment.Language
-	Ratings   []int
 }
 
 // planner makes the plans of one question. It is a pure function of what it is given.
 type planner struct {
 	product string
 	filter  comment.Filter // normalized
-	choose  Chooser
 	known   Known
 }
 
@@ -62,9 +56,11 @@ func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
 	if w.empty() || want == 0 {
 		return plan
 	}
-	p.read(&plan, p.filter, p.choose(p.filter, covers(p.filter)))
-	for i, read := range plan.Reads {
-		plan.Reads[i].Limit = firstLimit(want, read.hasResidual())
+	c := p.census()
+	plan.Candidates = c.candidates(p.filter, want)
+	p.read(&plan, plan.Candidates[0].Cover)
+	for i := range plan.Reads {
+		plan.Reads[i].Limit = c.limit(plan.Reads[i].Part, p.filter, want)
 	}
 	return plan
 }
@@ -74,15 +70,14 @@ func (p planner) count(counting comment.Counting) Plan {
 	var w window
 	w.low, w.high = p.filter.Range()
 	plan := p.plan(w, comment.ReadCount)
-	filter := p.filter
-	ways := covers(filter)
+	if w.empty() {
+		return plan
+	}
+	ways := covers(p.filter)
 	if counting == comment.CountByRating {
-		filter = withRatings(filter)
-		ways = slices.DeleteFunc(covers(filter), func(cover Cover) bool { return !cover[0].Index.splitsByRating() })
+		ways = slices.DeleteFunc(covers(withRatings(p.filter)), func(c Candidate) bool { return !c.Cover[0].Index.splitsByRating() })
 	}
-	if !w.empty() {
-		p.read(&plan, filter, p.choose(filter, ways))
-	}
+	p.read(&plan, narrowest(ways).Cover)
 	return plan
 }
 
@@ -101,26 +96,14 @@ func (p planner) plan(w window, purpose comment.ReadPurpose) Plan {
 }
 
 // read adds the reads of a cover to a plan, but for those that are known to find nothing.
-func (p planner) read(plan *Plan, filter comment.Filter, cover Cover) {
-	for _, partition := range cover {
-		if p.known.nothingIn(partition, filter) {
-			plan.Skipped = append(plan.Skipped, partition)
+func (p planner) read(plan *Plan, cover Cover) {
+	for _, part := range cover {
+		if p.known.nothingIn(part) {
+			plan.Skipped = append(plan.Skipped, part.Partition)
 			continue
 		}
-		read := Read{Partition: partition}
-		read.Languages, read.Ratings = partition.residual(filter)
-		plan.Reads = append(plan.Reads, read)
+		plan.Reads = append(plan.Reads, Read{Part: part})
 	}
-}
-
-func (r Read) hasResidual() bool { return r.Languages != nil || r.Ratings != nil }
-
-// firstLimit is the limit of the first call: any one partition may hold all that is wanted.
-func firstLimit(want int, residual bool) int {
-	if residual {
-		want *= residualFactor
-	}
-	return min(want, maxLimit)
 }
 
 // nextLimit is the limit of a further call to a partition that has yielded some of what it was looked at for, while so

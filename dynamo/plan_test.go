@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +104,7 @@ func planOf(t *testing.T, q comment.Query) Plan {
 }
 
 func plannerOf(q comment.Query, known Known) planner {
-	return planner{product: q.Product, filter: q.Filter, choose: chooseNarrowest, known: known}
+	return planner{product: q.Product, filter: q.Filter, known: known}
 }
 
 func TestPlans(t *testing.T) {
@@ -179,41 +178,61 @@ func anyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// Every cover of a filter holds every cell of the language x rating grid that the filter allows exactly once after its
-// residual filter, none that it does not, and no partition for nothing.
+// anyStats are random counts, perhaps none, of some of the languages.
+func anyStats(t *rapid.T) comment.Stats {
+	if rapid.Bool().Draw(t, "unknown") {
+		return nil
+	}
+	stats := comment.Stats{}
+	for _, language := range rapid.SliceOfN(rapid.SampledFrom(manyLanguages(42)), 0, 42).Draw(t, "counted") {
+		var counts comment.Counts
+		for i := range counts {
+			counts[i] = rapid.SampledFrom([]int{0, 1, 3, 20, 500, 1e6}).Draw(t, "count")
+		}
+		stats[language] = counts
+	}
+	return stats
+}
+
+// Every cover of a filter, whatever is believed of the product, holds every cell of the language x rating grid that the
+// filter allows exactly once after its residual filter, none that it does not, and no partition for nothing.
 func TestCoversHoldWhatIsChosen(t *testing.T) {
 	grid := manyLanguages(42) // two that no filter names
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
-		for _, cover := range append(covers(filter), chooseNarrowest(filter, covers(filter))) {
-			kept := map[Partition]int{}
-			for _, language := range grid {
-				for rating := 1; rating <= comment.MaxRating; rating++ {
-					c := comment.Comment{ID: comment.IDOf(comment.Position{}), Language: language, Rating: rating}
-					times := 0
-					for _, partition := range cover {
-						if partitionOf(partition.Index, c) == partition && residualAllows(partition, filter, c) {
-							times++
-							kept[partition]++
-						}
-					}
-					if want := map[bool]int{true: 1}[filter.Allows(c)]; times != want {
-						t.Fatalf("%v of filter %v shows %s with %d stars %d times, want %d", cover, filter, language, rating, times, want)
-					}
-				}
-			}
-			for _, partition := range cover {
-				if kept[partition] == 0 {
-					t.Fatalf("%v of filter %v reads %v for nothing", cover, filter, partition)
-				}
-			}
+		p := planner{filter: filter, known: Known{Stats: anyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
+		candidates := p.census().candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
+		if len(candidates[0].Cover) > maxReads {
+			t.Fatalf("%d reads at once", len(candidates[0].Cover))
+		}
+		for _, candidate := range candidates {
+			checkCover(t, grid, filter, candidate.Cover)
 		}
 	})
 }
 
-func residualAllows(p Partition, filter comment.Filter, c comment.Comment) bool {
-	languages, ratings := p.residual(filter)
-	return (languages == nil || slices.Contains(languages, c.Language)) && (ratings == nil || slices.Contains(ratings, c.Rating))
+func checkCover(t *rapid.T, grid []comment.Language, filter comment.Filter, cover Cover) {
+	kept := make([]int, len(cover))
+	for _, language := range grid {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			c := comment.Comment{ID: comment.IDOf(comment.Position{}), Language: language, Rating: rating}
+			times := 0
+			for i, part := range cover {
+				if partitionOf(part.Index, c) == part.Partition && part.wanted().Allows(c) {
+					times++
+					kept[i]++
+				}
+			}
+			if want := map[bool]int{true: 1}[filter.Allows(c)]; times != want {
+				t.Fatalf("%v of filter %v shows %s with %d stars %d times, want %d", cover, filter, language, rating, times, want)
+			}
+		}
+	}
+	for i, part := range cover {
+		if kept[i] == 0 {
+			t.Fatalf("%v of filter %v reads %v for nothing", cover, filter, part)
+		}
+	}
 }
 
 // However a filter is written, it is planned alike.

@@ -26,8 +26,8 @@ const (
 
 // PageUnits is what one page of a list may cost: its first wave of reads, if every partition holds as many comments as
 // are wanted. The filter must be normalized; its dates, the product and the cursors do not matter.
-func (s *Store) PageUnits(q comment.Query) float64 {
-	p := s.undated(q)
+func (*Store) PageUnits(q comment.Query) float64 {
+	p := undated(q)
 	w := windowOf(comment.Query{Filter: p.filter})
 	units := 0.0
 	for _, read := range p.take(w, comment.ReadPage, w.want(q.Slice.Size)).Reads {
@@ -38,14 +38,14 @@ func (s *Store) PageUnits(q comment.Query) float64 {
 
 // CountUnits is what counting a list within a range of dates may cost, if the range holds assumedCounted comments, evenly
 // spread over the partitions. The filter must be normalized; neither its dates nor the slice matter.
-func (s *Store) CountUnits(q comment.Query) float64 {
-	reads := s.undated(q).count(q.Count).Reads
+func (*Store) CountUnits(q comment.Query) float64 {
+	reads := undated(q).count(q.Count).Reads
 	return float64(len(reads)) * eventualUnits(assumedCounted*assumedItemBytes/len(reads))
 }
 
 // undated plans a question as if nothing were known, of its product neither.
-func (s *Store) undated(q comment.Query) planner {
-	return planner{filter: comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}, choose: s.choose}
+func undated(q comment.Query) planner {
+	return planner{filter: comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}}
 }
 
 // eventualUnits is what reading so many bytes costs in one call, eventually consistently.

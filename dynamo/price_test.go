@@ -27,7 +27,7 @@ func TestPageUnits(t *testing.T) {
 		{"32 partitions of their own", 1, comment.Filter{Languages: languages(32)}, 16},
 		{"33 are read as one, at four comments for each one wanted", 1, comment.Filter{Languages: languages(33)}, 1},
 	} {
-		got := (&Store{choose: chooseNarrowest}).PageUnits(comment.Query{Filter: row.filter, Slice: comment.Slice{Size: row.size}})
+		got := (&Store{}).PageUnits(comment.Query{Filter: row.filter, Slice: comment.Slice{Size: row.size}})
 		if got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}

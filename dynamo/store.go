@@ -23,21 +23,20 @@ type client interface {
 type Store struct {
 	client client
 	table  string
-	choose Chooser
 	now    func() time.Time
 	memory *memory // of counts that are zero; nil when these are not to be trusted
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, choose: chooseNarrowest, now: time.Now}
+	return &Store{client: client, table: table, now: time.Now}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
 // filter must be normalized. The page is full while comments remain, and both HasNext and HasPrevious are exact. Reads are
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	p := planner{product: q.Product, filter: q.Filter, choose: s.choose, known: s.memory.recall(q)}
+	p := planner{product: q.Product, filter: q.Filter, known: s.memory.recall(q)}
 	var page comment.Page
 	var runs []*run
 	var counted comment.Counted
