@@ -130,7 +130,7 @@ func above(x, mean, deviation float64) float64 {
 
 // roundPrice is what a further round of reads is taken to cost in read units: at least half a unit, and the time that a
 // person waits for it.
-const roundPrice = 3
+const roundPrice = 2
 
 // expected is what looking at so many items is expected to cost, in read units: half a one, and half a one more for each
 // 4 KB that they are above.
