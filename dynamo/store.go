@@ -25,11 +25,12 @@ type Store struct {
 	table  string
 	now    func() time.Time
 	memory *memory // of counts that are zero; nil when these are not to be trusted
+	sizes  *sizes
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -37,6 +38,7 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	p := planner{product: q.Product, filter: q.Filter, known: s.memory.recall(q)}
+	p.known.Size = s.sizes.of(q.Product)
 	var page comment.Page
 	var runs []*run
 	var counted comment.Counted
@@ -71,6 +73,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
+	s.sizes.learn(q.Product, taken)
 	shown, around := w.cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around)
 	if err != nil {
