@@ -86,6 +86,8 @@ type Counted struct {
 type QueryPlan struct {
 	// Summary is the plan and its outcome in words.
 	Summary string
+	// Candidates are the ways in which the page could have been read, the chosen one first; none where nothing was to be read.
+	Candidates []PlanCandidate
 	// Reads are the partitions read, or ready to be.
 	Reads []PlanRead
 	// Skipped are the partitions that were not read because nothing was in them.
@@ -98,6 +100,20 @@ type QueryPlan struct {
 	ItemsRead, ItemsReturned int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
+	// Duration is how long the reads took, from the first call to the last answer.
+	Duration time.Duration
+}
+
+// PlanCandidate is a way in which a page could be read.
+type PlanCandidate struct {
+	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or "mixture".
+	Name string
+	// Reads is how many partitions that are.
+	Reads int
+	// EstimatedUnits is what it was expected to cost in read capacity units, nil when nothing was known of the product.
+	EstimatedUnits *float64
+	// Chosen is whether the page was read so.
+	Chosen bool
 }
 
 // PlanRead is one partition of one index that was read for a page.

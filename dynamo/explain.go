@@ -22,6 +22,7 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
 		}
 	}
+	plan.Candidates = reportCandidates(runs[0].plan)
 	plan.Waves = waves(runs)
 	plan.Summary = summary(runs, plan)
 	return plan
@@ -42,6 +43,18 @@ func waves(runs []*run) int {
 		}
 	}
 	return max(page+probes, counts)
+}
+
+// reportCandidates tells what a plan was chosen from.
+func reportCandidates(p Plan) []comment.PlanCandidate {
+	out := make([]comment.PlanCandidate, len(p.Candidates))
+	for i, candidate := range p.Candidates {
+		out[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
+		if p.Estimated {
+			out[i].EstimatedUnits = &candidate.Units
+		}
+	}
+	return out
 }
 
 func reportSkip(p Plan, partition Partition) comment.PlanSkip {

@@ -26,8 +26,10 @@ type Plan struct {
 	Want int
 	// Reads are made at once, each for one partition.
 	Reads []Read
-	// Candidates are the covers that could be read, the chosen one first.
+	// Candidates are the covers that could be read, the chosen one first; none when nothing is read.
 	Candidates []Candidate
+	// Estimated is whether anything is known of the product by which the candidates' units could be estimated.
+	Estimated bool
 	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
 	Skipped []Partition
 	// Known is what is known of the product's counts. It decided what is skipped, and nothing else.
@@ -57,6 +59,7 @@ func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
 		return plan
 	}
 	c := p.census()
+	plan.Estimated = c.stats != nil
 	plan.Candidates = c.candidates(p.filter, want)
 	p.read(&plan, plan.Candidates[0].Cover)
 	for i := range plan.Reads {
@@ -120,6 +123,7 @@ func nextLimit(last, looked, kept, missing int) int {
 func (p Plan) String() string {
 	var b strings.Builder
 	b.WriteString(p.headline())
+	b.WriteString(p.choiceText())
 	if len(p.Reads) == 0 {
 		b.WriteString("\n  nothing to read")
 	}
@@ -137,6 +141,24 @@ func (p Plan) headline() string {
 		return fmt.Sprintf("%s: all comments of product %q%s", purposeText[p.Purpose], p.Product, p.rangeText())
 	}
 	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+}
+
+// choiceText says what was chosen from, and why the first of it.
+func (p Plan) choiceText() string {
+	if len(p.Candidates) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	for i, candidate := range p.Candidates {
+		b.WriteString([]string{"\n  by ", ", not by "}[min(i, 1)] + candidate.Name)
+		if p.Estimated {
+			fmt.Fprintf(&b, " (about %.1f units)", candidate.Units)
+		}
+	}
+	if !p.Estimated {
+		b.WriteString(": no counts are known, and this reads least beside what is wanted")
+	}
+	return b.String()
 }
 
 func (r Read) verb() string {

@@ -37,6 +37,7 @@ func NewStore(client client, table string) *Store {
 // filter must be normalized. The page is full while comments remain, and both HasNext and HasPrevious are exact. Reads are
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+	began := s.now()
 	p := planner{product: q.Product, filter: q.Filter, known: s.memory.recall(q)}
 	p.known.Size = s.sizes.of(q.Product)
 	var page comment.Page
@@ -63,6 +64,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 		runs = append(runs, counting)
 	}
 	page.Plan = explain(runs, len(page.Comments))
+	page.Plan.Duration = s.now().Sub(began)
 	return page, nil
 }
 
