@@ -73,20 +73,31 @@ func (s Stats) Add(cell Cell, n int) {
 	s[cell.Language] = counts
 }
 
-// Counts are the numbers of those comments that a filter allows, whose dates are not looked at.
+// Counts are the numbers of those comments that a filter allows, whose dates are not looked at. It must be normalized, or
+// name no language twice.
 func (s Stats) Counts(filter Filter) Counts {
 	var sum Counts
-	for language, counts := range s {
-		if len(filter.Languages) > 0 && !slices.Contains(filter.Languages, language) {
-			continue
-		}
-		for i, n := range counts {
-			if len(filter.Ratings) == 0 || slices.Contains(filter.Ratings, i+1) {
-				sum[i] += n
-			}
+	if len(filter.Languages) == 0 {
+		for _, counts := range s {
+			sum.add(counts, filter.Ratings)
 		}
 	}
+	for _, language := range filter.Languages {
+		sum.add(s[language], filter.Ratings)
+	}
 	return sum
+}
+
+// add adds the counts of some ratings, of all if there are none.
+func (c *Counts) add(more Counts, ratings []int) {
+	if len(ratings) == 0 {
+		for i, n := range more {
+			c[i] += n
+		}
+	}
+	for _, rating := range ratings {
+		c[rating-1] += more[rating-1]
+	}
 }
 
 // LanguageCount is how many comments are in a language.

@@ -43,6 +43,9 @@ func (p planner) census() census {
 	return c
 }
 
+// maxMixed is up to how many languages mixtures are looked at: of more, the price is above what they would save.
+const maxMixed = 8
+
 // candidates are the covers for a page of so many comments, the one to read first: that of the least expected price, of
 // equals the one of fewest reads. Without counts it is the narrowest.
 func (c census) candidates(filter comment.Filter, want int) []Candidate {
@@ -56,7 +59,7 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 	for i := range out {
 		out[i].Units = price(out[i].Cover)
 	}
-	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 {
+	if n := len(filter.Languages); n > 0 && n <= maxMixed && len(filter.Ratings) > 0 {
 		out = append(out, mixture(filter, price))
 	}
 	slices.SortStableFunc(out, func(a, b Candidate) int {
@@ -90,43 +93,72 @@ func (c census) limit(part Part, filter comment.Filter, want int) int {
 }
 
 // first is how many items a first read of a part best looks at, and what that is expected to cost in read units: those of
-// the read itself, and the price of a further round should it not suffice.
+// the read itself, and the price of a further round should it not suffice. What could be best is few: to be sure by so many
+// deviations, or to read a started unit to its end, since that is paid for.
 func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
-	s := c.share(part, filter)
-	mean, deviation := s.need(want)
+	mean, deviation := c.share(part, filter).need(want)
 	most := maxLimit
 	if !part.residual() {
 		most = min(want, maxLimit)
 	}
 	units = math.Inf(1)
-	for k := max(1, int(mean)); k <= most; k++ {
-		short := 0.0
-		if k < most || part.residual() {
-			short = above(float64(k)+0.5, mean, deviation)
+	for _, sure := range [...]float64{0.5, 1, 1.5, 2, 2.5, 3} {
+		needed := int(math.Ceil(mean + sure*deviation))
+		for _, k := range []int{needed, c.size.fitting(needed)} {
+			k = min(max(k, 1), most)
+			short := 0.0
+			if k < want || part.residual() {
+				short = above(float64(k)+0.5, mean, deviation)
+			}
+			if expected := c.size.expected(k) + short*roundPrice; expected < units {
+				items, units = k, expected
+			}
 		}
-		if expected := c.size.expected(k) + short*roundPrice; expected < units {
-			items, units = k, expected
-		}
-		if short < 1e-4 {
-			break
-		}
-	}
-	if math.IsInf(units, 1) {
-		return most, c.size.expected(most)
 	}
 	return items, units
+}
+
+// fitting is how many items a read has room for that is expected to cost what one of so many does.
+func (s ItemSize) fitting(items int) int {
+	room := math.Ceil(float64(items)*s.Mean/unitBytes) * unitBytes
+	return int((room - s.Deviation*math.Sqrt(float64(items))) / s.Mean)
 }
 
 // above is the probability that a normally distributed number is above x.
 func above(x, mean, deviation float64) float64 {
 	if deviation == 0 {
-		if mean > x {
-			return 1
-		}
-		return 0
+		return certainty(mean > x)
 	}
-	return math.Erfc((x-mean)/deviation/math.Sqrt2) / 2
+	z := (x - mean) / deviation
+	at := math.Abs(z) * tailSteps
+	if at >= float64(len(tail)-1) {
+		return certainty(z < 0)
+	}
+	low := int(at)
+	p := tail[low] + (at-float64(low))*(tail[low+1]-tail[low])
+	if z < 0 {
+		return 1 - p
+	}
+	return p
 }
+
+func certainty(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// tail are the probabilities that a standard normal number is above 0, 1/tailSteps, 2/tailSteps and so on: plans ask for
+// them dozens of times.
+var tail = func() (table [5*tailSteps + 1]float64) {
+	for i := range table {
+		table[i] = math.Erfc(float64(i)/tailSteps/math.Sqrt2) / 2
+	}
+	return table
+}()
+
+const tailSteps = 20
 
 // roundPrice is what a further round of reads is taken to cost in read units: at least half a unit, and the time that a
 // person waits for it.
@@ -136,11 +168,14 @@ const roundPrice = 2
 // 4 KB that they are above.
 func (s ItemSize) expected(items int) float64 {
 	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
-	first := max(1, int((mean-4*deviation)/unitBytes))
+	if deviation > unitBytes {
+		return (mean/unitBytes + 0.5) / 2 // any remainder is as likely as any other
+	}
+	first := max(1, int((mean-3*deviation)/unitBytes))
 	units := float64(first)
 	for n := first; ; n++ {
 		p := above(float64(n*unitBytes), mean, deviation)
-		if p < 1e-4 {
+		if p < 0.005 {
 			return units / 2
 		}
 		units += p

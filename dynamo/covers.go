@@ -89,13 +89,20 @@ func byRating(languages []comment.Language, ratings []int) Cover {
 	return cover
 }
 
-// mixture is the cheapest of all covers that read some ratings across the languages, and the rest of each language either
-// as a whole or cell by cell. The filter has languages and ratings: without either there is nothing to mix.
+// mixture is the cheapest of those covers that read one rating across the languages, or none, and the rest of each language
+// either as a whole or cell by cell. The filter has languages and ratings: without either there is nothing to mix.
 func mixture(filter comment.Filter, price func(Cover) float64) Candidate {
 	best := Candidate{Name: "mixture"}
-	for across := range 1 << len(filter.Ratings) {
-		ratings, rest := split(filter.Ratings, across)
-		cover := byRating(filter.Languages, ratings)
+	for across := range len(filter.Ratings) + 1 {
+		var rest []int
+		var cover Cover
+		for i, rating := range filter.Ratings {
+			if i+1 == across {
+				cover = byRating(filter.Languages, []int{rating})
+			} else {
+				rest = append(rest, rating)
+			}
+		}
 		for _, language := range filter.Languages {
 			one := []comment.Language{language}
 			cover = append(cover, cheaper(price, byLanguage(one, rest), cells(one, rest))...)
@@ -107,18 +114,7 @@ func mixture(filter comment.Filter, price func(Cover) float64) Candidate {
 	return best
 }
 
-// split parts ratings by the bits of a number: those of a set bit first.
-func split(ratings []int, bits int) (in, out []int) {
-	for i, rating := range ratings {
-		if bits&(1<<i) != 0 {
-			in = append(in, rating)
-		} else {
-			out = append(out, rating)
-		}
-	}
-	return in, out
-}
-
+// cheaper is the cheaper of two covers of the same, none if there is nothing to cover.
 func cheaper(price func(Cover) float64, a, b Cover) Cover {
 	if len(b) == 0 || price(b) <= price(a) {
 		return b
