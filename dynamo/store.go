@@ -26,6 +26,8 @@ type Store struct {
 	now    func() time.Time
 	memory *memory // of counts that are zero; nil when these are not to be trusted
 	sizes  *sizes
+	// flights are the pages that are being read.
+	flights flights
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
@@ -35,8 +37,14 @@ func NewStore(client client, table string) *Store {
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
 // filter must be normalized. The page is full while comments remain, and both HasNext and HasPrevious are exact. Reads are
-// eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
+// eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
+// with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+	return s.flights.join(ctx, q, s.comments)
+}
+
+// comments reads a page and counts its list.
+func (s *Store) comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	began := s.now()
 	p := planner{product: q.Product, filter: q.Filter, known: s.memory.recall(q)}
 	p.known.Size = s.sizes.of(q.Product)
@@ -130,4 +138,10 @@ func makePage(q comment.Query, shown []comment.Comment, around neighbours) comme
 // Ready returns an error when the table cannot be used right now.
 func (s *Store) Ready(ctx context.Context) error {
 	return CheckTable(ctx, s.client, s.table)
+}
+
+// wrote notes that a product was just written to, or may have been: what is remembered or being read of it may be older.
+func (s *Store) wrote(product string) {
+	s.memory.wrote(product)
+	s.flights.writes.Add(1)
 }
