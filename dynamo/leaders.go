@@ -122,12 +122,27 @@ func decodeSettings(in item) (leaderSettings, error) {
 	return s, nil
 }
 
-// settingsUnchanged is the condition that the settings are as they were read.
-func settingsUnchanged(s leaderSettings) (condition string, values item) {
-	return "attribute_not_exists(" + attrShards + ") AND :shards = :default OR " + attrShards + " = :shards", item{
-		":shards":  number(int64(s.shards)),
-		":default": number(defaultLeaderShards),
+// stillSo is the condition that there are as many shards as when the settings were read.
+func (s leaderSettings) stillSo(table string) types.TransactWriteItem {
+	condition := attrShards + " = :shards"
+	if s.shards == defaultLeaderShards {
+		condition += " OR attribute_not_exists(" + attrShards + ")"
 	}
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName:                 aws.String(table),
+		Key:                       settingsKey(),
+		ConditionExpression:       aws.String(condition),
+		ExpressionAttributeValues: item{":shards": number(int64(s.shards))},
+	}}
+}
+
+// fetchSettings gets the settings, consistently.
+func fetchSettings(ctx context.Context, client itemGetter, table string) (leaderSettings, error) {
+	items, err := fetch(ctx, client, table, []item{settingsKey()})
+	if err != nil {
+		return leaderSettings{}, err
+	}
+	return decodeSettings(items[keyOf(settingsKey())])
 }
 
 // readSettings fetches the settings of the leaderboard.
