@@ -120,6 +120,8 @@ func TestTroubleWithTheTable(t *testing.T) {
 			for _, query := range []string{
 				`{ product(id: "x") { id comments(filter: {ratings: [1, 2]}) { nodes { id } } } }`,
 				`{ node(id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ") { id } product(id: "x") { id } }`,
+				`{ product(id: "x") { id stats { total } } }`,
+				`{ product(id: "x") { id } leaderboard { rank } }`,
 			} {
 				got := a.ask(query, nil)
 				if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != row.code {
