@@ -55,6 +55,7 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 		others := slices.DeleteFunc(out, func(c Candidate) bool { return c.Name == chosen.Name })
 		return append([]Candidate{chosen}, others...)
 	}
+	out = slices.DeleteFunc(out, func(way Candidate) bool { return len(way.Cover) > maxReads })
 	price := func(cover Cover) float64 { return c.price(cover, filter, want) }
 	for i := range out {
 		out[i].Units = price(out[i].Cover)

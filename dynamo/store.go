@@ -40,14 +40,17 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
 // with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	return s.flights.join(ctx, q, s.comments)
+	return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
+		known := s.memory.recall(q)
+		known.Size = s.sizes.of(q.Product)
+		return s.answer(ctx, q, known)
+	})
 }
 
-// comments reads a page and counts its list.
-func (s *Store) comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+// answer answers a question, of whose product so much is known.
+func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comment.Page, error) {
 	began := s.now()
-	p := planner{product: q.Product, filter: q.Filter, known: s.memory.recall(q)}
-	p.known.Size = s.sizes.of(q.Product)
+	p := planner{product: q.Product, filter: q.Filter, known: known}
 	var page comment.Page
 	var runs []*run
 	var counted comment.Counted
