@@ -145,8 +145,8 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 // Handler wires everything that answers requests. The authorizer says who may write.
 func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	store := dynamo.NewStore(session.Client, session.Table)
-	if c.WorkedOff != nil && c.StatisticsAge > 0 {
-		store.SkipEmpty(c.WorkedOff, c.StatisticsAge)
+	if c.WorkedOff != nil {
+		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
 	}
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{

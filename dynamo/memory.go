@@ -12,8 +12,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A read of a partition in which nothing is costs as much as one that finds a page. So a Store remembers for a few seconds
-// what products' statistics say, and plans leave out what they say is empty.
+// A plan is chosen by what a product's statistics say, and leaves out what they say is empty, since a read that finds
+// nothing costs as much as one that finds a page. So a Store remembers the statistics of products that are asked for often.
+// For choosing, old ones will do: those of a minute ago steer as well. For leaving out they have to be seconds old at most.
 //
 // How old statistics are counts from the moment up to which the stream was worked off when they were read: when those who
 // count lag or are gone, statistics grow old and nothing is left out any more. A server's own writes are known to it at
@@ -21,7 +22,7 @@ import (
 // product are not trusted.
 //
 // No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
-// each product; a product that is asked for more seldom than that is not worth it.
+// each product; a product that is asked for more seldom than once a minute is not worth it.
 
 const (
 	// memorySize is how many products a Store remembers, some 300 bytes each.
@@ -34,6 +35,8 @@ const (
 	recallsAtOnce = 8
 	// watermarkAge is how long the answer of WorkedOff is good enough.
 	watermarkAge = time.Second
+	// steeringAge is how old statistics become that only steer.
+	steeringAge = time.Minute
 )
 
 // WorkedOff tells how far statistics follow the table.
@@ -43,9 +46,9 @@ type WorkedOff interface {
 	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
-// SkipEmpty has reads left out of plans that statistics say find nothing, as long as these are no older than maxAge, which
-// is above 0. It is to be called before the first question.
-func (s *Store) SkipEmpty(source WorkedOff, maxAge time.Duration) {
+// UseStatistics has plans chosen by statistics, and reads left out that these say find nothing, as long as they are no
+// older than maxAge; 0 leaves out nothing. It is to be called before the first question.
+func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 	s.memory = newMemory(source, maxAge, s.freshStats)
 }
 
@@ -80,10 +83,10 @@ type memory struct {
 
 // recollection is what is remembered of one product.
 type recollection struct {
-	stats comment.Stats
-	asOf  time.Time // up to which the stats know all changes; zero when there are none
-	asked time.Time // when a plan would last have had use for them
-	tried time.Time // when they were last read, or that was tried
+	stats comment.Stats // nil before any were read
+	asOf  time.Time     // up to which the stats know all changes; zero when that is unknown, or too long ago to trust them
+	asked time.Time     // when a plan would last have had use for them
+	tried time.Time     // when they were last read, or that was tried
 }
 
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
@@ -129,16 +132,21 @@ func (m *memory) recall(q comment.Query) Known {
 // not of a future that only another clock can see.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) Known {
 	if r.asOf.IsZero() {
-		return Known{}
+		return Known{Stats: r.stats}
 	}
 	age := now.Sub(r.asOf)
 	trusted := age <= maxAge && age >= -clockMargin && r.asOf.After(written.Add(clockMargin))
 	return Known{Stats: r.stats, AsOf: r.asOf, Age: max(age, 0), Trusted: trusted}
 }
 
-// due tells whether statistics should be read again: the product is asked for often enough, and they were not just read.
+// due tells whether statistics should be read again: the product is asked for often enough, and they are old for what they
+// can be used for.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	return now.Sub(r.asked) <= maxAge && now.Sub(r.tried) >= maxAge
+	age := steeringAge
+	if !r.asOf.IsZero() {
+		age = maxAge
+	}
+	return now.Sub(r.asked) <= steeringAge && now.Sub(r.tried) >= age
 }
 
 // lastWrite is when a product was written to at the latest, as far as that matters.
@@ -172,14 +180,16 @@ func (m *memory) refresh(product string) bool {
 	return true
 }
 
-// bring reads the statistics of a product, if they can be young enough to be of use. How far the stream was worked off is
-// asked first, so that the statistics know all of that.
+// bring reads the statistics of a product. How far the stream was worked off is asked first, so that they know all of that.
 func (m *memory) bring(product string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
 	defer cancel()
 	upTo, known, err := m.mark.upTo(ctx)
-	if err != nil || !known || m.now().Sub(upTo) > m.maxAge {
+	if err != nil {
 		return err
+	}
+	if !known || m.now().Sub(upTo) > m.maxAge {
+		upTo = time.Time{}
 	}
 	stats, err := m.read(ctx, product)
 	if err != nil {

@@ -131,9 +131,9 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	}{
 		{"a moment behind", &reader{lag: time.Second}, time.Second, true, 1},
 		{"old enough by the lag and the time since", &reader{lag: 4 * time.Second}, 2 * time.Second, false, 1},
-		{"too far behind for statistics to be of use", &reader{lag: 6 * time.Second}, 0, false, 0},
-		{"gone", &reader{lag: time.Hour}, 0, false, 0},
-		{"unknown", &reader{unknown: true}, 0, false, 0},
+		{"too far behind for statistics to be of more use than to steer", &reader{lag: 6 * time.Second}, 0, false, 1},
+		{"gone", &reader{lag: time.Hour}, 0, false, 1},
+		{"unknown", &reader{unknown: true}, 0, false, 1},
 		{"cannot be asked", &reader{broken: errors.New("broken")}, 0, false, 0},
 		{"by a clock that is a little ahead", &reader{lag: -time.Second}, 0, true, 1},
 		{"by a clock that is far ahead", &reader{lag: -time.Minute}, 0, false, 1},
