@@ -104,6 +104,9 @@ type QueryPlan struct {
 	Duration time.Duration
 }
 
+// Milliseconds is the duration in milliseconds.
+func (p QueryPlan) Milliseconds() float64 { return float64(p.Duration) / float64(time.Millisecond) }
+
 // PlanCandidate is a way in which a page could be read.
 type PlanCandidate struct {
 	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or "mixture".

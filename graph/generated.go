@@ -118,6 +118,13 @@ type ComplexityRoot struct {
 		StartCursor     func(childComplexity int) int
 	}
 
+	PlanCandidate struct {
+		Chosen         func(childComplexity int) int
+		EstimatedUnits func(childComplexity int) int
+		Name           func(childComplexity int) int
+		Reads          func(childComplexity int) int
+	}
+
 	PlanRead struct {
 		Descending        func(childComplexity int) int
 		Index             func(childComplexity int) int
@@ -161,8 +168,10 @@ type ComplexityRoot struct {
 	}
 
 	QueryPlan struct {
+		Candidates    func(childComplexity int) int
 		ItemsRead     func(childComplexity int) int
 		ItemsReturned func(childComplexity int) int
+		Milliseconds  func(childComplexity int) int
 		Queries       func(childComplexity int) int
 		ReadUnits     func(childComplexity int) int
 		Reads         func(childComplexity int) int
@@ -510,6 +519,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
+	case "PlanCandidate.chosen":
+		if e.ComplexityRoot.PlanCandidate.Chosen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanCandidate.Chosen(childComplexity), true
+	case "PlanCandidate.estimatedUnits":
+		if e.ComplexityRoot.PlanCandidate.EstimatedUnits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanCandidate.EstimatedUnits(childComplexity), true
+	case "PlanCandidate.name":
+		if e.ComplexityRoot.PlanCandidate.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanCandidate.Name(childComplexity), true
+	case "PlanCandidate.reads":
+		if e.ComplexityRoot.PlanCandidate.Reads == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanCandidate.Reads(childComplexity), true
+
 	case "PlanRead.descending":
 		if e.ComplexityRoot.PlanRead.Descending == nil {
 			break
@@ -735,6 +769,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Products(childComplexity, args["ids"].([]string)), true
 
+	case "QueryPlan.candidates":
+		if e.ComplexityRoot.QueryPlan.Candidates == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Candidates(childComplexity), true
 	case "QueryPlan.itemsRead":
 		if e.ComplexityRoot.QueryPlan.ItemsRead == nil {
 			break
@@ -747,6 +787,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueryPlan.ItemsReturned(childComplexity), true
+	case "QueryPlan.milliseconds":
+		if e.ComplexityRoot.QueryPlan.Milliseconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Milliseconds(childComplexity), true
 	case "QueryPlan.queries":
 		if e.ComplexityRoot.QueryPlan.Queries == nil {
 			break
@@ -1245,6 +1291,8 @@ type PageInfo {
 type QueryPlan {
   "The whole plan and its outcome in words."
   summary: String!
+  "The ways in which the page could have been read, the chosen one first."
+  candidates: [PlanCandidate!]!
   "Every partition that was read, in no particular order."
   reads: [PlanRead!]!
   "Every partition that was not read, because it was known to hold no comments."
@@ -1259,6 +1307,26 @@ type QueryPlan {
   itemsReturned: Int!
   "Read capacity units (half a unit for each started 4 KB), as the table reported them."
   readUnits: Float!
+  "How long the reads took, in milliseconds. When several ask for the same page at the same time, it is read once."
+  milliseconds: Float!
+}
+
+"A way in which a page could be read. The one with the lowest estimate is chosen; of equals, that of fewest reads."
+type PlanCandidate {
+  """
+  Which partitions are read: those of the "whole product", of the chosen "ratings" or "languages", of the single "cells" of
+  both, or a "mixture".
+  """
+  name: String!
+  "How many partitions that are."
+  reads: Int!
+  """
+  What it was expected to cost in read capacity units, a further round of reads included if one may be needed; null when the
+  counts of the product were not known, in which case that is chosen which reads least beside what is wanted.
+  """
+  estimatedUnits: Float
+  "Whether the page was read so."
+  chosen: Boolean!
 }
 
 "One partition of one index that was read for a page, or to count the comments of its list."
@@ -1467,6 +1535,20 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
 }
 
+func (ec *executionContext) childFields_PlanCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_PlanCandidate_name(ctx, field)
+	case "reads":
+		return ec.fieldContext_PlanCandidate_reads(ctx, field)
+	case "estimatedUnits":
+		return ec.fieldContext_PlanCandidate_estimatedUnits(ctx, field)
+	case "chosen":
+		return ec.fieldContext_PlanCandidate_chosen(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlanCandidate", field.Name)
+}
+
 func (ec *executionContext) childFields_PlanRead(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "purpose":
@@ -1537,6 +1619,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 	switch field.Name {
 	case "summary":
 		return ec.fieldContext_QueryPlan_summary(ctx, field)
+	case "candidates":
+		return ec.fieldContext_QueryPlan_candidates(ctx, field)
 	case "reads":
 		return ec.fieldContext_QueryPlan_reads(ctx, field)
 	case "skipped":
@@ -1551,6 +1635,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_itemsReturned(ctx, field)
 	case "readUnits":
 		return ec.fieldContext_QueryPlan_readUnits(ctx, field)
+	case "milliseconds":
+		return ec.fieldContext_QueryPlan_milliseconds(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueryPlan", field.Name)
 }
@@ -3155,6 +3241,98 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _PlanCandidate_name(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanCandidate_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanCandidate_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PlanCandidate_reads(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanCandidate_reads(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reads, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanCandidate_reads(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PlanCandidate_estimatedUnits(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanCandidate_estimatedUnits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EstimatedUnits, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PlanCandidate_estimatedUnits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _PlanCandidate_chosen(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanCandidate_chosen(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Chosen, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanCandidate_chosen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _PlanRead_purpose(ctx context.Context, field graphql.CollectedField, obj *comment.PlanRead) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4139,6 +4317,38 @@ func (ec *executionContext) fieldContext_QueryPlan_summary(_ context.Context, fi
 	return graphql.NewScalarFieldContext("QueryPlan", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _QueryPlan_candidates(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_candidates(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Candidates, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []comment.PlanCandidate) graphql.Marshaler {
+			return ec.marshalNPlanCandidate2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanCandidateᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_candidates(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueryPlan",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlanCandidate(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _QueryPlan_reads(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4316,6 +4526,29 @@ func (ec *executionContext) _QueryPlan_readUnits(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_QueryPlan_readUnits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("QueryPlan", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _QueryPlan_milliseconds(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_milliseconds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Milliseconds(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_milliseconds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueryPlan", field, true, false, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _RatingCount_rating(ctx context.Context, field graphql.CollectedField, obj *comment.RatingCount) (ret graphql.Marshaler) {
@@ -6475,6 +6708,59 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var planCandidateImplementors = []string{"PlanCandidate"}
+
+func (ec *executionContext) _PlanCandidate(ctx context.Context, sel ast.SelectionSet, obj *comment.PlanCandidate) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, planCandidateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlanCandidate")
+		case "name":
+			out.Values[i] = ec._PlanCandidate_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reads":
+			out.Values[i] = ec._PlanCandidate_reads(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "estimatedUnits":
+			out.Values[i] = ec._PlanCandidate_estimatedUnits(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "chosen":
+			out.Values[i] = ec._PlanCandidate_chosen(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var planReadImplementors = []string{"PlanRead"}
 
 func (ec *executionContext) _PlanRead(ctx context.Context, sel ast.SelectionSet, obj *comment.PlanRead) graphql.Marshaler {
@@ -7096,6 +7382,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "candidates":
+			out.Values[i] = ec._QueryPlan_candidates(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "reads":
 			out.Values[i] = ec._QueryPlan_reads(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -7128,6 +7419,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			}
 		case "readUnits":
 			out.Values[i] = ec._QueryPlan_readUnits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "milliseconds":
+			out.Values[i] = ec._QueryPlan_milliseconds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -7893,6 +8189,26 @@ func (ec *executionContext) marshalNPageInfo2ᚖgithubᚗcomᚋtalkbackᚋtalkba
 	return ec._PageInfo(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNPlanCandidate2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanCandidate(ctx context.Context, sel ast.SelectionSet, v comment.PlanCandidate) graphql.Marshaler {
+	return ec._PlanCandidate(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPlanCandidate2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanCandidateᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.PlanCandidate) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPlanCandidate2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanCandidate(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNPlanRead2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanRead(ctx context.Context, sel ast.SelectionSet, v comment.PlanRead) graphql.Marshaler {
 	return ec._PlanRead(ctx, sel, &v)
 }
@@ -8364,6 +8680,23 @@ func (ec *executionContext) unmarshalOFloat2float64(ctx context.Context, v any) 
 func (ec *executionContext) marshalOFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
 	_ = sel
 	res := graphql.MarshalFloatContext(v)
+	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel ast.SelectionSet, v *float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 

@@ -123,9 +123,13 @@ var weights = map[string]func(q question, inside *place) (units float64){
 	"EditCommentPayload.userErrors":   problems,
 	"DeleteCommentPayload.userErrors": problems,
 
-	"QueryPlan.reads":   func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
-	"QueryPlan.skipped": func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+	"QueryPlan.reads":      func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+	"QueryPlan.candidates": func(_ question, inside *place) float64 { inside.times *= maxCandidates; return 0 },
+	"QueryPlan.skipped":    func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
 }
+
+// maxCandidates is how many ways there are at most to read a page.
+const maxCandidates = 5
 
 // assumedLanguages is how many languages the comments of a product are assumed to be in.
 const assumedLanguages = 20
