@@ -97,7 +97,8 @@ func (c census) limit(part Part, filter comment.Filter, want int) int {
 // the read itself, and the price of a further round should it not suffice. What could be best is few: to be sure by so many
 // deviations, or to read a started unit to its end, since that is paid for.
 func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
-	mean, deviation := c.share(part, filter).need(want)
+	s := c.share(part, filter)
+	mean, deviation := s.need(want)
 	most := maxLimit
 	if !part.residual() {
 		most = min(want, maxLimit)
@@ -105,13 +106,13 @@ func (c census) first(part Part, filter comment.Filter, want int) (items int, un
 	units = math.Inf(1)
 	for _, sure := range [...]float64{0.5, 1, 1.5, 2, 2.5, 3} {
 		needed := int(math.Ceil(mean + sure*deviation))
-		for _, k := range []int{needed, c.size.fitting(needed)} {
+		for _, k := range [...]int{needed, c.size.fitting(needed)} {
 			k = min(max(k, 1), most)
 			short := 0.0
-			if k < want || part.residual() {
+			if k <= s.held && (k < want || part.residual()) {
 				short = above(float64(k)+0.5, mean, deviation)
 			}
-			if expected := c.size.expected(k) + short*roundPrice; expected < units {
+			if expected := c.size.expected(min(k, s.held+1)) + short*roundPrice; expected < units {
 				items, units = k, expected
 			}
 		}
@@ -122,7 +123,7 @@ func (c census) first(part Part, filter comment.Filter, want int) (items int, un
 // fitting is how many items a read has room for that is expected to cost what one of so many does.
 func (s ItemSize) fitting(items int) int {
 	room := math.Ceil(float64(items)*s.Mean/unitBytes) * unitBytes
-	return int((room - s.Deviation*math.Sqrt(float64(items))) / s.Mean)
+	return int((room - s.Deviation*math.Sqrt(room/s.Mean)) / s.Mean)
 }
 
 // above is the probability that a normally distributed number is above x.

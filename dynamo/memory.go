@@ -22,7 +22,7 @@ import (
 // product are not trusted.
 //
 // No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
-// each product; a product that is asked for more seldom than once a minute is not worth it.
+// each product; a product that is asked for more seldom than every few seconds is not worth it.
 
 const (
 	// memorySize is how many products a Store remembers, some 300 bytes each.
@@ -37,6 +37,9 @@ const (
 	watermarkAge = time.Second
 	// steeringAge is how old statistics become that only steer.
 	steeringAge = time.Minute
+	// worthwhile is how soon a product has to be asked for again for its statistics to be read: else reading them costs more
+	// than they save.
+	worthwhile = 5 * time.Second
 )
 
 // WorkedOff tells how far statistics follow the table.
@@ -146,7 +149,7 @@ func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	if !r.asOf.IsZero() {
 		age = maxAge
 	}
-	return now.Sub(r.asked) <= steeringAge && now.Sub(r.tried) >= age
+	return now.Sub(r.asked) <= worthwhile && now.Sub(r.tried) >= age
 }
 
 // lastWrite is when a product was written to at the latest, as far as that matters.
