@@ -57,6 +57,8 @@ var own = map[string]struct {
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
+	"stream/function":       {[]string{"comment", "stream"}, "a door knows what it hands over, not what is made of it"},
+	"cmd/talkback-lambda":   {[]string{"dynamo", "stream/function"}, "a function is wired like a command, and is none"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"limits":                {[]string{"comment"}, "bounds are told what reading costs by whoever knows the table"},
 	"httpapi":               {[]string{"limits", "loaders"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
@@ -112,7 +114,7 @@ var doors = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "stream", "command"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
+	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
