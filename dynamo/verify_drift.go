@@ -89,16 +89,16 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 		there, found := e.places[language]
 		switch want := right[language]; {
 		case !found:
-			add(MissingLeader, "%s: it is not there, and has %d comments of %d stars", boardName(language), bestCount(e.listed, language), comment.MaxRating)
+			add(MissingLeader, "%s: it is not there, and has %d", boardName(language), bestCount(e.listed, language))
 		case there.sort != want.sort:
-			add(WrongLeader, "%s: %s, and it has %d comments of %d stars", boardName(language), leaderName(there), bestCount(e.listed, language), comment.MaxRating)
+			add(WrongLeader, "%s: %s, and has %d", boardName(language), leaderName(there), bestCount(e.listed, language))
 		case there.partition != want.partition && there.partition != moving[language].partition:
-			add(WrongShard, "%s: it is in %q, and belongs into %q", boardName(language), there.partition, want.partition)
+			add(WrongShard, "%s: it stands in %q, and belongs into %q", boardName(language), there.partition, want.partition)
 		}
 	}
 	for _, language := range slices.Sorted(maps.Keys(e.places)) {
 		if _, wanted := right[language]; !wanted {
-			add(StrayLeader, "%s: %s, and it has no comments of %d stars", boardName(language), leaderName(e.places[language]), comment.MaxRating)
+			add(StrayLeader, "%s: %s, and has none", boardName(language), leaderName(e.places[language]))
 		}
 	}
 }
@@ -165,7 +165,7 @@ func boardName(language comment.Language) string {
 func leaderName(keys leaderKeys) string {
 	leader, err := parseLeaderKey(keys.sort)
 	if err != nil {
-		return fmt.Sprintf("it is there as %q", keys.sort)
+		return fmt.Sprintf("it stands there as %q", keys.sort)
 	}
-	return fmt.Sprintf("it is there with %d", leader.Count)
+	return fmt.Sprintf("it stands there with %d", leader.Count)
 }
