@@ -24,6 +24,9 @@ type line struct {
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
 	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
+
+	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
+	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 }
 
 // Terminal is where a command reads and writes.
@@ -61,7 +64,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		kong.Vars{
 			"table":    dynamo.DefaultTable,
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
-			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight),
+			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
 		},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(term, &l.Engine),

@@ -39,7 +39,7 @@ const (
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
 	itemGetter
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	transactor
 }
 
 // Counter keeps the statistics and the leaderboard of a table by the records of its stream. It is safe for use by many
@@ -213,15 +213,19 @@ func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings)
 	if slices.ContainsFunc(p.tallies, tally.creates) {
 		// A rebuild that changes the number of shards looks at every product that is there. One that comes to be there must
 		// not go by the old number after it has.
-		condition, values := settingsUnchanged(settings)
-		writes = append(writes, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-			TableName:                 aws.String(c.table),
-			Key:                       settingsKey(),
-			ConditionExpression:       aws.String(condition),
-			ExpressionAttributeValues: values,
-		}})
+		writes = append(writes, settings.stillSo(c.table))
 	}
-	_, err := c.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+	return transact(ctx, c.client, writes)
+}
+
+// transactor is the part of the SDK's client that changes several items at once.
+type transactor interface {
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// transact writes items of the statistics, all or none. That others came first is an error of the kind Throttled.
+func transact(ctx context.Context, client transactor, writes []types.TransactWriteItem) error {
+	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var canceled *types.TransactionCanceledException
 	var running *types.TransactionInProgressException
 	if errors.As(err, &running) || errors.As(err, &canceled) &&
@@ -234,20 +238,21 @@ func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings)
 // errHeld is for products whose statistics are held by a recount.
 var errHeld = comment.Errorf(comment.Throttled, "the statistics of a product are being counted anew; try again")
 
-// read fetches all that the standings hang on, consistently.
+// read fetches all that the standings hang on, consistently. The settings come last: a rebuild changes them before it goes
+// through the statistics, so that they are not older than any statistics which it has gone through.
 func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, leaderSettings, error) {
-	keys := []item{settingsKey()}
+	var keys []item
 	for product, standings := range parts {
 		keys = append(keys, productKey(product, statisticsSK))
 		for _, s := range standings {
 			keys = append(keys, markKey(product, s.id))
 		}
 	}
-	items, err := c.fetch(ctx, keys)
+	items, err := fetch(ctx, c.client, c.table, keys)
 	if err != nil {
 		return nil, leaderSettings{}, err
 	}
-	settings, err := decodeSettings(items[keyOf(settingsKey())])
+	settings, err := fetchSettings(ctx, c.client, c.table)
 	if err != nil {
 		return nil, settings, err
 	}
@@ -283,14 +288,14 @@ func keyOf(it item) itemKey {
 }
 
 // fetch gets any number of items by their keys, consistently.
-func (c *Counter) fetch(ctx context.Context, keys []item) (map[itemKey]item, error) {
+func fetch(ctx context.Context, client itemGetter, table string, keys []item) (map[itemKey]item, error) {
 	var mu sync.Mutex
 	found := make(map[itemKey]item, len(keys))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countCalls)
 	for part := range slices.Chunk(keys, MaxKeysPerGet) {
 		group.Go(recovered(func() error {
-			items, left, err := getItems(ctx, c.client, c.table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
+			items, left, err := getItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
 			if err != nil {
 				return wrap(err, "BatchGetItem of %d keys", len(part))
 			}

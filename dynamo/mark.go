@@ -18,6 +18,8 @@ const (
 	markSKPrefix = "M#"
 	attrCell     = "s" // S, language and rating; left out when the comment is not counted
 	attrPosition = "p" // S, of the last record of the stream that the mark follows; left out when it follows none
+	attrSource   = "o" // S, byLooking when a look at the comment itself told the cell, and no record since; else left out
+	byLooking    = "look"
 
 	// forgetAfter is how long the mark of a deleted comment stays. Records live for 24 hours in the stream, and none that
 	// was read is applied later than an hour after that.
@@ -30,6 +32,9 @@ type mark struct {
 	cell *comment.Cell
 	// position is that of the last record that the mark follows.
 	position stream.Position
+	// looked is whether a look at the comment itself told the cell. The mark is then ahead of its position, by it is not
+	// known what: the next record is noted even if it changes nothing, so that those before it are refused from then on.
+	looked bool
 	// exists is whether the table holds the mark.
 	exists bool
 }
@@ -42,6 +47,9 @@ func markItem(product string, id comment.ID, m mark, now time.Time) item {
 	out := markKey(product, id)
 	if m.position != "" {
 		out[attrPosition] = &types.AttributeValueMemberS{Value: string(m.position)}
+	}
+	if m.looked {
+		out[attrSource] = &types.AttributeValueMemberS{Value: byLooking}
 	}
 	if m.cell == nil {
 		out[attrTTL] = number(now.Add(forgetAfter).Unix())
@@ -56,7 +64,7 @@ func decodeMark(in item) (mark, error) {
 	if len(in) == 0 {
 		return mark{}, nil
 	}
-	m := mark{exists: true}
+	m := mark{exists: true, looked: in[attrSource] != nil}
 	r := itemReader{item: in}
 	if in[attrPosition] != nil {
 		m.position = stream.Position(r.text(attrPosition))
@@ -89,7 +97,12 @@ func (m mark) unchanged() (condition string, values item) {
 		return "attribute_not_exists(" + attrPK + ")", nil
 	}
 	values = item{}
-	return "attribute_exists(" + attrPK + ")" + andEqual(attrCell, textOf(m.cell), values) + andEqual(attrPosition, string(m.position), values), values
+	source := ""
+	if m.looked {
+		source = byLooking
+	}
+	return "attribute_exists(" + attrPK + ")" + andEqual(attrCell, textOf(m.cell), values) +
+		andEqual(attrPosition, string(m.position), values) + andEqual(attrSource, source, values), values
 }
 
 // andEqual is the further condition that an attribute has a value, or is not there if that is empty.

@@ -27,13 +27,17 @@ type standing struct {
 }
 
 // news tells whether a standing changes a mark. Even one that leaves the comment where it is counted must be noted when an
-// earlier record, which it stands for as well, would move it: whoever has only that one in hand is to be refused.
+// earlier record, which it stands for as well, would move it: whoever has only that one in hand is to be refused. So must
+// the first record after a look, which may have told what that record says, or what a later one will say.
 func (s standing) news(m mark) bool {
-	return !s.overtaken(m) && (s.moved || !sameCell(m.cell, s.cell))
+	return !s.overtaken(m) && (s.moved || m.looked && !s.looked() || !sameCell(m.cell, s.cell))
 }
 
+// looked tells whether the comment itself was looked at.
+func (s standing) looked() bool { return s.position == "" }
+
 // overtaken tells whether a mark follows a later record, or that of the standing itself.
-func (s standing) overtaken(m mark) bool { return s.position != "" && s.position <= m.position }
+func (s standing) overtaken(m mark) bool { return !s.looked() && s.position <= m.position }
 
 // ledger is all that the table holds of the counting of a product, as far as it was read.
 type ledger struct {
@@ -51,11 +55,10 @@ type tally struct {
 	standings int
 }
 
+// markChange is what becomes of a mark. If after is looked, the comment itself has to be still as it says.
 type markChange struct {
 	id            comment.ID
 	before, after mark
-	// looked is whether the comment itself has to be still as after says.
-	looked bool
 }
 
 // tallyUp decides what the first standings make of a ledger, as many of them as a transaction has room for. What is
@@ -74,7 +77,8 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		if !s.news(m) {
 			continue
 		}
-		change := markChange{id: s.id, before: m, after: mark{cell: s.cell, position: max(m.position, s.position)}, looked: s.position == ""}
+		after := mark{cell: s.cell, position: max(m.position, s.position), looked: s.looked()}
+		change := markChange{id: s.id, before: m, after: after}
 		if items += change.items() + addLeaders(leaders, m.cell, s.cell); items > room {
 			t.standings = i
 			return t
@@ -85,7 +89,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 }
 
 func (c markChange) items() int {
-	if c.looked {
+	if c.after.looked {
 		return 2
 	}
 	return 1
@@ -133,8 +137,8 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		}
 	}
 	for _, change := range t.marks {
-		if change.looked {
-			writes = append(writes, change.stillSo(table))
+		if change.after.looked {
+			writes = append(writes, change.stillSo(table, t.product))
 		}
 		condition, values := change.before.unchanged()
 		writes = append(writes, putIf(table, markItem(t.product, change.id, change.after, now), condition, values))
@@ -161,19 +165,20 @@ func (s statistics) unchanged() (condition string, values item) {
 	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
-// stillSo is the condition that a comment is as it was when it was looked at.
-func (c markChange) stillSo(table string) types.TransactWriteItem {
+// stillSo is the condition that a comment is as it was when it was looked at: of the product and in the cell, or not there.
+func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 	check := &types.ConditionCheck{
 		TableName:           aws.String(table),
 		Key:                 commentKey(c.id),
-		ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+		ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ") OR " + All.partitionAttr() + " <> :p"),
+		ExpressionAttributeValues: item{
+			":p": &types.AttributeValueMemberS{Value: Partition{Index: All}.Key(product)},
+		},
 	}
 	if cell := c.after.cell; cell != nil {
-		check.ConditionExpression = aws.String(attrLanguage + " = :l AND " + attrRating + " = :r")
-		check.ExpressionAttributeValues = item{
-			":l": &types.AttributeValueMemberS{Value: string(cell.Language)},
-			":r": number(int64(cell.Rating)),
-		}
+		check.ConditionExpression = aws.String(All.partitionAttr() + " = :p AND " + attrLanguage + " = :l AND " + attrRating + " = :r")
+		check.ExpressionAttributeValues[":l"] = &types.AttributeValueMemberS{Value: string(cell.Language)}
+		check.ExpressionAttributeValues[":r"] = number(int64(cell.Rating))
 	}
 	return types.TransactWriteItem{ConditionCheck: check}
 }

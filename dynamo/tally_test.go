@@ -87,6 +87,18 @@ func TestTallyUp(t *testing.T) {
 			standings: []standing{{id: globe, cell: english1}},
 			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
 		},
+		{
+			why:   "the first record after a look is noted though it changes nothing, lest a reader with earlier ones be believed",
+			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			standings: []standing{{id: globe, cell: english5, position: "8"}},
+			want:      en5, marked: 1,
+		},
+		{
+			why:   "a look that tells nothing new costs no write",
+			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			standings: []standing{{id: globe, cell: english5}},
+			want:      en5,
+		},
 	} {
 		before := ledger{product: "p", statistics: statistics{stats: row.stats}, marks: row.marks}
 		got := tallyUp(before, row.standings, maxItemsPerTransaction)
@@ -103,8 +115,8 @@ func TestTallyUp(t *testing.T) {
 func TestLookingLeavesThePosition(t *testing.T) {
 	before := ledger{marks: map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}}
 	got := tallyUp(before, []standing{{id: globe, cell: english1}}, maxItemsPerTransaction)
-	if position := got.marks[0].after.position; position != "7" || !got.marks[0].looked {
-		t.Errorf("the mark is at %q, looked %v; want 7, true", position, got.marks[0].looked)
+	if position := got.marks[0].after.position; position != "7" || !got.marks[0].after.looked {
+		t.Errorf("the mark is at %q, looked %v; want 7, true", position, got.marks[0].after.looked)
 	}
 }
 
@@ -182,7 +194,7 @@ func TestCountingItems(t *testing.T) {
 	if diff := cmp.Diff(s, got, cmp.AllowUnexported(statistics{}, hold{}), cmp.Comparer(sameHold)); err != nil || diff != "" {
 		t.Errorf("statistics: %v %s", err, diff)
 	}
-	for _, m := range []mark{{cell: english5, position: "2026/1", exists: true}, {position: "2026/1", exists: true}, {cell: german5, exists: true}} {
+	for _, m := range []mark{{cell: english5, position: "2026/1", exists: true}, {position: "2026/1", exists: true}, {cell: german5, looked: true, exists: true}} {
 		got, err := decodeMark(markItem("p", globe, m, testTime))
 		if diff := cmp.Diff(m, got, cmp.AllowUnexported(mark{})); err != nil || diff != "" {
 			t.Errorf("mark: %v %s", err, diff)
