@@ -37,6 +37,7 @@ type api struct {
 	server  *httptest.Server
 	log     *bytes.Buffer
 
+	sequence   int                  // of the last change that was counted
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"sync"
 
 	"github.com/graph-gophers/dataloader/v7"
 )
@@ -15,49 +16,66 @@ type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V
 // loader gathers the keys of one kind that are asked for within a moment, and remembers what was found.
 type loader[K comparable, V any] struct {
 	batched *dataloader.Loader[K, *V]
+
+	mu      sync.Mutex
+	answers map[K]*answer[V]
+}
+
+// answer is what is found for a key. It is there once done is closed.
+type answer[V any] struct {
+	done  chan struct{}
+	value *V // nil when there is none
+	err   error
 }
 
 // newLoader makes a loader. What says what it loads, in the plural, for errors of ours.
-func newLoader[K comparable, V any](what string, get get[K, V]) loader[K, V] {
-	return loader[K, V]{batched: dataloader.NewBatchedLoader(
-		batch(what, get),
-		dataloader.WithWait[K, *V](wait),
-		dataloader.WithBatchCapacity[K, *V](batchCapacity),
-	)}
-}
-
-// expect has a key fetched soon, for those who will load it later.
-func (l loader[K, V]) expect(ctx context.Context, key K) { l.batched.Load(ctx, key) }
-
-// load is the value of a key, nil when there is none. A failure is not remembered: whoever asks again makes a new attempt.
-func (l loader[K, V]) load(ctx context.Context, key K) (*V, error) {
-	thunk := l.batched.Load(ctx, key)
-	return await(ctx, func() (*V, error) {
-		value, err := thunk()
-		if err != nil {
-			l.batched.Clear(ctx, key)
-		}
-		return value, err
-	})
-}
-
-// await waits for the answer of a batch no longer than the caller's context lasts; the library alone would.
-func await[V any](ctx context.Context, thunk dataloader.Thunk[V]) (V, error) {
-	type answer struct {
-		value V
-		err   error
+func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
+	return &loader[K, V]{
+		batched: dataloader.NewBatchedLoader(
+			batch(what, get),
+			dataloader.WithWait[K, *V](wait),
+			dataloader.WithBatchCapacity[K, *V](batchCapacity),
+			// What the library remembers can be waited for by one goroutine at a time only, and failures stay in it.
+			dataloader.WithCache[K, *V](&dataloader.NoCache[K, *V]{}),
+		),
+		answers: map[K]*answer[V]{},
 	}
-	answers := make(chan answer, 1)
+}
+
+// expect has a key fetched along with others, unless it was already. A failure is not remembered: whoever asks after it
+// makes a new attempt.
+func (l *loader[K, V]) expect(ctx context.Context, key K) *answer[V] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a := l.answers[key]; a != nil {
+		return a
+	}
+	a := &answer[V]{done: make(chan struct{})}
+	l.answers[key] = a
+	thunk := l.batched.Load(ctx, key)
 	go func() {
-		value, err := thunk()
-		answers <- answer{value, err}
+		if a.value, a.err = thunk(); a.err != nil {
+			l.forget(key)
+		}
+		close(a.done)
 	}()
+	return a
+}
+
+func (l *loader[K, V]) forget(key K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.answers, key)
+}
+
+// load is the value of a key, nil when there is none. It waits no longer than the caller's context lasts.
+func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
+	a := l.expect(ctx, key)
 	select {
-	case a := <-answers:
+	case <-a.done:
 		return a.value, a.err
 	case <-ctx.Done():
-		var none V
-		return none, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 // Loaders are the loaders of one request. They are never shared between requests: a batch answers from one moment, and
 // what it found is remembered.
 type Loaders struct {
-	comments loader[comment.ID, comment.Comment]
-	stats    loader[string, comment.Stats]
+	comments *loader[comment.ID, comment.Comment]
+	stats    *loader[string, comment.Stats]
 }
 
 // New makes the loaders of one request.
