@@ -68,16 +68,22 @@ var damages = []struct {
 	finds []dynamo.DriftKind
 }{
 	{"a count is changed",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2)) },
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
+		},
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"a language is lost from the counts",
 		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "REMOVE g.de") },
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"a language without comments is left",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, 0, 0, 0, 0)) },
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, 0, 0, 0, 0))
+		},
 		[]dynamo.DriftKind{dynamo.EmptyLanguage}},
 	{"counts are below zero",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, -1, 0, 0, 0)) },
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, -1, 0, 0, 0))
+		},
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"the statistics are gone, and with them the place on the leaderboard",
 		func(v vandal, _ []comment.Comment) { v.delete("PRODUCT#p", "S") },
@@ -87,7 +93,9 @@ var damages = []struct {
 		func(v vandal, c []comment.Comment) { v.delete("PRODUCT#p", markOf(c[0].ID)) },
 		[]dynamo.DriftKind{dynamo.MissingMark, dynamo.WrongSum}},
 	{"a mark counts in another cell",
-		func(v vandal, c []comment.Comment) { v.update("PRODUCT#p", markOf(c[0].ID), "SET s = :a", text("en/1")) },
+		func(v vandal, c []comment.Comment) {
+			v.update("PRODUCT#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
+		},
 		[]dynamo.DriftKind{dynamo.WrongMark, dynamo.WrongSum, dynamo.WrongSum}},
 	{"a mark is of a comment that was never there",
 		func(v vandal, _ []comment.Comment) {
@@ -118,13 +126,17 @@ var damages = []struct {
 		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S#de", "REMOVE GSIPK, GSISK") },
 		[]dynamo.DriftKind{dynamo.WrongLeader}},
 	{"the leaderboard has a wrong count",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET GSISK = :a", text("9999999989#p")) },
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET GSISK = :a", text("9999999989#p"))
+		},
 		[]dynamo.DriftKind{dynamo.WrongLeader}},
 	{"a shard that nobody reads",
 		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET GSIPK = :a", text("LEADERS#77")) },
 		[]dynamo.DriftKind{dynamo.WrongShard}},
 	{"the leaderboard of another language",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S#de", "SET GSIPK = :a", text("LEADERS#en#0")) },
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S#de", "SET GSIPK = :a", text("LEADERS#en#0"))
+		},
 		[]dynamo.DriftKind{dynamo.WrongShard}},
 	{"a place on the leaderboard of a language in which there is nothing",
 		func(v vandal, _ []comment.Comment) {
