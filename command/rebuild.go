@@ -29,7 +29,11 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	defer func() { err = errors.Join(err, session.Close()) }()
 
 	rebuilder := dynamo.NewRebuilder(session.Client, session.Table, c.Calls)
-	rebuilder.LeaderShards, rebuilder.Who = c.LeaderShards, whoAmI("talkback rebuild")
+	rebuilder.LeaderShards = c.LeaderShards
+	state, err := dynamo.NewLeases(session.Client, session.Table).State(ctx)
+	if err != nil {
+		return err
+	}
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	var result dynamo.RebuildResult
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
-		result, err = rebuilder.Run(ctx, func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
+		result, err = recount(ctx, session, state, rebuilder, whoAmI("talkback rebuild"), func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
 		return err
 	})
 	took := progress.end()

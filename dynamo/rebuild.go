@@ -38,6 +38,8 @@ type Rebuilder struct {
 	LeaderShards int
 	// Who is at it, for whoever starts another rebuild meanwhile.
 	Who string
+	// Occasion is why it is done, in any words. One that was interrupted is gone on with only on the same occasion.
+	Occasion string
 
 	client rebuildClient
 	table  string
@@ -75,6 +77,8 @@ type RebuildResult struct {
 	Repaired int
 	// Resumed is whether it went on where another was interrupted.
 	Resumed bool
+	// Began is when it began, or when the one did that it went on with. All that changed before is counted.
+	Began time.Time
 }
 
 // Run rebuilds. It tells now and then how far it came. After an error, running it again goes on where it was. While another
@@ -110,6 +114,7 @@ type rebuilding struct {
 	lease    *rebuildLease
 	settings leaderSettings
 	resumed  bool
+	began    time.Time
 
 	seen              productSet
 	counted, repaired atomic.Int64
@@ -119,7 +124,7 @@ type rebuilding struct {
 }
 
 func (r *rebuilding) result() RebuildResult {
-	return RebuildResult{Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()), Resumed: r.resumed}
+	return RebuildResult{Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()), Resumed: r.resumed, Began: r.began}
 }
 
 // whileOurs does all the work, and stops when another rebuild takes over.
@@ -155,9 +160,12 @@ func (r *rebuilding) work(ctx context.Context) error {
 // begin goes on with what was interrupted, or starts anew.
 func (r *rebuilding) begin(ctx context.Context) error {
 	r.lease.update(func(p *rebuildProgress) {
-		if r.resumed = p.goesOn(r.settings.shards, time.Now()); !r.resumed {
+		now := time.Now()
+		if r.resumed = p.goesOn(r.settings.shards, r.Occasion, now); !r.resumed {
+			p.began, p.occasion = now, r.Occasion
 			p.shards, p.scanned, p.segments = r.settings.shards, 0, make([]segmentProgress, r.calls*segmentsPerCall)
 		}
+		r.began = p.began
 	})
 	return r.lease.save(ctx)
 }

@@ -13,6 +13,8 @@ const (
 	attrOwner    = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
 	attrWho      = "who" // S, the same for people
 	attrBeat     = "bt"  // N, rises with every write
+	attrBegan    = "bg"  // N, milliseconds since 1970
+	attrOccasion = "oc"  // S, why it is done
 	attrSaved    = "sv"  // N, seconds since 1970, of the last write
 	attrScanned  = "sc"  // N, items of the table that were looked at
 	attrSegments = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
@@ -24,6 +26,8 @@ type rebuildProgress struct {
 	// owner is empty when nobody is at it. who is the owner in words.
 	owner, who string
 	beat       int64
+	began      time.Time
+	occasion   string
 	saved      time.Time
 	// shards is the number of shards of the leaderboard that it works for.
 	shards   int
@@ -51,6 +55,8 @@ func (p rebuildProgress) item() item {
 	}
 	out[attrWho] = &types.AttributeValueMemberS{Value: p.who}
 	out[attrBeat] = number(p.beat)
+	out[attrBegan] = number(p.began.UnixMilli())
+	out[attrOccasion] = &types.AttributeValueMemberS{Value: p.occasion}
 	out[attrSaved] = number(p.saved.Unix())
 	out[attrShards] = number(int64(p.shards))
 	out[attrScanned] = number(p.scanned)
@@ -74,6 +80,7 @@ func decodeRebuild(in item) (rebuildProgress, error) {
 	r := itemReader{item: in}
 	p := rebuildProgress{
 		who: r.text(attrWho), beat: r.number(attrBeat), saved: time.Unix(r.number(attrSaved), 0),
+		began: time.UnixMilli(r.number(attrBegan)), occasion: r.text(attrOccasion),
 		shards: int(r.number(attrShards)), scanned: r.number(attrScanned),
 	}
 	if in[attrOwner] != nil {
@@ -110,7 +117,7 @@ func (p rebuildProgress) sameBeat(other rebuildProgress) bool {
 }
 
 // goesOn tells whether a rebuild for a number of shards can go on where this one was interrupted: what has changed in the
-// part that is done must be in the stream yet.
-func (p rebuildProgress) goesOn(shards int, now time.Time) bool {
-	return len(p.segments) > 0 && p.shards == shards && now.Sub(p.saved) < rebuildForgets
+// part that is done must be in the stream yet, and no other reason to rebuild may have come up.
+func (p rebuildProgress) goesOn(shards int, occasion string, now time.Time) bool {
+	return len(p.segments) > 0 && p.shards == shards && p.occasion == occasion && now.Sub(p.saved) < rebuildForgets
 }

@@ -26,6 +26,8 @@ type Store struct {
 	choose Chooser
 	now    func() time.Time
 	memory *memory // of counts that are zero; nil when these are not to be trusted
+	// counted says whether there are statistics at all; nil for yes.
+	counted *firstCount
 }
 
 // NewStore makes a store of a table, which must be as Definition says.

@@ -78,7 +78,7 @@ var own = map[string]struct {
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
-		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",
+		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
