@@ -57,7 +57,7 @@ var own = map[string]struct {
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
-	"stream/function":       {[]string{"comment", "stream"}, "a door knows what it hands over, not what is made of it"},
+	"stream/function":       {[]string{"stream"}, "a door knows what it hands over, not what is made of it"},
 	"cmd/talkback-lambda":   {[]string{"dynamo", "stream/function"}, "a function is wired like a command, and is none"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"limits":                {[]string{"comment"}, "bounds are told what reading costs by whoever knows the table"},
