@@ -217,7 +217,7 @@ func (r *reader) fetch(ctx context.Context) error {
 		return err
 	}
 	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
-	if len(batch.Records) == 0 {
+	if len(batch.Records) == 0 && !r.atEnd { // behind the end, changes are made in the children
 		r.advance(func(p progress) progress { return p.quiet(asked) })
 	}
 	return nil

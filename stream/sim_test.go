@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
-	"time"
-
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -209,6 +207,8 @@ type process struct {
 	name  string
 	calls map[string]int
 	dead  bool
+	// iterators are those that it was given.
+	iterators []simIterator
 }
 
 var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of the test"}
@@ -219,10 +219,14 @@ var errDead = errors.New("dead")
 // draw is a number below n that depends on the seed, the process, the sort of call and how many there were.
 func (p *process) draw(call string, n int) int {
 	p.calls[call]++
-	hash := fnv.New64a()
-	_, _ = fmt.Fprint(hash, p.seed, p.name, call, p.calls[call])
-	sum := hash.Sum64()
-	return int((sum ^ sum>>29) % uint64(n))
+	sum := p.seed*31 + uint64(p.calls[call])
+	for _, text := range []string{p.name, call} {
+		for i := range len(text) {
+			sum = (sum ^ uint64(text[i])) * 0x9E3779B97F4A7C15
+			sum ^= sum >> 29
+		}
+	}
+	return int(sum % uint64(n))
 }
 
 // call is on the way for a while, and may fail before or after it had its effect.
@@ -267,9 +271,16 @@ func (p *process) Shards(ctx context.Context) (Listing, error) {
 	return listing, err
 }
 
-// An iterator is a shard, the place of the next record, and when it was made.
+// simIterator is a shard, the place of the next record, and when it was made.
+type simIterator struct {
+	shard *simShard
+	at    int
+	made  time.Time
+}
+
 func (p *process) iterator(s *simShard, at int) string {
-	return fmt.Sprintf("%s %d %d", s.ID, at, time.Now().UnixNano())
+	p.iterators = append(p.iterators, simIterator{s, at, time.Now()})
+	return strconv.Itoa(len(p.iterators) - 1)
 }
 
 // Open makes an iterator.
@@ -295,18 +306,15 @@ func (p *process) Open(ctx context.Context, _, shard, after string) (iterator st
 	return iterator, err
 }
 
-// Read reads up to 7 records, and sometimes none though there are some.
+// Read reads up to 7 records.
 func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, err error) {
 	err = p.call(ctx, "read", func() error {
-		var id string
-		var at int
-		var made int64
-		_, _ = fmt.Sscan(iterator, &id, &at, &made)
-		s := p.shard(id)
+		number, _ := strconv.Atoi(iterator)
+		s, at := p.iterators[number].shard, p.iterators[number].at
 		switch {
 		case !s.listed:
 			return ErrGone
-		case time.Since(time.Unix(0, made)) > 15*time.Minute, p.faulty && p.draw("expire", 30) == 0:
+		case time.Since(p.iterators[number].made) > 15*time.Minute, p.faulty && p.draw("expire", 30) == 0:
 			return ErrExpired
 		case at < len(s.records) && s.records[at].trimmed && !p.silent:
 			return ErrTrimmed

@@ -91,7 +91,7 @@ type place struct {
 func (s *simulation) start(i int) {
 	s.starts++
 	p := &process{world: s.world, name: fmt.Sprint("process ", s.starts), calls: map[string]int{}}
-	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: p.name}
+	c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler), owner: p.name, Poll: 500 * time.Millisecond}
 	c.random = func(d time.Duration) time.Duration {
 		p.mu.Lock()
 		defer p.mu.Unlock()
