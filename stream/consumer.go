@@ -59,6 +59,10 @@ type Consumer struct {
 	// Discover is the time between two listings of the shards. 0: DefaultDiscover.
 	Discover time.Duration
 
+	// owner and random make a run of the simulation repeatable.
+	owner  string
+	random func(time.Duration) time.Duration
+
 	mu      sync.Mutex
 	readers map[string]*reader
 }
@@ -68,12 +72,16 @@ type Consumer struct {
 func (c *Consumer) Run(ctx context.Context) error {
 	w := &worker{
 		Consumer: c,
-		me:       newOwner(),
+		me:       cmp.Or(c.owner, newOwner()),
 		poll:     cmp.Or(c.Poll, DefaultPoll),
 		beat:     cmp.Or(c.Beat, DefaultBeat),
 		expiry:   cmp.Or(c.Expiry, DefaultExpiry),
 		discover: cmp.Or(c.Discover, DefaultDiscover),
 		wake:     make(chan struct{}, 1),
+		random:   mathrand.N[time.Duration],
+	}
+	if c.random != nil {
+		w.random = c.random
 	}
 	defer w.stop()
 	for failures := 0; ctx.Err() == nil; {
@@ -81,12 +89,12 @@ func (c *Consumer) Run(ctx context.Context) error {
 		if errors.Is(err, ErrNoStream) && w.label == "" {
 			return err
 		}
-		wait := spread(w.beat)
+		wait := w.spread(w.beat)
 		if failures++; err == nil {
 			failures = 0
 		} else {
 			c.report(ctx, failures, err, "what is to be read cannot be looked up")
-			wait = backoff(failures)
+			wait = w.backoff(failures)
 		}
 		w.rest(ctx, wait)
 	}
@@ -165,12 +173,12 @@ func newOwner() string {
 }
 
 // backoff is the wait after some failures in a row.
-func backoff(failures int) time.Duration {
+func (w *worker) backoff(failures int) time.Duration {
 	longest := min(firstBackoff<<min(failures-1, 16), longestBackoff)
-	return longest/2 + mathrand.N(longest/2)
+	return longest/2 + w.random(longest/2)
 }
 
 // spread keeps processes that started together from staying in step.
-func spread(d time.Duration) time.Duration {
-	return d - d/8 + mathrand.N(d/4)
+func (w *worker) spread(d time.Duration) time.Duration {
+	return d - d/8 + w.random(d/4)
 }

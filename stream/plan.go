@@ -15,9 +15,9 @@ type view struct {
 	now    time.Time
 	expiry time.Duration
 	leases []Lease
-	// listing and state are nil when they were not looked at this time. They were, if at all, after the leases.
+	// listing is nil when it was not looked at this time. It was, if at all, after the leases.
 	listing *Listing
-	state   *State
+	state   State
 	// held are the shards that this process reads.
 	held map[string]bool
 	// sightings are what was seen of the leases up to now, and absent how often in a row their shards were not listed.
@@ -38,10 +38,10 @@ type actions struct {
 	leave []string
 	// gaps are to be recorded.
 	gaps []Gap
-	// lost are leases of shards that are gone, which have to be ended.
-	lost []Lease
 	// create are new leases, of nobody.
 	create []Lease
+	// lost are leases of shards that are gone, which have to be ended; their children are among those created.
+	lost []Lease
 	// begin says that all shards of a new stream have leases then, which is to be entered into the state.
 	begin bool
 	// take are leases to take.
@@ -109,6 +109,8 @@ func (v view) introduce(a *actions) {
 		switch {
 		case read && parent.Ended:
 			a.create = append(a.create, firstLease(shard, parent.CaughtUp))
+		case slices.Contains(a.lost, parent):
+			a.create = append(a.create, firstLease(shard, time.Time{}))
 		case read || v.listing.has(shard.Parent):
 		default:
 			a.create = append(a.create, firstLease(shard, time.Time{}))
@@ -123,19 +125,11 @@ func firstLease(shard Shard, caughtUp time.Time) Lease {
 	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: caughtUp}
 }
 
-// begin notices a stream that was not read before. What was counted is complete no more if that was done by another
-// stream, or so long ago that this one has dropped records since.
+// begin notices a stream that was not read before. What was counted by another one is complete no more.
 func (v view) begin(a *actions) {
-	if v.state.Label == v.listing.Label {
-		return
-	}
-	a.begin = true
-	switch {
-	case !v.state.Complete:
-	case v.state.Label != "":
+	a.begin = v.state.Label != v.listing.Label
+	if a.begin && v.state.Complete && v.state.Label != "" {
 		a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the table has another stream than the one that was read before"})
-	case v.now.Sub(v.state.Since) >= retention-retentionMargin:
-		a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the stream is read for the first time, long after everything was counted"})
 	}
 }
 

@@ -20,9 +20,15 @@ type progress struct {
 	inReach bool
 }
 
-// resume is the progress of whoever takes up a lease.
-func resume(lease Lease) progress {
-	return progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, aside: lease.Aside, inReach: !lease.CaughtUp.IsZero()}
+// resume is the progress of whoever takes up a lease. What was counted otherwise is worked off, so that from then on it is
+// known, too, whether records may have been dropped.
+func resume(lease Lease, state State) progress {
+	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, aside: lease.Aside}
+	if state.Complete {
+		p = p.caughtUpAt(state.Since)
+	}
+	p.inReach = !p.caughtUp.IsZero()
+	return p
 }
 
 // onto is the lease with this progress. A time out of reach is not written, since whoever takes up the lease would find

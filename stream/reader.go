@@ -48,7 +48,7 @@ func (r *reader) run(ctx context.Context) {
 // keep renews the lease, and tells whether someone else has it, once that is so.
 func (r *reader) keep(ctx context.Context) (lost bool) {
 	for failures := 0; ; {
-		if pause(ctx, spread(r.beat)) != nil {
+		if pause(ctx, r.spread(r.beat)) != nil {
 			return false
 		}
 		err := r.write(ctx, func(lease Lease) Lease { return lease })
@@ -139,7 +139,7 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 			failures = 0
 		} else {
 			r.report(ctx, failures, err, "a shard cannot be read on", "shard", r.status().Shard)
-			wait = backoff(failures)
+			wait = r.backoff(failures)
 		}
 		if pause(ctx, wait) != nil {
 			return false
@@ -217,7 +217,7 @@ func (r *reader) fetch(ctx context.Context) error {
 		return err
 	}
 	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
-	if len(batch.Records) == 0 {
+	if len(batch.Records) == 0 && !r.atEnd { // behind the end, changes are made in the children
 		r.advance(func(p progress) progress { return p.quiet(asked) })
 	}
 	return nil

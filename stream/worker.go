@@ -13,6 +13,8 @@ type worker struct {
 	*Consumer
 	me                           string
 	poll, beat, expiry, discover time.Duration
+	// random draws from a span of time.
+	random func(time.Duration) time.Duration
 
 	label     string
 	looked    time.Time
@@ -55,21 +57,18 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	}
 	now := time.Now()
 	w.sightings = sight(w.sightings, leases, now)
-	v := view{me: w.me, now: now, expiry: w.expiry, leases: leases, held: w.held(), sightings: w.sightings, absent: w.absent}
-	if now.Sub(w.looked) < w.discover {
-		return v, nil
+	v := view{me: w.me, now: now, expiry: w.expiry, leases: leases, held: w.held(), sightings: w.sightings}
+	if now.Sub(w.looked) >= w.discover {
+		listing, err := w.Source.Shards(ctx)
+		if err != nil {
+			return view{}, err
+		}
+		w.looked, w.absent = now, miss(w.absent, leases, listing)
+		v.listing = &listing
 	}
-	listing, err := w.Source.Shards(ctx)
-	if err != nil {
-		return view{}, err
-	}
-	state, err := w.Journal.State(ctx)
-	if err != nil {
-		return view{}, err
-	}
-	w.looked, w.absent = now, miss(w.absent, leases, listing)
-	v.listing, v.state, v.absent = &listing, &state, w.absent
-	return v, nil
+	v.absent = w.absent
+	v.state, err = w.Journal.State(ctx)
+	return v, err
 }
 
 // changeStream gives up the old stream, of which nothing can be known to be complete any more.
@@ -89,15 +88,15 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 			return err
 		}
 	}
+	for _, lease := range a.create {
+		if _, err := w.swap(ctx, Lease{}, lease); err != nil {
+			return err
+		}
+	}
 	for _, lease := range a.lost {
 		ended := lease
 		ended.Owner, ended.Ended, ended.Counter = "", true, lease.Counter+1
 		if _, err := w.swap(ctx, lease, ended); err != nil {
-			return err
-		}
-	}
-	for _, lease := range a.create {
-		if _, err := w.swap(ctx, Lease{}, lease); err != nil {
 			return err
 		}
 	}
@@ -109,7 +108,7 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 	if len(a.create)+len(a.lost) > 0 {
 		w.rouse()
 	}
-	return w.take(ctx, a.take)
+	return w.take(ctx, a.take, v.state)
 }
 
 // begin enters the stream into the state. What others write at the same time is kept.
@@ -127,7 +126,7 @@ func (w *worker) begin(ctx context.Context, listing Listing) error {
 	}
 }
 
-func (w *worker) take(ctx context.Context, leases []Lease) error {
+func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
 		mine := lease
 		mine.Owner, mine.Counter = w.me, lease.Counter+1
@@ -136,7 +135,7 @@ func (w *worker) take(ctx context.Context, leases []Lease) error {
 			return err
 		}
 		if taken {
-			w.start(ctx, mine)
+			w.start(ctx, mine, resume(lease, state))
 		}
 	}
 	return nil
@@ -152,9 +151,9 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 }
 
 // start reads a shard until it is left. The reader outlives the end of the context by the time it takes to release it.
-func (w *worker) start(ctx context.Context, lease Lease) {
+func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: resume(lease), done: make(chan struct{})}
+	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.readers == nil {
 		w.readers = map[string]*reader{}
