@@ -218,3 +218,12 @@ func occasionOf(state stream.State) string {
 	}
 	return state.Label + " " + state.Gap.Shard + " " + state.Gap.Found.UTC().Format(time.RFC3339Nano)
 }
+
+// watermark tells how far statistics follow the table.
+type watermark struct{ leases *dynamo.Leases }
+
+// WorkedOff is false as long as the statistics may be wrong.
+func (w watermark) WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error) {
+	upTo, known, state, err := w.leases.WorkedOff(ctx)
+	return upTo, known && state.Complete, err
+}
