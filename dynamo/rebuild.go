@@ -21,6 +21,8 @@ const (
 	secondLook = time.Second
 	// shardsKnown is after how long nobody reads a leaderboard any more by a number of shards that was changed.
 	shardsKnown = 5 * time.Second
+	// lastWords is how long a rebuild that ends early may take to say how far it came.
+	lastWords = 3 * time.Second
 )
 
 // rebuildClient is the part of the SDK's client that a Rebuilder works with.
@@ -46,7 +48,7 @@ type Rebuilder struct {
 }
 
 // pace are the waits of a rebuild.
-type pace struct{ beat, secondLook, shardsKnown time.Duration }
+type pace struct{ beat, secondLook, shardsKnown, lastWords time.Duration }
 
 // NewRebuilder makes a rebuilder for a table, which must be as Definition says. calls is how many products may be worked on
 // at once, 1 or more; 0 stands for DefaultScanCalls.
@@ -54,7 +56,7 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 	if calls < 1 {
 		calls = DefaultScanCalls
 	}
-	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildBeat, secondLook, shardsKnown}}
+	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildBeat, secondLook, shardsKnown, lastWords}}
 }
 
 // RebuildProgress is how far a rebuild came.
@@ -95,7 +97,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 	}
 	err := run.whileOurs(ctx)
 	if err != nil {
-		run.lease.release(ctx)
+		run.lease.release(ctx, r.pace.lastWords)
 	}
 	return run.result(), err
 }

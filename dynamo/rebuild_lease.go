@@ -21,8 +21,6 @@ const (
 	rebuildPatience = 6 // beats
 	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
 	rebuildForgets = 12 * time.Hour
-	// rebuildLastWords is how long an interrupted rebuild may take to say how far it came.
-	rebuildLastWords = 3 * time.Second
 )
 
 // errRebuildLost is for a rebuild that was taken over.
@@ -147,8 +145,8 @@ func (l *rebuildLease) keep(ctx context.Context) error {
 }
 
 // release leaves the rebuild to whoever goes on with it. Should that not succeed, others find out by its silence.
-func (l *rebuildLease) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rebuildLastWords)
+func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	l.update(func(p *rebuildProgress) { p.owner = "" })
 	_ = l.save(ctx)
