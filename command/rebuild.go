@@ -44,8 +44,13 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	if err != nil {
 		return rebuildStopped(err)
 	}
-	_, err = fmt.Fprintln(term.Out, rebuildSummary(result, took))
-	return err
+	if _, err := fmt.Fprintln(term.Out, rebuildSummary(result, took)); err != nil {
+		return err
+	}
+	if !result.Complete {
+		return errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again")
+	}
+	return nil
 }
 
 func (c *Rebuild) check() error {

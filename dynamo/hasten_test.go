@@ -10,7 +10,7 @@ func Hasten(r *Rebuilder) *Rebuilder {
 
 // HastenButForReaders leaves readers of leaderboards the time that they need.
 func HastenButForReaders(r *Rebuilder) *Rebuilder {
-	Hasten(r).pace.shardsKnown = time.Second
+	Hasten(r).pace.shardsKnown = 300 * time.Millisecond
 	return r
 }
 

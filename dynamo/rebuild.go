@@ -10,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
 )
 
 // How a rebuild ends exact while comments are written and counted, and whenever it is killed.
@@ -29,7 +32,7 @@ const (
 type rebuildClient interface {
 	looker
 	transactor
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	leaseClient
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
@@ -77,6 +80,9 @@ type RebuildResult struct {
 	Repaired int
 	// Resumed is whether it went on where another was interrupted.
 	Resumed bool
+	// Complete is whether the statistics are known to miss nothing now. They are not when records of the stream were lost
+	// while this went on: then another rebuild is needed.
+	Complete bool
 }
 
 // Run rebuilds. It tells now and then how far it came. After an error, running it again goes on where it was. While another
@@ -112,6 +118,7 @@ type rebuilding struct {
 	lease    *rebuildLease
 	settings leaderSettings
 	resumed  bool
+	complete bool
 
 	seen              productSet
 	counted, repaired atomic.Int64
@@ -121,7 +128,7 @@ type rebuilding struct {
 }
 
 func (r *rebuilding) result() RebuildResult {
-	return RebuildResult{Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()), Resumed: r.resumed}
+	return RebuildResult{Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()), Resumed: r.resumed, Complete: r.complete}
 }
 
 // whileOurs does all the work, and stops when another rebuild takes over.
@@ -156,17 +163,34 @@ func (r *rebuilding) work(ctx context.Context) error {
 
 // begin goes on with what was interrupted, or starts anew.
 func (r *rebuilding) begin(ctx context.Context) error {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	state, err := r.streamState(ctx)
+	if err != nil {
+		return err
+	}
 	r.lease.update(func(p *rebuildProgress) {
-		if r.resumed = p.goesOn(r.settings.shards, time.Now()); !r.resumed {
-			p.shards, p.scanned, p.segments = r.settings.shards, 0, make([]segmentProgress, r.calls*segmentsPerCall)
+		if r.resumed = p.goesOn(r.settings.shards, now, state); r.resumed {
+			return
 		}
+		p.shards, p.began, p.stream, p.scanned = r.settings.shards, now, state, 0
+		p.segments = make([]segmentProgress, r.calls*segmentsPerCall)
 	})
 	return r.lease.save(ctx)
 }
 
+func (r *rebuilding) streamState(ctx context.Context) (state stream.State, err error) {
+	err = persist(ctx, func() (further bool, err error) {
+		state, err = r.journal().State(ctx)
+		return false, err
+	})
+	return state, err
+}
+
+func (r *rebuilding) journal() *Leases { return NewLeases(r.client, r.table) }
+
 // scan brings each product to right statistics.
 func (r *rebuilding) scan(ctx context.Context) error {
-	segments := r.lease.segments()
+	segments := r.lease.snapshot().segments
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.calls)
 	for i, s := range segments {
@@ -232,7 +256,29 @@ func (r *rebuilding) end(ctx context.Context) error {
 	if err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return leaderSettings{shards: s.shards} }); err != nil {
 		return err
 	}
+	if err := r.markComplete(ctx); err != nil {
+		return err
+	}
 	return r.lease.finish(ctx)
+}
+
+// markComplete says that statistics are complete, unless records were lost since the beginning.
+func (r *rebuilding) markComplete(ctx context.Context) error {
+	done := r.lease.snapshot()
+	return persist(ctx, func() (further bool, err error) {
+		now, err := r.journal().State(ctx)
+		if err != nil {
+			return false, err
+		}
+		if r.complete = now.Complete && now.Since.Equal(done.began); r.complete { // an earlier try of ours
+			return false, nil
+		}
+		err = stream.MarkComplete(ctx, r.journal(), done.stream, done.began)
+		if r.complete = err == nil; comment.KindOf(err) == comment.Conflict {
+			return false, nil
+		}
+		return false, err
+	})
 }
 
 // chooseShards sees to the number of shards of the leaderboards. From then on they are read by the larger one of both

@@ -99,11 +99,13 @@ func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	change(&l.progress)
 }
 
-// segments are how far each segment of the table was worked off.
-func (l *rebuildLease) segments() []segmentProgress {
+// snapshot is the progress as it is now.
+func (l *rebuildLease) snapshot() rebuildProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.progress.segments)
+	now := l.progress
+	now.segments = slices.Clone(now.segments)
+	return now
 }
 
 // save writes the progress, unless another rebuild has taken over.
