@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/stream"
 )
 
 // line is the whole command line.
@@ -23,6 +24,7 @@ type line struct {
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. What talkback does unless told otherwise."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
 	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
+	Stream Stream `cmd:"" help:"Count comments as the table's stream tells of them, or tell how far that came."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
 
 	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
@@ -64,6 +66,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		kong.Vars{
 			"table":    dynamo.DefaultTable,
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
+			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
 		},
 		kong.BindTo(ctx, (*context.Context)(nil)),

@@ -200,7 +200,7 @@ func TestWholeReads(t *testing.T) {
 	})
 }
 
-func mustNormalize(t *testing.T, filter comment.Filter) comment.Filter {
+func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 	t.Helper()
 	normalized, err := filter.Normalize()
 	if err != nil {

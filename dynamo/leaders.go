@@ -172,6 +172,9 @@ func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
 // Leaders are the products with most comments of the best rating in one language, or in all if that is empty: at most
 // first of them, which is 1 or more. Reads are eventually consistent.
 func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
+	if err := s.counted.check(ctx); err != nil {
+		return nil, err
+	}
 	settings, err := s.readSettings(ctx)
 	if err != nil {
 		return nil, err

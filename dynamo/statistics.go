@@ -146,6 +146,9 @@ func languagesOf(a, b comment.Stats) []comment.Language {
 // product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
 // has an error among the failed.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	if err := s.counted.check(ctx); err != nil {
+		return nil, nil, err
+	}
 	keys := make([]item, len(products))
 	for i, product := range products {
 		keys[i] = productKey(product, statisticsSK)
