@@ -152,9 +152,8 @@ func (c *counting) complete(ctx context.Context) error {
 	}
 }
 
-// countAll counts everything. A table without comments needs no
-// counting. The error is of the kind Conflict while another process is at it,
-// and when records were lost meanwhile.
+// countAll counts everything. A table without comments needs no counting. The error is of the kind Conflict while another
+// process is at it, and when records were lost meanwhile.
 func (c *counting) countAll(ctx context.Context, state stream.State) error {
 	if marked, err := c.markEmpty(ctx, state); marked || err != nil {
 		return err

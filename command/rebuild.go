@@ -79,7 +79,7 @@ func progressOfItems(ctx context.Context, session *Session, term Terminal) (*pro
 }
 
 func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {
-	text := english.Sprintf("The statistics of %d products are right: %d comments were counted anew, and %d products put right, in %.1f s",
+	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
 		done.Products, done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
 		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"

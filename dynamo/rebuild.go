@@ -17,7 +17,37 @@ import (
 
 // How a rebuild ends exact while comments are written and counted, and whenever it is killed.
 //
-// TODO argument
+// A parallel, consistent scan finds the products: every comment, mark and piece of statistics names its own. Each product is
+// looked at as it is first met, and brought to right statistics before the scan passes the page. So all that a kill can undo
+// is in the pages that were not passed. What that takes is two things that do not depend on each other.
+//
+// Marks. The marks of a product and its comments in the index All lie in one order and are compared side by side
+// (verify_look.go). Where they differ, the comment itself and the mark are read consistently, and if they do differ, the
+// comment is counted as what it is, in the transaction of counter.go with one more condition: that it still is so. The mark
+// keeps its position, so that the records which are still to come are applied, in their order, up to the last; and it
+// notes that a look was ahead of them, so that the next record moves the position even if it changes nothing. Without that,
+// a look and a record that finds nothing to do could leave a mark behind records which a slow reader applies later.
+// The index is a moment behind. A comment that it does not show as it is was written within that moment, and its record is
+// read by someone later: nobody needs to look. After this, each mark is what its comment was when the rebuild began, or
+// later, or has a record coming.
+//
+// Counts. Every writer changes marks and counts in one transaction. So the difference between the sum of a product's marks
+// and its counts is the same at all times, whoever counts; only a hand from outside or a lost item makes it other than zero.
+// To know it, the statistics are read before and after the marks: when their number of changes is the same, nobody counted
+// meanwhile, and the sum belongs to them. They are then put right under the condition that the number still is the same.
+// DynamoDB may show one item of a transaction before another for a moment. So a difference is believed only when a second
+// look, a second later, finds the same: a true one does not change. Places on leaderboards follow from the counts, and are
+// put right in the same transaction. A product that is counted at every look is held: those who count wait while the
+// hold lasts, which is for a few looks. Nobody needs to trust a clock for that: whoever thinks the hold has ended takes it
+// away by his own write, and the rebuild's fails.
+//
+// Shards. The new number is written first, with the old one beside it, and the leaderboards are read by the larger one from
+// then on. Each product is written anew, whether it moves or not: whoever decided by the old number has read the statistics
+// before that, and fails. Whoever reads the statistics after it reads the new number, as he reads that last. A product
+// that is counted for the first time meanwhile is so under the condition that the number is the one that was read, and so
+// are all repairs, lest a rebuild that was taken over and does not know it yet goes by its own.
+//
+// That the statistics are complete is said last, of the time when the rebuild began, unless records were lost since.
 
 const (
 	// secondLook is after how long a difference is looked at again.

@@ -40,7 +40,9 @@ func TestLeaderShardsChange(t *testing.T) {
 
 		ctx, stop := context.WithCancel(t.Context())
 		var group errgroup.Group
-		group.Go(func() error { return countOthers(ctx, t, dynamo.NewCounter(client, table), dynamo.NewStore(client, table), model) })
+		group.Go(func() error {
+			return countOthers(ctx, t, dynamo.NewCounter(client, table), dynamo.NewStore(client, table), model)
+		})
 		group.Go(func() error { return readLeaders(ctx, dynamo.NewStore(client, table), want) })
 		for _, shards := range []int{1, 16, 5} {
 			rebuilder := dynamo.HastenButForReaders(dynamo.NewRebuilder(client, table, 2))
