@@ -152,17 +152,22 @@ func (c *counting) complete(ctx context.Context) error {
 	}
 }
 
-// countAll counts everything, and says so in the state if that is as it was given. A table without comments needs no
-// counting. The error is of the kind Conflict while another process is at it.
+// countAll counts everything. A table without comments needs no counting. The error is of the kind Conflict while another
+// process is at it, and when records were lost meanwhile.
 func (c *counting) countAll(ctx context.Context, state stream.State) error {
 	if marked, err := c.markEmpty(ctx, state); marked || err != nil {
 		return err
 	}
 	began := time.Now()
 	c.log.Info("all comments are being counted", "reason", whyCountAll(state))
-	result, err := recount(ctx, c.session, state, dynamo.NewRebuilder(c.session.Client, c.session.Table, 0), c.who, func(dynamo.RebuildProgress) {})
+	rebuilder := dynamo.NewRebuilder(c.session.Client, c.session.Table, 0)
+	rebuilder.Who = c.who
+	result, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
 	if err != nil {
 		return err
+	}
+	if !result.Complete {
+		return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile")
 	}
 	c.log.Info("all comments are counted", "products", result.Products, "comments", result.Comments, "took", time.Since(began).Round(time.Millisecond))
 	return nil
@@ -198,25 +203,6 @@ func (c *counting) markEmpty(ctx context.Context, state stream.State) (marked bo
 		return false, err
 	}
 	return true, stream.MarkComplete(ctx, c.leases, state, since)
-}
-
-// recount counts all comments anew, and says so in the state, which must have been read before. The error is of the kind
-// Conflict while another process is at it, and when records were lost meanwhile.
-func recount(ctx context.Context, session *Session, state stream.State, rebuilder *dynamo.Rebuilder, who string, progress func(dynamo.RebuildProgress)) (dynamo.RebuildResult, error) {
-	rebuilder.Who, rebuilder.Occasion = who, occasionOf(state)
-	result, err := rebuilder.Run(ctx, progress)
-	if err == nil {
-		err = stream.MarkComplete(ctx, dynamo.NewLeases(session.Client, session.Table), state, result.Began)
-	}
-	return result, err
-}
-
-// occasionOf tells a gap from others: what a rebuild did before one was found is worth nothing after it.
-func occasionOf(state stream.State) string {
-	if state.Gap == nil {
-		return state.Label
-	}
-	return state.Label + " " + state.Gap.Shard + " " + state.Gap.Found.UTC().Format(time.RFC3339Nano)
 }
 
 // watermark tells how far statistics follow the table.

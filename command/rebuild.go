@@ -29,11 +29,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	defer func() { err = errors.Join(err, session.Close()) }()
 
 	rebuilder := dynamo.NewRebuilder(session.Client, session.Table, c.Calls)
-	rebuilder.LeaderShards = c.LeaderShards
-	state, err := dynamo.NewLeases(session.Client, session.Table).State(ctx)
-	if err != nil {
-		return err
-	}
+	rebuilder.LeaderShards, rebuilder.Who = c.LeaderShards, whoAmI("talkback rebuild")
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
@@ -41,15 +37,20 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	var result dynamo.RebuildResult
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
-		result, err = recount(ctx, session, state, rebuilder, whoAmI("talkback rebuild"), func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
+		result, err = rebuilder.Run(ctx, func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
 		return err
 	})
 	took := progress.end()
 	if err != nil {
 		return rebuildStopped(err)
 	}
-	_, err = fmt.Fprintln(term.Out, rebuildSummary(result, took))
-	return err
+	if _, err := fmt.Fprintln(term.Out, rebuildSummary(result, took)); err != nil {
+		return err
+	}
+	if !result.Complete {
+		return errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again")
+	}
+	return nil
 }
 
 func (c *Rebuild) check() error {
@@ -78,7 +79,7 @@ func progressOfItems(ctx context.Context, session *Session, term Terminal) (*pro
 }
 
 func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {
-	text := english.Sprintf("The statistics of %d products are right: %d comments were counted anew, and %d products put right, in %.1f s",
+	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
 		done.Products, done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
 		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"

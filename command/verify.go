@@ -34,6 +34,10 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
 		verifier := dynamo.NewVerifier(session.Client, session.Table, c.Calls)
+		verifier.WorkedOff = func(ctx context.Context) (time.Time, bool, error) {
+			before, known, _, err := dynamo.NewLeases(session.Client, session.Table).WorkedOff(ctx)
+			return before, known, err
+		}
 		found, err = verifier.Run(ctx, func(items int) { progress.show(items, int64(items)) })
 		return err
 	})

@@ -21,8 +21,6 @@ const (
 	rebuildPatience = 6 // beats
 	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
 	rebuildForgets = 12 * time.Hour
-	// rebuildLastWords is how long an interrupted rebuild may take to say how far it came.
-	rebuildLastWords = 3 * time.Second
 )
 
 // errRebuildLost is for a rebuild that was taken over.
@@ -101,11 +99,13 @@ func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	change(&l.progress)
 }
 
-// segments are how far each segment of the table was worked off.
-func (l *rebuildLease) segments() []segmentProgress {
+// snapshot is the progress as it is now.
+func (l *rebuildLease) snapshot() rebuildProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.progress.segments)
+	now := l.progress
+	now.segments = slices.Clone(now.segments)
+	return now
 }
 
 // save writes the progress, unless another rebuild has taken over.
@@ -147,8 +147,8 @@ func (l *rebuildLease) keep(ctx context.Context) error {
 }
 
 // release leaves the rebuild to whoever goes on with it. Should that not succeed, others find out by its silence.
-func (l *rebuildLease) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rebuildLastWords)
+func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	l.update(func(p *rebuildProgress) { p.owner = "" })
 	_ = l.save(ctx)

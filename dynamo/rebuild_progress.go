@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/stream"
 )
 
 // The item of a rebuild that is under way, or was interrupted.
@@ -13,10 +15,12 @@ const (
 	attrOwner    = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
 	attrWho      = "who" // S, the same for people
 	attrBeat     = "bt"  // N, rises with every write
-	attrBegan    = "bg"  // N, milliseconds since 1970
-	attrOccasion = "oc"  // S, why it is done
 	attrSaved    = "sv"  // N, seconds since 1970, of the last write
 	attrScanned  = "sc"  // N, items of the table that were looked at
+	attrBegan    = "be"  // N, milliseconds since 1970, of the beginning, also before an interruption
+	attrLabel    = "la"  // S, of the stream at the beginning, empty if none was read
+	attrGapFound = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
+	attrGapShard = "gs"  // S, of that gap
 	attrSegments = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
 	attrDone     = "d"   // BOOL
 )
@@ -26,13 +30,14 @@ type rebuildProgress struct {
 	// owner is empty when nobody is at it. who is the owner in words.
 	owner, who string
 	beat       int64
-	began      time.Time
-	occasion   string
 	saved      time.Time
 	// shards is the number of shards of the leaderboard that it works for.
 	shards   int
 	scanned  int64
 	segments []segmentProgress
+	// began is when it began, also before an interruption, and stream what was known of the stream then.
+	began  time.Time
+	stream stream.State
 }
 
 // segmentProgress is how far a segment of the table was worked off.
@@ -55,11 +60,15 @@ func (p rebuildProgress) item() item {
 	}
 	out[attrWho] = &types.AttributeValueMemberS{Value: p.who}
 	out[attrBeat] = number(p.beat)
-	out[attrBegan] = number(p.began.UnixMilli())
-	out[attrOccasion] = &types.AttributeValueMemberS{Value: p.occasion}
 	out[attrSaved] = number(p.saved.Unix())
 	out[attrShards] = number(int64(p.shards))
 	out[attrScanned] = number(p.scanned)
+	out[attrBegan] = number(p.began.UnixMilli())
+	out[attrLabel] = &types.AttributeValueMemberS{Value: p.stream.Label}
+	if gap := p.stream.Gap; gap != nil {
+		out[attrGapFound] = number(gap.Found.UnixMilli())
+		out[attrGapShard] = &types.AttributeValueMemberS{Value: gap.Shard}
+	}
 	segments := make([]types.AttributeValue, len(p.segments))
 	for i, s := range p.segments {
 		value := s.start
@@ -80,8 +89,11 @@ func decodeRebuild(in item) (rebuildProgress, error) {
 	r := itemReader{item: in}
 	p := rebuildProgress{
 		who: r.text(attrWho), beat: r.number(attrBeat), saved: time.Unix(r.number(attrSaved), 0),
-		began: time.UnixMilli(r.number(attrBegan)), occasion: r.text(attrOccasion),
 		shards: int(r.number(attrShards)), scanned: r.number(attrScanned),
+		began: time.UnixMilli(r.number(attrBegan)).UTC(), stream: stream.State{Label: r.text(attrLabel)},
+	}
+	if in[attrGapFound] != nil {
+		p.stream.Gap = &stream.Gap{Found: time.UnixMilli(r.number(attrGapFound)).UTC(), Shard: r.text(attrGapShard)}
 	}
 	if in[attrOwner] != nil {
 		p.owner = r.text(attrOwner)
@@ -117,7 +129,15 @@ func (p rebuildProgress) sameBeat(other rebuildProgress) bool {
 }
 
 // goesOn tells whether a rebuild for a number of shards can go on where this one was interrupted: what has changed in the
-// part that is done must be in the stream yet, and no other reason to rebuild may have come up.
-func (p rebuildProgress) goesOn(shards int, occasion string, now time.Time) bool {
-	return len(p.segments) > 0 && p.shards == shards && p.occasion == occasion && now.Sub(p.saved) < rebuildForgets
+// part that is done must be in the stream yet, and nothing may be known to be lost since it began.
+func (p rebuildProgress) goesOn(shards int, now time.Time, known stream.State) bool {
+	return len(p.segments) > 0 && p.shards == shards && now.Sub(p.saved) < rebuildForgets &&
+		(p.stream.Label == "" || p.stream.Label == known.Label) && sameGap(p.stream.Gap, known.Gap)
+}
+
+func sameGap(a, b *stream.Gap) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Found.Equal(b.Found) && a.Shard == b.Shard
 }

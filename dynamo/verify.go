@@ -21,6 +21,7 @@ const (
 	verifyMarks   = 100 // told one by one, of a product
 	verifyFirst   = 500 * time.Millisecond
 	verifyLongest = 4 * time.Second
+	verifyStream  = 15 * time.Second // for the counting of what was changed before the second look
 )
 
 // Verifier counts comments anew, and holds statistics, marks and leaderboards against that. It has no means to write.
@@ -28,6 +29,10 @@ const (
 // It remembers the ids of all products while it works, and of those that drift what it found: that grows with products and
 // languages. Of comments it holds no more than a page for each call under way.
 type Verifier struct {
+	// WorkedOff tells before which moment all changes of the table were counted, false if that is unknown. What differs is
+	// not looked at again before that is past, for some seconds at most. It may be nil.
+	WorkedOff func(ctx context.Context) (before time.Time, known bool, err error)
+
 	examiner
 	calls int
 	wait  time.Duration
@@ -128,6 +133,11 @@ func (v *verifying) passed(items int, progress func(items int)) {
 
 // lookAgain looks at the suspects until each is cleared, convicted or given up.
 func (v *verifying) lookAgain(ctx context.Context) error {
+	if len(v.suspects) > 0 {
+		if err := v.awaitCounting(ctx, time.Now()); err != nil {
+			return err
+		}
+	}
 	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
 		if err := waitFor(ctx, wait); err != nil {
 			return err
@@ -140,6 +150,23 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 			group.Go(recovered(func() error { return v.inspect(ctx, s) }))
 		}
 		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitCounting waits until all changes before a moment were counted, unless that is unknown or takes too long.
+func (v *verifying) awaitCounting(ctx context.Context, moment time.Time) error {
+	for deadline := moment.Add(verifyStream); v.WorkedOff != nil && time.Now().Before(deadline); {
+		before, known, err := v.WorkedOff(ctx)
+		if err != nil && !passes(err) {
+			return err
+		}
+		if err == nil && (!known || !before.Before(moment)) {
+			return nil
+		}
+		if err := waitFor(ctx, v.wait); err != nil {
 			return err
 		}
 	}
