@@ -21,7 +21,7 @@ type Lease struct {
 	Ended bool
 	// CaughtUp is a time before which every change in this shard was worked off. Zero: unknown.
 	CaughtUp time.Time
-	// Aside is how many records of the shard were set aside.
+	// Aside is how often records of the shard were set aside; one may have been so again after a restart.
 	Aside int
 }
 

@@ -254,8 +254,11 @@ func (r *reader) setAside(ctx context.Context, failure Failure) error {
 	return nil
 }
 
+// errChildless is that a shard was closed and no other is listed that goes on from it.
+var errChildless = errors.New("what follows a closed shard is not listed yet")
+
 // close makes leases of the shards that come after this one, which ends only then: all that is still to be read is behind
-// a lease that has not ended. A shard is closed a moment before its children are listed.
+// a lease that has not ended. A shard may be closed a moment before its children are listed.
 func (r *reader) close(ctx context.Context) (ended bool, err error) {
 	listing, err := r.Source.Shards(ctx)
 	if err != nil || listing.Label != r.label {
@@ -269,7 +272,10 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 			return false, err
 		}
 	}
-	return len(children) > 0, nil
+	if len(children) == 0 {
+		return false, errChildless
+	}
+	return true, nil
 }
 
 func (r *reader) advance(step func(progress) progress) {
