@@ -15,7 +15,9 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -294,4 +296,31 @@ func TestMarkComplete(t *testing.T) {
 			t.Errorf("a gap known before: %v", err)
 		}
 	})
+}
+
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is worked off all the same.
+func TestBadNetwork(t *testing.T) {
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
+	b.write(0, 50)
+	r, direct := commenttest.Rand(t), b.client
+	var network *faulttest.Network
+	b.client, network = faulttest.Under(direct, func(int) faulttest.Fault {
+		if r.IntN(5) == 0 {
+			return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	b.leases = dynamo.NewLeases(b.client, b.table)
+	first, second := b.consumer(h), b.consumer(h)
+	stopFirst, stopSecond := b.run(first), b.run(second)
+	b.client = direct
+	b.drain(first)
+	stopFirst()
+	b.write(50, 60)
+	b.drain(second)
+	stopSecond()
+	h.wantAll(t, 60)
+	if network.Calls() < 50 {
+		t.Errorf("the network had %d calls", network.Calls())
+	}
 }

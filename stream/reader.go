@@ -242,6 +242,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	return err
 }
 
+// setAside keeps a record where it is found. What is counted lacks it, as it lacks what was dropped.
 func (r *reader) setAside(ctx context.Context, failure Failure) error {
 	aside := Aside{
 		Shard: r.status().Shard, Position: failure.Record.Position, Key: failure.Record.Key(), Reason: failure.Reason, Found: time.Now(),
@@ -251,7 +252,7 @@ func (r *reader) setAside(ctx context.Context, failure Failure) error {
 	}
 	r.Logger.Error("a record of the stream cannot be worked off and was set aside",
 		"shard", aside.Shard, "position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
-	return nil
+	return r.gap(ctx, Gap{Found: aside.Found, Shard: aside.Shard, Reason: "a record was set aside at " + string(aside.Position)})
 }
 
 // errChildless is that a shard was closed and no other is listed that goes on from it.

@@ -22,9 +22,10 @@ type simRecord struct {
 	Record
 	key     int
 	made    time.Time // when the change was really made
-	settled bool      // handed over with success, or kept aside
+	settled bool      // handed over with success
 	poison  bool
 	alone   bool // was tried alone, so that it may be given up
+	aside   bool // was kept aside
 	trimmed bool
 	counted bool // otherwise, by a rebuild
 }
@@ -129,7 +130,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 
 // excused tells whether it is known, to whoever reads counts, that they may lack a record.
 func (w *world) excused(r *simRecord) bool {
-	return r.settled || r.trimmed && (!w.state.Complete || r.counted)
+	return r.settled || (r.trimmed || r.aside) && (!w.state.Complete || r.counted)
 }
 
 // firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
@@ -402,7 +403,7 @@ func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
 		for _, history := range p.history {
 			for _, r := range history {
 				if r.Position == aside.Position {
-					if r.settled = true; !r.poison {
+					if r.aside = true; !r.poison {
 						p.violate("record %s was set aside without a reason", r.Sequence)
 					}
 				}
