@@ -247,6 +247,9 @@ func TestPoison(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if state.Complete || state.Gap == nil {
+			t.Errorf("nobody is told that counts may be wrong: %+v", state)
+		}
 		asides, err := b.leases.Asides(t.Context(), state.Label)
 		if err != nil || len(asides) != 1 || asides[0].Key != "PK=item 1 SK=x" || strings.Contains(asides[0].Reason, "0007") {
 			t.Errorf("%+v, %v", asides, err)
@@ -323,4 +326,27 @@ func TestBadNetwork(t *testing.T) {
 	if network.Calls() < 50 {
 		t.Errorf("the network had %d calls", network.Calls())
 	}
+}
+
+// The consumer and the counter together: what is counted is what is there.
+func TestCounting(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, r := newBench(t, endpoint), commenttest.Rand(t)
+		c := b.consumer(dynamo.NewCounter(b.client, b.table))
+		stop := b.run(c)
+		store, want := dynamo.NewStore(b.client, b.table), 30
+		for range want {
+			added := commenttest.Random(r, "p")
+			added.Version, added.UpdatedAt = 1, nil
+			if _, err := store.Add(t.Context(), added, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.drain(c)
+		stop()
+		stats, _, err := store.StatsOf(t.Context(), []string{"p"})
+		if got := stats["p"].Counts(comment.Filter{}).Total(); got != want || err != nil {
+			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
+		}
+	})
 }
