@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/stream"
 )
 
 // line is the whole command line.
@@ -23,7 +24,11 @@ type line struct {
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. What talkback does unless told otherwise."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
 	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
+	Stream Stream `cmd:"" help:"Count comments as the table's stream tells of them, or tell how far that came."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
+
+	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
+	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 }
 
 // Terminal is where a command reads and writes.
@@ -61,7 +66,8 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		kong.Vars{
 			"table":    dynamo.DefaultTable,
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
-			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight),
+			"lease_time":    stream.DefaultExpiry.String(),
+			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
 		},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(term, &l.Engine),

@@ -31,6 +31,8 @@ type Session struct {
 	Table string
 	// Address says where the table is, for people.
 	Address string
+	// AWS says that the engine is DynamoDB itself, with its limits and its prices.
+	AWS bool
 
 	local *engine.Engine // nil unless the engine is ours
 }
@@ -54,7 +56,7 @@ func (f *EngineFlags) connect(ctx context.Context, owner string, share bool, ter
 	switch {
 	case f.AWS:
 		client, err := dynamo.NewAWSClient(ctx)
-		session.Client, session.Address = client, "AWS"
+		session.Client, session.Address, session.AWS = client, "AWS", true
 		return session, err
 	case f.Endpoint != "":
 		if u, err := url.Parse(f.Endpoint); err != nil || u.Host == "" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // register is a comment as far as concurrent edits are concerned.
@@ -141,18 +142,18 @@ func checkConcurrentEdits(t *testing.T, a *api, r *rand.Rand) {
 	var group sync.WaitGroup
 	for i := range editors {
 		chance := rand.New(rand.NewPCG(r.Uint64(), 1)) // asked under the lock of the network
-		client, network := over(a.session.Client, func(int, string) *fault {
+		client, network := faulttest.Under(a.session.Client, func(int) faulttest.Fault {
 			if chance.IntN(3) > 0 {
-				return nil
+				return faulttest.None
 			}
-			return &faults[chance.IntN(len(faults))]
+			return faulttest.Kinds[chance.IntN(len(faulttest.Kinds))]
 		})
 		mine := &api{tb: t, session: a.session}
 		mine.useClient(client)
 		editors[i] = &editor{api: mine, number: i, id: id, random: rand.New(rand.NewPCG(r.Uint64(), 2)), start: start}
 		group.Go(func() {
 			editors[i].run(12)
-			if err := network.flush(); err != nil {
+			if err := network.Flush(); err != nil {
 				t.Error(err)
 			}
 		})

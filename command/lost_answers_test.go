@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 // attempt is a mutation whose calls go wrong.
@@ -129,17 +130,16 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 func TestWritesThroughFaults(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, w := range attempts {
-		for i := range faults {
-			f := &faults[i]
-			if f.only != "" && !w.again {
+		for _, f := range faulttest.Kinds {
+			if f.OfTransactions() && !w.again {
 				continue // only what has a key is a transaction
 			}
-			t.Run(w.name+"/"+f.name, func(t *testing.T) {
+			t.Run(w.name+"/"+string(f), func(t *testing.T) {
 				t.Parallel()
 				a := newAPI(t, endpoint)
 				for n := 1; ; n++ {
-					single := a.throughFault(t, w, f, fmt.Sprint("once at call ", n), once(n, f))
-					a.throughFault(t, w, f, fmt.Sprint("from call ", n), always(n, f))
+					single := a.throughFault(t, w, f, fmt.Sprint("once at call ", n), faulttest.Nth(n, f))
+					a.throughFault(t, w, f, fmt.Sprint("from call ", n), faulttest.From(n, f))
 					if single < n {
 						return // it never came to that call
 					}
@@ -150,11 +150,11 @@ func TestWritesThroughFaults(t *testing.T) {
 }
 
 // throughFault sends a write through a fault and returns how many calls that took.
-func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan func(int, string) *fault) int {
+func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when string, plan func(int) faulttest.Fault) int {
 	t.Helper()
 	healthy := &api{tb: t, session: a.session}
 	healthy.useClient(a.session.Client)
-	product := fmt.Sprintf("%s, %s, %s", w.name, f.name, when)
+	product := fmt.Sprintf("%s, %s, %s", w.name, f, when)
 	healthy.add(map[string]any{
 		"productId": product, "rating": 5, "language": "en", "text": "I only stand here.",
 		"author": map[string]any{"id": "b", "name": "Bo"},
@@ -164,17 +164,17 @@ func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan 
 	after := append([]string{bystander(product)}, w.done(product)...)
 	slices.Sort(after)
 
-	client, network := over(a.session.Client, plan)
+	client, network := faulttest.Under(a.session.Client, plan)
 	faulty := &api{tb: t, session: a.session}
 	faulty.useClient(client)
 	got, said := faulty.sent(w, input)
-	if err := network.flush(); err != nil {
+	if err := network.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	there := what(everything(t, a.session.Client, a.session.Table, product))
 	checkOutcome(t, when, got, said, there, before, after)
 	// Only DynamoDB's own second try of a delete cannot be told from someone else's delete.
-	if strings.HasPrefix(when, "once") && (got != success || said != "" && f.name != performedTwice) {
+	if strings.HasPrefix(when, "once") && (got != success || said != "" && f != faulttest.Twice) {
 		t.Errorf("%s: one fault alone fails the write: %s", when, said)
 	}
 	if w.again {
@@ -185,18 +185,17 @@ func (a *api) throughFault(t *testing.T, w attempt, f *fault, when string, plan 
 			t.Errorf("%s: sent again, it is not there exactly once: %s", when, diff)
 		}
 	}
-	return network.calls
+	return network.Calls()
 }
 
 // The same with an import: of what was not there, and of what was there and has been edited since.
 func TestImportThroughFaults(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
-	for i := range faults {
-		f := &faults[i]
-		if f.only != "" {
+	for _, f := range faulttest.Kinds {
+		if f.OfTransactions() {
 			continue // an import makes no transactions
 		}
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()
 			for n := 1; ; n++ {
 				if importThroughFault(t, newAPI(t, endpoint), n, f) < n {
@@ -209,7 +208,7 @@ func TestImportThroughFaults(t *testing.T) {
 
 // importThroughFault imports with one fault, and again with faults without end until it is called off; it returns how
 // many calls the first took.
-func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
+func importThroughFault(t *testing.T, a *api, n int, f faulttest.Fault) int {
 	t.Helper()
 	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 60)
 	a.load(comments[:20]...)
@@ -220,28 +219,28 @@ func importThroughFault(t *testing.T, a *api, n int, f *fault) int {
 	want := slices.Clone(comments)
 	want[7].Text, want[7].Version, want[7].UpdatedAt = "edited since", edited.Comment.Version, edited.Comment.UpdatedAt
 
-	client, network := over(a.session.Client, once(n, f))
+	client, network := faulttest.Under(a.session.Client, faulttest.Nth(n, f))
 	counts, err := dynamo.NewLoader(client, a.session.Table, 1).Load(t.Context(), comments[:40])
-	if err = errors.Join(err, network.flush()); err != nil || counts != (dynamo.LoadCounts{Written: 20, Existing: 20}) {
+	if err = errors.Join(err, network.Flush()); err != nil || counts != (dynamo.LoadCounts{Written: 20, Existing: 20}) {
 		t.Errorf("at call %d: %+v, %v", n, counts, err)
 	}
 	checkImported(t, a, want[:40])
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	broken, cutOff := over(a.session.Client, func(call int, operation string) *fault {
+	broken, cutOff := faulttest.Under(a.session.Client, func(call int) faulttest.Fault {
 		if call > n+2 {
 			cancel()
 		}
-		return always(n, f)(call, operation)
+		return faulttest.From(n, f)(call)
 	})
 	_, _ = dynamo.NewLoader(broken, a.session.Table, 1).Load(ctx, comments)
 	counts, err = dynamo.NewLoader(a.session.Client, a.session.Table, 1).Load(t.Context(), comments)
-	if err = errors.Join(err, cutOff.flush()); err != nil || counts.Written+counts.Existing != len(comments) {
+	if err = errors.Join(err, cutOff.Flush()); err != nil || counts.Written+counts.Existing != len(comments) {
 		t.Errorf("after faults from call %d on: %+v, %v", n, counts, err)
 	}
 	checkImported(t, a, want)
-	return network.calls
+	return network.Calls()
 }
 
 func checkImported(t *testing.T, a *api, comments []comment.Comment) {

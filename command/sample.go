@@ -37,11 +37,11 @@ func loadSample(ctx context.Context, session *Session, term Terminal) error {
 	return nil
 }
 
-// wantsSample tells whether the table is empty, or holds the beginning of the sample data without its end.
+// wantsSample tells whether the table has no comments, or holds the beginning of the sample data without its end.
 func wantsSample(ctx context.Context, session *Session, first, last []comment.Comment) (bool, error) {
-	empty, err := dynamo.IsEmpty(ctx, session.Client, session.Table)
-	if err != nil || empty {
-		return empty, err
+	there, err := dynamo.HasComments(ctx, session.Client, session.Table)
+	if err != nil || !there {
+		return !there, err
 	}
 	begun, err := holdsAny(ctx, session, first)
 	if err != nil || !begun {

@@ -39,6 +39,7 @@ type Serve struct {
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
 	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"TIME" default:"5s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
+	NoCount          bool          `help:"Do not count comments here, for other processes do: talkback stream, another server, or a function of AWS Lambda."`
 	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
 
 	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
@@ -78,6 +79,9 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
+	counting := newCounting(session, "talkback serve", term.Logger)
+	counting.prepare(ctx)
+	c.WorkedOff = watermark{counting.leases}
 	if c.SampleData {
 		if err := watched(ctx, session, func(ctx context.Context) error { return loadSample(ctx, session, term) }); err != nil {
 			return err
@@ -85,7 +89,13 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error {
-		return c.serve(ctx, c.server(c.Handler(session, authorizer, term), certificates), listener, term)
+		serve := func(ctx context.Context) error {
+			return c.serve(ctx, c.server(c.Handler(session, authorizer, term), certificates), listener, term)
+		}
+		if c.NoCount {
+			return serve(ctx)
+		}
+		return counting.beside(ctx, serve)
 	})
 }
 
@@ -145,6 +155,7 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 // Handler wires everything that answers requests. The authorizer says who may write.
 func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	store := dynamo.NewStore(session.Client, session.Table)
+	store.RefuseUncounted(dynamo.NewLeases(session.Client, session.Table))
 	if c.WorkedOff != nil {
 		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 const (
@@ -117,7 +118,7 @@ func checkSecrets(t *testing.T, said, header string) {
 // When the table is in trouble too, the log has the reason and not the token.
 func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 	a := guarded(t)
-	client, _ := over(a.session.Client, always(1, &fault{do: func(e exchange) (*http.Response, error) { return e.answer(500, brokenInside) }}))
+	client, _ := faulttest.Under(a.session.Client, faulttest.From(1, faulttest.ServerError))
 	a.useClient(client)
 	for _, header := range []string{"Bearer " + moderatorToken, "Bearer " + tokenOf(t, "u1", time.Hour)} {
 		a.header = header

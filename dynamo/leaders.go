@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,17 +123,31 @@ func decodeSettings(in item) (leaderSettings, error) {
 	return s, nil
 }
 
-// stillSo is the condition that there are as many shards as when the settings were read.
-func (s leaderSettings) stillSo(table string) types.TransactWriteItem {
-	condition := attrShards + " = :shards"
+// write puts settings in the place of others.
+func (s leaderSettings) write(table string, before leaderSettings) types.TransactWriteItem {
+	it := settingsKey()
+	it[attrShards] = number(int64(s.shards))
+	if s.was != 0 {
+		it[attrWas] = number(int64(s.was))
+	}
+	condition, values := before.unchanged()
+	return putIf(table, it, condition, values)
+}
+
+// unchanged is the condition that there are as many shards as when the settings were read.
+func (s leaderSettings) unchanged() (condition string, values item) {
+	condition = attrShards + " = :shards"
 	if s.shards == defaultLeaderShards {
 		condition += " OR attribute_not_exists(" + attrShards + ")"
 	}
+	return condition, item{":shards": number(int64(s.shards))}
+}
+
+// stillSo makes that condition a part of a transaction.
+func (s leaderSettings) stillSo(table string) types.TransactWriteItem {
+	condition, values := s.unchanged()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName:                 aws.String(table),
-		Key:                       settingsKey(),
-		ConditionExpression:       aws.String(condition),
-		ExpressionAttributeValues: item{":shards": number(int64(s.shards))},
+		TableName: aws.String(table), Key: settingsKey(), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	}}
 }
 
@@ -157,13 +172,14 @@ func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
 // Leaders are the products with most comments of the best rating in one language, or in all if that is empty: at most
 // first of them, which is 1 or more. Reads are eventually consistent.
 func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
+	if err := s.counted.check(ctx); err != nil {
+		return nil, err
+	}
 	settings, err := s.readSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	board := leaderboard{client: s.client, table: s.table, language: language}
-	board.starts = make([]item, max(settings.shards, settings.was))
-	leaders, err := merge.New(len(board.starts), compareLeaders, board.read).Take(ctx, first)
+	leaders, err := s.readLeaders(ctx, language, settings, first)
 	if err != nil {
 		return nil, wrap(err, "leaderboard")
 	}
@@ -171,6 +187,40 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 		leaders[i].Rank = i + 1
 	}
 	return leaders, nil
+}
+
+// readLeaders reads all shards. While products move from shard to shard, each may be met twice, or not at all: so they are
+// read twice then, one time after the other. One that the first time missed had moved before, and the second time finds it.
+func (s *Store) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
+	shards := max(settings.shards, settings.was)
+	read := func(count int) ([]comment.Leader, error) {
+		board := leaderboard{client: s.client, table: s.table, language: language, starts: make([]item, shards)}
+		return merge.New(shards, compareLeaders, board.read).Take(ctx, count)
+	}
+	if settings.was == 0 {
+		return read(first)
+	}
+	earlier, err := read(2 * first) // each of the first may be there twice
+	if err != nil {
+		return nil, err
+	}
+	later, err := read(2 * first)
+	return firstLeaders(first, later, earlier), err
+}
+
+// firstLeaders are the first of several readings of a leaderboard. Of a product that is in more than one, or twice in one,
+// the first reading counts.
+func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
+	taken := map[string]bool{}
+	var out []comment.Leader
+	for _, leader := range slices.Concat(readings...) {
+		if !taken[leader.Product] {
+			taken[leader.Product] = true
+			out = append(out, leader)
+		}
+	}
+	slices.SortFunc(out, compareLeaders)
+	return out[:min(first, len(out))]
 }
 
 // compareLeaders puts the product of more comments first, and among equals the one whose id sorts first, as the sort key

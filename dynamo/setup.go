@@ -72,17 +72,30 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	return wrap(err, "UpdateTimeToLive %s", table)
 }
 
-// IsEmpty tells whether the table holds nothing. It costs one read of one item.
-func IsEmpty(ctx context.Context, client dynamodb.ScanAPIClient, table string) (bool, error) {
-	output, err := client.Scan(ctx, &dynamodb.ScanInput{
-		TableName:      aws.String(table),
-		Limit:          aws.Int32(1),
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return false, wrap(err, "Scan %s", table)
+// glance is how many items HasComments looks at in one call.
+const glance = 100
+
+// HasComments tells whether the table holds any comment. As a rule it takes one short read: a table with other items than
+// comments, such as statistics, has comments among them, or few items.
+func HasComments(ctx context.Context, client dynamodb.ScanAPIClient, table string) (bool, error) {
+	input := &dynamodb.ScanInput{
+		TableName:                 aws.String(table),
+		FilterExpression:          aws.String(scanFilter),
+		ExpressionAttributeValues: scanValues,
+		ProjectionExpression:      aws.String(attrPK),
+		Limit:                     aws.Int32(glance),
+		ConsistentRead:            aws.Bool(true),
 	}
-	return len(output.Items) == 0, nil
+	for {
+		output, err := client.Scan(ctx, input)
+		if err != nil {
+			return false, wrap(err, "Scan %s", table)
+		}
+		if len(output.Items) > 0 || len(output.LastEvaluatedKey) == 0 {
+			return len(output.Items) > 0, nil
+		}
+		input.ExclusiveStartKey = output.LastEvaluatedKey
+	}
 }
 
 // compareShape lists in what a table differs from what it should be, as far as reading and counting depend on it.

@@ -40,6 +40,7 @@ type hold struct {
 // holdsAt tells whether the hold is to be respected.
 func (h hold) holdsAt(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
 
+// String is the hold as the table keeps it.
 func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10) + "/" + h.owner }
 
 func parseHold(text string) (hold, error) {
@@ -146,6 +147,9 @@ func languagesOf(a, b comment.Stats) []comment.Language {
 // product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
 // has an error among the failed.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	if err := s.counted.check(ctx); err != nil {
+		return nil, nil, err
+	}
 	keys := make([]item, len(products))
 	for i, product := range products {
 		keys[i] = productKey(product, statisticsSK)

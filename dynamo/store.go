@@ -28,6 +28,8 @@ type Store struct {
 	sizes  *sizes
 	// flights are the pages that are being read.
 	flights flights
+	// counted says whether there are statistics at all; nil for yes.
+	counted *firstCount
 }
 
 // NewStore makes a store of a table, which must be as Definition says.

@@ -1,9 +1,15 @@
 // Package stream reads the table's stream: shards, their order, who reads which, and how far each was read. It hands the
 // records to a handler and knows nothing of what they are about.
+//
+// What to do is decided by pure functions: plan.go says which shards a process takes up, progress.go what an answer of a
+// shard means. consumer.go and reader.go act on it. deliver.go hands records over, for whoever has some.
 package stream
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,16 +35,37 @@ func PositionOf(label, sequenceNumber string) Position {
 type Record struct {
 	// Position orders the records of an item.
 	Position Position
+	// Sequence is the record's number in its shard, as the stream writes it.
+	Sequence string
 	// Created is when the change was made, to the second. It orders nothing.
 	Created time.Time
+	// Keys is the key of the item.
+	Keys map[string]types.AttributeValue
 	// Old and New are the item before and after the change, nil where it was not there.
 	Old, New map[string]types.AttributeValue
+}
+
+// Key is the key of the item as text, the same for all records of an item. It holds nothing else of the item.
+func (r Record) Key() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(r.Keys)) {
+		switch value := r.Keys[name].(type) {
+		case *types.AttributeValueMemberS:
+			parts = append(parts, name+"="+value.Value)
+		case *types.AttributeValueMemberN:
+			parts = append(parts, name+"="+value.Value)
+		case *types.AttributeValueMemberB:
+			parts = append(parts, fmt.Sprintf("%s=%x", name, value.Value))
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // Handler works off records.
 type Handler interface {
 	// Handle works off records in their order, all of them unless it returns an error. It may get a record again, after
 	// later ones too, and at the same time as another process does. An error of the kinds Throttled, Unavailable, Timeout
-	// or Canceled may pass; any other is the fault of a record.
+	// or Canceled may pass, and so may one of a call to AWS that it did not refuse as invalid; any other is the fault of a
+	// record.
 	Handle(ctx context.Context, records []Record) error
 }

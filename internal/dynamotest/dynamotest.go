@@ -1,7 +1,7 @@
 // Package dynamotest gives tests a real engine to talk to: Dynoxide, which the program runs by default, and Amazon's
 // own DynamoDB Local, which keeps us honest about the first. Each is started when a test of the process first asks
-// for it, in memory, and is gone when the test process ends, in whatever way. It is test support, and no shipped code
-// imports it.
+// for it, with data of its own, and is gone when the test process ends, in whatever way. It is test support, and no
+// shipped code imports it.
 //
 //	func TestMain(m *testing.M) { dynamotest.Main(m) }
 //
@@ -15,6 +15,8 @@ import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
 // Main runs the tests, stops the engines they used, and exits. Without it the engines stop all the same, but unasked.
@@ -51,15 +53,10 @@ func DynamoDBLocal(tb testing.TB) string {
 	return dynamoDBLocal.endpoint(tb)
 }
 
-// DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not installed, the test is
-// skipped, or fails when the environment variable CI is set.
+// DynoxideBinary is that of package enginetest.
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
-	path, err := findDynoxide()
-	if err != nil {
-		leaveOut(tb, err)
-	}
-	return path
+	return enginetest.DynoxideBinary(tb)
 }
 
 // notInNames is what a table's name may not contain.

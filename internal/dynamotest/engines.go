@@ -1,53 +1,76 @@
 package dynamotest
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"time"
 
+	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
-// dynoxideCommand runs Dynoxide in memory, which is what it does without a file.
-func dynoxideCommand(port int) (child.Command, error) {
-	path, err := findDynoxide()
+// stopWithin is how long DynamoDB Local may take to end before it is killed. Its data was in memory anyway.
+const stopWithin = 2 * time.Second
+
+// startDynoxide runs Dynoxide as the program does: without the index that package engine keeps on its stream records,
+// each test that writes much would slow down those after it.
+func startDynoxide(ctx context.Context, folder string) (process, string, error) {
+	path, err := enginetest.FindDynoxide()
 	if err != nil {
-		return child.Command{}, err
+		return nil, "", err
 	}
-	return child.Command{Path: path, Args: []string{"serve", "--host", "127.0.0.1", "--port", strconv.Itoa(port)}}, nil
+	running, err := engine.Start(ctx, engine.Options{Folder: folder, Binary: path, Owner: "a test"})
+	if err != nil {
+		return nil, "", err
+	}
+	return running, running.Endpoint(), nil
 }
 
-// findDynoxide prefers the one that was provisioned, as the program does.
-func findDynoxide() (string, error) {
-	root, err := moduleRoot()
+// startDynamoDBLocal runs DynamoDB Local in memory.
+func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
+	port, err := child.FreePort()
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	for _, candidate := range []string{filepath.Join(root, "bin", "dynoxide"), "dynoxide"} {
-		if path, err := exec.LookPath(candidate); err == nil {
-			return path, nil
-		}
+	command, err := dynamoDBLocalCommand(port)
+	if err != nil {
+		return nil, "", err
 	}
-	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", errNotInstalled)
+	command.Log = filepath.Join(folder, "log")
+	running, err := child.Start(command)
+	if err != nil {
+		return nil, "", err
+	}
+	url := fmt.Sprintf("http://127.0.0.1:%d", port)
+	return local{running}, url, running.Ready(ctx, func(ctx context.Context) bool { return answers(ctx, url) })
 }
 
-// dynamoDBLocalCommand runs DynamoDB Local in memory. It reports its use to Amazon unless told not to. The smaller
-// collector and the first compiler alone make it start faster and leave the other tests their memory and processors.
+// local is DynamoDB Local's process.
+type local struct{ *child.Child }
+
+// Stop ends it.
+func (l local) Stop() error { return l.Child.Stop(stopWithin) }
+
+// dynamoDBLocalCommand says how it is run. It reports its use to Amazon unless told not to. The smaller collector and the
+// first compiler alone make it start faster and leave the other tests their memory and processors.
 func dynamoDBLocalCommand(port int) (child.Command, error) {
-	root, err := moduleRoot()
+	root, err := enginetest.ModuleRoot()
 	if err != nil {
 		return child.Command{}, err
 	}
 	folder := filepath.Join(root, ".cache", "dynamodb-local")
 	if _, err := os.Stat(folder); err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", errNotInstalled)
+		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", enginetest.ErrNotInstalled)
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", errNotInstalled)
+		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", enginetest.ErrNotInstalled)
 	}
 	return child.Command{Path: java, Args: []string{
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",
@@ -57,20 +80,19 @@ func dynamoDBLocalCommand(port int) (child.Command, error) {
 	}}, nil
 }
 
-// moduleRoot returns the folder of go.mod, seen from the folder that the test runs in.
-func moduleRoot() (string, error) {
-	folder, err := os.Getwd()
+// answers says whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error, which is an answer.
+func answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return "", err
+		return false
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder, nil
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return "", errors.New("the tests must run inside the module, which holds bin/ and .cache/")
-		}
-		folder = parent
+	response, err := probeClient.Do(request)
+	if err != nil {
+		return false
 	}
+	response.Body.Close()
+	return true
 }
+
+// probeClient leaves no connection behind that a test for leaked goroutines would find.
+var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

@@ -3,42 +3,40 @@ package dynamotest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
-const (
-	// readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy machine seconds.
-	readyWithin = time.Minute
-	// stopWithin is how long an engine may take to end before it is killed. Its data was in memory anyway.
-	stopWithin = 2 * time.Second
-)
+// readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy machine seconds.
+const readyWithin = time.Minute
 
 // The engines of this test process.
 var (
-	dynoxide      = server{command: dynoxideCommand}
-	dynamoDBLocal = server{command: dynamoDBLocalCommand}
+	dynoxide      = server{run: startDynoxide}
+	dynamoDBLocal = server{run: startDynamoDBLocal}
 )
 
-// errNotInstalled is wrapped by the errors that leave tests out. Any other error fails them.
-var errNotInstalled = errors.New("`make provision` fetches it")
+// process is a running engine. It ends with the test process, in whatever way that ends.
+type process interface {
+	// Err says why it ended, nil while it runs.
+	Err() error
+	// Stop ends it.
+	Stop() error
+}
 
 // server starts an engine once and remembers how that went.
 type server struct {
-	// command returns what to run on the given port.
-	command func(port int) (child.Command, error)
+	// run starts it, with its files in a folder, and tells where it answers.
+	run func(ctx context.Context, folder string) (running process, url string, err error)
 
 	mu      sync.Mutex
 	started bool
-	running *child.Child
-	folder  string // of the log
+	running process
+	folder  string
 	url     string
 	err     error
 }
@@ -53,8 +51,8 @@ func (s *server) endpoint(tb testing.TB) string {
 		s.err = s.start()
 	}
 	switch {
-	case errors.Is(s.err, errNotInstalled):
-		leaveOut(tb, s.err)
+	case errors.Is(s.err, enginetest.ErrNotInstalled):
+		enginetest.LeaveOut(tb, s.err)
 	case s.err != nil:
 		tb.Fatal(s.err)
 	case s.running.Err() != nil:
@@ -63,53 +61,15 @@ func (s *server) endpoint(tb testing.TB) string {
 	return s.url
 }
 
-// leaveOut skips the test, aloud; where every engine is meant to be there, it fails it.
-func leaveOut(tb testing.TB, why error) {
-	tb.Helper()
-	if os.Getenv("CI") != "" {
-		tb.Fatalf("CI is set, so this test may not be left out: %v", why)
-	}
-	tb.Skipf("left out: %v", why)
-}
-
-func (s *server) start() error {
-	port, err := child.FreePort()
-	if err != nil {
-		return err
-	}
-	command, err := s.command(port)
-	if err != nil {
-		return err
-	}
+func (s *server) start() (err error) {
 	if s.folder, err = os.MkdirTemp("", "talkback-engine-"); err != nil {
 		return err
 	}
-	command.Log = filepath.Join(s.folder, "log")
-	if s.running, err = child.Start(command); err != nil {
-		return err
-	}
-	s.url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
-	return s.running.Ready(ctx, s.answers)
+	s.running, s.url, err = s.run(ctx, s.folder)
+	return err
 }
-
-// answers says whether the engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error, which is an answer.
-func (s *server) answers(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
-	if err != nil {
-		return false
-	}
-	response, err := probeClient.Do(request)
-	if err != nil {
-		return false
-	}
-	response.Body.Close()
-	return true
-}
-
-// probeClient leaves no connection behind that a test for leaked goroutines would find.
-var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // stop ends the engine, if one was started. Errors have nobody to go to: the tests are over, and the process's end
 // kills what is left.
@@ -117,7 +77,7 @@ func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != nil {
-		_ = s.running.Stop(stopWithin)
+		_ = s.running.Stop()
 	}
 	if s.folder != "" {
 		_ = os.RemoveAll(s.folder)

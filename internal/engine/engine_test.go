@@ -20,8 +20,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
 // patience bounds every wait for a condition. It is long, since only a failing test uses it up.
@@ -49,7 +49,7 @@ func ownEngine(folder string) {
 
 // options returns those of a private engine in a folder of its own.
 func options(t *testing.T) Options {
-	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: dynamotest.DynoxideBinary(t), Owner: "talkback import"}
+	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: enginetest.DynoxideBinary(t), Owner: "talkback import"}
 }
 
 // running starts an engine that is stopped after the test.

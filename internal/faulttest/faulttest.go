@@ -1,15 +1,12 @@
-// Package faulttest is a bad network between the SDK and a real engine: it turns calls away, breaks them, and loses their
-// answers after the engine did as it was told. Only tests import it.
+// Package faulttest is a bad network between the SDK and a real engine: it turns calls away, breaks them, delays and
+// repeats them, and loses their answers after the engine did as it was told. Only tests import it.
 package faulttest
 
 import (
-	"bytes"
-	"io"
+	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
@@ -17,43 +14,65 @@ import (
 // Fault is what goes wrong with a call.
 type Fault string
 
-// The faults. After the first four the engine knows nothing of the call; after the others it has done what was asked.
+// The faults. After those up to Unavailable the engine knows nothing of the call; after the others it has done what was
+// asked, or will have when it comes Late.
 const (
-	None        Fault = ""
-	Throttled   Fault = "throttled"
-	Refused     Fault = "no connection"
-	ServerError Fault = "failed in the engine"
-	Unavailable Fault = "engine unavailable"
-	AnswerLost  Fault = "answer lost"
-	AnswerError Fault = "answer replaced by an error"
-	AnswerCut   Fault = "answer cut off"
-	AnswerShort Fault = "half an answer that says it is whole"
-	AnswerMixed Fault = "answer of something else"
+	None               Fault = ""
+	Throttled          Fault = "throttled"
+	ThrottledOtherwise Fault = "throttled by another name"
+	Refused            Fault = "no connection"
+	ServerError        Fault = "failed in the engine"
+	Unavailable        Fault = "engine unavailable"
+	AnswerLost         Fault = "answer lost, the connection reset"
+	AnswerTimeout      Fault = "answer lost, the time is up"
+	AnswerEnd          Fault = "answer lost, the connection ended"
+	AnswerError        Fault = "answer replaced by an error"
+	AnswerCut          Fault = "answer cut off"
+	AnswerShort        Fault = "half an answer that says it is whole"
+	AnswerMixed        Fault = "answer of something else"
+	AnswerGarbled      Fault = "answer without the checksum it claims"
+	Late               Fault = "request arrives late"
+	Twice              Fault = "performed twice" // as DynamoDB itself may when a part of it fails
+	TransactConflict   Fault = "another transaction in the way"
+	TransactThrottled  Fault = "a transaction throttled"
 )
 
 // Kinds are all faults but None.
-var Kinds = []Fault{Throttled, Refused, ServerError, Unavailable, AnswerLost, AnswerError, AnswerCut, AnswerShort, AnswerMixed}
+var Kinds = []Fault{
+	Throttled, ThrottledOtherwise, Refused, ServerError, Unavailable, AnswerLost, AnswerTimeout, AnswerEnd, AnswerError, AnswerCut,
+	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled,
+}
+
+// OfTransactions tells whether a fault happens to transactions only. To other calls it is None.
+func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }
 
 // Network counts calls and spoils those that it is told to.
 type Network struct {
-	under  httpClient
+	under  HTTPClient
 	faults func(call int) Fault
 
 	mu    sync.Mutex
 	calls int
+	held  []exchange
 }
 
-type httpClient interface {
+// HTTPClient makes the calls of an SDK's client.
+type HTTPClient interface {
+	// Do makes one call.
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Under puts a network under a client. It is asked about each call, retries included, which are counted from 1; one at a
-// time.
+// Under puts a network under a client.
 func Under(client *dynamodb.Client, faults func(call int) Fault) (*dynamodb.Client, *Network) {
 	options := client.Options()
-	network := &Network{under: options.HTTPClient, faults: faults}
+	network := Over(options.HTTPClient, faults)
 	options.HTTPClient = network
 	return dynamodb.New(options), network
+}
+
+// Over makes a network of another one. It asks about each call, retries included, which are counted from 1; one at a time.
+func Over(under HTTPClient, faults func(call int) Fault) *Network {
+	return &Network{under: under, faults: faults}
 }
 
 // Nth spoils the n-th call and no other.
@@ -85,22 +104,19 @@ func (n *Network) Calls() int {
 
 // Do makes one call, or what the fault leaves of it.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
+	e, err := newExchange(n, request)
+	if err != nil {
+		return nil, err
+	}
 	fault := n.next()
-	switch fault {
-	case Throttled:
-		return failure(request, http.StatusBadRequest, "ProvisionedThroughputExceededException"), nil
-	case Refused:
-		return nil, unreachable(request, syscall.ECONNREFUSED)
-	case ServerError:
-		return failure(request, http.StatusInternalServerError, "InternalServerError"), nil
-	case Unavailable:
-		return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: io.NopCloser(strings.NewReader("busy")), Header: http.Header{}, Request: request}, nil
+	if fault.OfTransactions() && !strings.HasSuffix(request.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+		fault = None
 	}
-	response, err := n.under.Do(request)
-	if err != nil || fault == None {
-		return response, err
+	if fault == None {
+		response, err := e.perform(0)
+		return response, errors.Join(err, n.Flush())
 	}
-	return spoil(request, response, fault)
+	return e.meet(fault)
 }
 
 func (n *Network) next() Fault {
@@ -110,50 +126,22 @@ func (n *Network) next() Fault {
 	return n.faults(n.calls)
 }
 
-// spoil is what becomes of an answer.
-func spoil(request *http.Request, response *http.Response, fault Fault) (*http.Response, error) {
-	body, err := io.ReadAll(response.Body)
-	_ = response.Body.Close() // it was read, or the error tells
-	if err != nil {
-		return nil, err
+// Flush lets the calls arrive that are late. A call that goes well does so, too, once it is done.
+func (n *Network) Flush() error {
+	n.mu.Lock()
+	held := n.held
+	n.held = nil
+	n.mu.Unlock()
+	var err error
+	for _, e := range held {
+		_, failed := e.answered()
+		err = errors.Join(err, failed)
 	}
-	half := bytes.NewReader(body[:len(body)/2])
-	switch fault {
-	case AnswerError:
-		return failure(request, http.StatusInternalServerError, "InternalServerError"), nil
-	case AnswerCut:
-		response.Body = io.NopCloser(io.MultiReader(half, broken{}))
-	case AnswerShort:
-		response.Header.Del("X-Amz-Crc32")
-		response.ContentLength = half.Size()
-		response.Body = io.NopCloser(half)
-	case AnswerMixed:
-		response.Header.Del("X-Amz-Crc32")
-		response.ContentLength = -1
-		response.Body = io.NopCloser(strings.NewReader("<html>Please log in.</html>"))
-	default:
-		return nil, unreachable(request, syscall.ECONNRESET)
-	}
-	return response, nil
+	return err
 }
 
-// unreachable is how the HTTP client of the standard library says that a connection could not be made or broke.
-func unreachable(request *http.Request, err error) error {
-	return &url.Error{Op: "Post", URL: request.URL.String(), Err: err}
+func (n *Network) hold(e exchange) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held = append(n.held, e)
 }
-
-// failure is how DynamoDB says that something went wrong.
-func failure(request *http.Request, status int, code string) *http.Response {
-	return &http.Response{
-		StatusCode: status,
-		Header:     http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body:       io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"a fault of the test"}`)),
-		Request:    request,
-	}
-}
-
-// broken is a connection that breaks while it is read.
-type broken struct{}
-
-// Read fails.
-func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// template is of infra/lambda.json what matters here.
+type template struct {
+	Resources struct {
+		Function struct {
+			Properties struct {
+				Handler       string
+				Architectures []string
+				Environment   struct{ Variables map[string]any }
+			}
+		}
+		Mapping struct {
+			Properties struct {
+				StartingPosition           string
+				BatchSize                  int
+				ParallelizationFactor      int
+				FunctionResponseTypes      []string
+				BisectBatchOnFunctionError bool
+				MaximumRetryAttempts       int
+				MaximumRecordAgeInSeconds  int
+				DestinationConfig          map[string]any
+				FilterCriteria             struct{ Filters []struct{ Pattern string } }
+			}
+		}
+	}
+}
+
+func readTemplate(t *testing.T) template {
+	t.Helper()
+	raw, err := os.ReadFile("../../infra/lambda.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out template
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The settings are those that the function counts on.
+func TestTemplate(t *testing.T) {
+	resources := readTemplate(t).Resources
+	f, m := resources.Function.Properties, resources.Mapping.Properties
+	for why, holds := range map[string]bool{
+		"the program is named as `make lambda` names it":           f.Handler == "bootstrap",
+		"it is built for this processor":                           slices.Equal(f.Architectures, []string{"arm64"}),
+		"the program reads this variable":                          f.Environment.Variables["TALKBACK_TABLE"] != nil,
+		"no record is skipped at the start":                        m.StartingPosition == "TRIM_HORIZON",
+		"records come one batch at a time, in their order":         m.ParallelizationFactor == 1 && m.BatchSize > 0,
+		"reports are understood":                                   slices.Equal(m.FunctionResponseTypes, []string{"ReportBatchItemFailures"}),
+		"a batch on which the function dies is parted":             m.BisectBatchOnFunctionError,
+		"a table in trouble has time to recover":                   m.MaximumRetryAttempts == -1,
+		"what is given up is given up before the stream drops it":  m.MaximumRecordAgeInSeconds > 0 && m.MaximumRecordAgeInSeconds < 24*60*60,
+		"what is given up is noticed":                              m.DestinationConfig["OnFailure"] != nil,
+		"the function is not invoked for what it writes by itself": len(m.FilterCriteria.Filters) == 1,
+	} {
+		if !holds {
+			t.Errorf("not so: %s", why)
+		}
+	}
+}
+
+// The filter lets through the records of comments and of nothing else, by the keys of a table in which comments were
+// written with keys and counted.
+func TestFilter(t *testing.T) {
+	client, table := countedTable(t)
+	var pattern map[string]any
+	if err := json.Unmarshal([]byte(readTemplate(t).Resources.Mapping.Properties.FilterCriteria.Filters[0].Pattern), &pattern); err != nil {
+		t.Fatal(err)
+	}
+	page, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), ProjectionExpression: aws.String("PK,SK")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, key := range page.Items {
+		pk, sk := key["PK"].(*types.AttributeValueMemberS).Value, key["SK"].(*types.AttributeValueMemberS).Value
+		record := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{
+			"Keys": map[string]any{"PK": map[string]any{"S": pk}, "SK": map[string]any{"S": sk}},
+		}}
+		if isComment := strings.HasPrefix(pk, "COMMENT#"); matches(pattern, record) != isComment {
+			t.Errorf("of item %s %s the filter says %v", pk, sk, !isComment)
+		}
+		kinds[pk[:strings.Index(pk, "#")+1]+sk[:1]] = true
+	}
+	if want := []string{"COMMENT#C", "KEY#K", "PRODUCT#M", "PRODUCT#S"}; !containsAll(kinds, want) {
+		t.Errorf("the table holds only %v, this proves little", kinds)
+	}
+}
+
+// countedTable is a table with comments, their statistics and a key.
+func countedTable(t *testing.T) (*dynamodb.Client, string) {
+	t.Helper()
+	client, table := dynamo.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.NewStore(client, table)
+	var records []stream.Record
+	for i, c := range commenttest.Many(commenttest.Rand(t), "mug", 20) {
+		key := ""
+		if i == 0 {
+			key = "a key"
+		}
+		if _, err := store.Add(t.Context(), c, key); err != nil {
+			t.Fatal(err)
+		}
+		output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(c.ID)}, "SK": &types.AttributeValueMemberS{Value: "C"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, stream.Record{Position: stream.PositionOf("l", string(rune('1'+i))), New: output.Item})
+	}
+	if err := dynamo.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	return client, table
+}
+
+// matches tells whether a record passes a pattern of Lambda's that is made of fields and lists of allowed texts.
+// https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
+func matches(pattern, record map[string]any) bool {
+	for field, want := range pattern {
+		switch want := want.(type) {
+		case map[string]any:
+			inner, ok := record[field].(map[string]any)
+			if !ok || !matches(want, inner) {
+				return false
+			}
+		case []any:
+			if !slices.Contains(want, record[field]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func containsAll(set map[string]bool, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(name string) bool { return !set[name] })
+}
+
+// `make lambda` builds what the template names.
+func TestMakefileBuildsTheHandler(t *testing.T) {
+	raw, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -o bin/bootstrap ./cmd/talkback-lambda")) {
+		t.Error("the Makefile builds something else")
+	}
+}

@@ -1,0 +1,99 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Rebuild counts all comments anew.
+type Rebuild struct {
+	LeaderShards int `help:"Into how many parts the leaderboard is to be parted, 1 to ${max_shards}: more take more writes, fewer are read faster. Default: as it is." default:"0" placeholder:"N"`
+	Calls        int `help:"How many products may be worked on at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+}
+
+// Run rebuilds and says what was to be done. An error says how to go on: what was done is not lost.
+func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if err := c.check(); err != nil {
+		return err
+	}
+	session, err := flags.Open(ctx, "talkback rebuild", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	rebuilder := dynamo.NewRebuilder(session.Client, session.Table, c.Calls)
+	rebuilder.LeaderShards, rebuilder.Who = c.LeaderShards, whoAmI("talkback rebuild")
+	progress, err := progressOfItems(ctx, session, term)
+	if err != nil {
+		return err
+	}
+	var result dynamo.RebuildResult
+	err = watched(ctx, session, func(ctx context.Context) error {
+		var err error
+		result, err = rebuilder.Run(ctx, func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
+		return err
+	})
+	took := progress.end()
+	if err != nil {
+		return rebuildStopped(err)
+	}
+	if _, err := fmt.Fprintln(term.Out, rebuildSummary(result, took)); err != nil {
+		return err
+	}
+	if !result.Complete {
+		return errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again")
+	}
+	return nil
+}
+
+func (c *Rebuild) check() error {
+	if c.LeaderShards < 0 || c.LeaderShards > dynamo.MaxLeaderShards {
+		return fmt.Errorf("--leader-shards %d is not a number of parts: give 1 to %d", c.LeaderShards, dynamo.MaxLeaderShards)
+	}
+	return checkCalls(c.Calls)
+}
+
+// whoAmI names this process to those on other machines.
+func whoAmI(command string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown machine"
+	}
+	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
+}
+
+// progressOfItems shows how many items of the table are done, out of about as many as it has.
+func progressOfItems(ctx context.Context, session *Session, term Terminal) (*progress, error) {
+	about, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	if about == 0 { // engines that do not count say so too
+		about = -1
+	}
+	return newProgress(term.Err, about), err
+}
+
+func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {
+	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
+		done.Products, done.Comments, done.Repaired, took.Seconds())
+	if done.Resumed {
+		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"
+	}
+	return text
+}
+
+// rebuildStopped says in one sentence what stopped a rebuild, and what to do.
+func rebuildStopped(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the rebuild was interrupted; run it again: it goes on where it was")
+	case comment.KindOf(err) == comment.Conflict:
+		return errors.New(comment.MessageOf(err))
+	}
+	return fmt.Errorf("the rebuild stopped (%w); run it again: it goes on where it was", err)
+}

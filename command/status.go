@@ -1,0 +1,120 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/stream"
+)
+
+// status is all that is known of the counting of a table.
+type status struct {
+	now     time.Time
+	state   stream.State
+	leases  []stream.Lease
+	asides  []stream.Aside
+	rebuild dynamo.RebuildStatus
+}
+
+// readStatus reads it. Nothing is written.
+func readStatus(ctx context.Context, session *Session) (status, error) {
+	leases := dynamo.NewLeases(session.Client, session.Table)
+	s := status{now: time.Now()}
+	var err error
+	if s.state, err = leases.State(ctx); err != nil {
+		return s, err
+	}
+	if s.rebuild, err = dynamo.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
+		return s, err
+	}
+	if s.leases, err = leases.List(ctx, s.state.Label); err != nil {
+		return s, err
+	}
+	s.asides, err = leases.Asides(ctx, s.state.Label)
+	return s, err
+}
+
+// write prints the status for people.
+func (s status) write(out io.Writer) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n", s.headline())
+	if line := s.rebuildLine(); line != "" {
+		fmt.Fprintf(&text, "%s\n", line)
+	}
+	if len(s.leases) > 0 {
+		text.WriteString("\n" + s.table())
+	}
+	if len(s.asides) > 0 {
+		text.WriteString("\nSet aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:\n")
+		for _, a := range s.asides {
+			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), printable(a.Key), printable(a.Reason))
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// headline says whether the statistics can be relied on.
+func (s status) headline() string {
+	upTo, known := stream.WorkedOff(s.leases)
+	switch {
+	case s.state.Gap != nil:
+		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
+			s.state.Gap.Found.Format(time.RFC3339), printable(s.state.Gap.Reason))
+	case !s.state.Complete:
+		return "Never complete: nobody has counted all comments yet; talkback serve, talkback stream and talkback rebuild do"
+	case s.state.Label == "":
+		return "Complete: all comments were counted; nobody has read the stream since"
+	case !known:
+		return "Complete; how far the statistics are behind is not known yet"
+	}
+	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(s.now.Sub(upTo)))
+}
+
+// rebuildLine tells of a rebuild, if there is one.
+func (s status) rebuildLine() string {
+	switch r := s.rebuild; {
+	case r.Who == "":
+		return ""
+	case r.Interrupted:
+		return english.Sprintf("A rebuild by %s was interrupted after %d items; running one again goes on with it", printable(r.Who), r.Items)
+	default:
+		return english.Sprintf("A rebuild is under way, by %s: %d items so far", printable(r.Who), r.Items)
+	}
+}
+
+// table is a line for each shard.
+func (s status) table() string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SHARD\tREAD BY\tBEHIND\tPOSITION\tSET ASIDE")
+	leases := slices.Clone(s.leases)
+	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+	for _, lease := range leases {
+		behind := "unknown"
+		if lag, known := lease.Lag(s.now); known {
+			behind = lagText(lag)
+		}
+		owner := cmp.Or(lease.Owner, "nobody")
+		if lease.Ended {
+			owner, behind = "read to its end", ""
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", printable(lease.Shard), printable(owner), behind, cmp.Or(lease.Checkpoint, "its beginning"), lease.Aside)
+	}
+	_ = w.Flush() // into memory
+	return text.String()
+}
+
+func lagText(lag time.Duration) string {
+	if lag < time.Minute {
+		return fmt.Sprintf("%.1f s", lag.Seconds())
+	}
+	return lag.Round(time.Second).String()
+}

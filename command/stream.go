@@ -1,0 +1,47 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Stream counts comments in a process of its own.
+type Stream struct {
+	Status    bool          `help:"Print who reads the stream and how far that came, and count nothing."`
+	LeaseTime time.Duration `help:"After how long others take over what this process reads, should it die (default: ${default})." placeholder:"TIME" default:"${lease_time}"`
+}
+
+// shortestLease is the shortest time of a lease: renewing it takes a write several times in that time.
+const shortestLease = 100 * time.Millisecond
+
+// beatsPerLease is how often a lease is renewed in its time.
+const beatsPerLease = 6
+
+// Run counts until the context ends, or prints the status.
+func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if c.LeaseTime < shortestLease {
+		return fmt.Errorf("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
+	}
+	session, err := flags.Open(ctx, "talkback stream", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	if c.Status {
+		now, err := readStatus(ctx, session)
+		if err != nil {
+			return err
+		}
+		return now.write(term.Out)
+	}
+	counting := newCounting(session, "talkback stream", term.Logger)
+	counting.consumer.Expiry, counting.consumer.Beat = c.LeaseTime, c.LeaseTime/beatsPerLease
+	counting.prepare(ctx)
+	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
+	return watched(ctx, session, func(ctx context.Context) error {
+		counting.run(ctx)
+		return nil
+	})
+}

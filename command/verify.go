@@ -1,0 +1,71 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Verify counts all comments and compares.
+type Verify struct {
+	Calls int `help:"How many products may be looked at at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+}
+
+// Run prints every drift, one on a line, and a summary. Drift is an error.
+func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if err := checkCalls(c.Calls); err != nil {
+		return err
+	}
+	session, err := flags.Open(ctx, "talkback verify", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	progress, err := progressOfItems(ctx, session, term)
+	if err != nil {
+		return err
+	}
+	var found dynamo.Verified
+	err = watched(ctx, session, func(ctx context.Context) error {
+		var err error
+		verifier := dynamo.NewVerifier(session.Client, session.Table, c.Calls)
+		verifier.WorkedOff = func(ctx context.Context) (time.Time, bool, error) {
+			before, known, _, err := dynamo.NewLeases(session.Client, session.Table).WorkedOff(ctx)
+			return before, known, err
+		}
+		found, err = verifier.Run(ctx, func(items int) { progress.show(items, int64(items)) })
+		return err
+	})
+	took := progress.end()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the verification was interrupted; run it again")
+	case err != nil:
+		return fmt.Errorf("the verification stopped (%w); run it again", err)
+	}
+	return printVerified(term.Out, found, took)
+}
+
+// printVerified prints what was found. That there is drift is the error that it returns.
+func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) error {
+	for _, drift := range found.Drifts {
+		if _, err := fmt.Fprintln(out, printable(drift.String())); err != nil {
+			return err
+		}
+	}
+	for _, product := range found.Restless {
+		if _, err := fmt.Fprintf(out, "%s: not verified, for it is counted all the time: run this again when it is calmer\n", printable(product)); err != nil {
+			return err
+		}
+	}
+	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s\n", found.Comments, found.Products, took.Seconds())
+	if len(found.Drifts) > 0 {
+		return errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was set aside
+// STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
+const (
+	streamPK      = "STREAM"
+	streamStateSK = "STATE"
+
+	attrLeaseParent     = "p"
+	attrLeaseOwner      = "o"
+	attrLeaseCheckpoint = "k"
+	attrLeaseEnded      = "e"
+	attrLeaseCaughtUp   = "t"
+	attrLeaseAside      = "a"
+	// attrCounter is the counter of a lease and the version of the state.
+	attrCounter = "n"
+
+	attrAsideShard  = "s"
+	attrAsideKey    = "k"
+	attrAsideReason = "r"
+	attrAsideFound  = "t"
+)
+
+// leaseLifetime is how long a lease outlives its last write: longer than any stream keeps a record of the shard. Then
+// nothing is known of the shard any more that could be of use.
+const leaseLifetime = 7 * 24 * time.Hour
+
+// leaseClient is the part of the SDK's client that Leases works with.
+type leaseClient interface {
+	querier
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Leases keeps in the table what processes that read its stream have to know of each other. It is safe for use by many
+// goroutines.
+type Leases struct {
+	client leaseClient
+	table  string
+}
+
+// NewLeases makes the leases of the stream of a table.
+func NewLeases(client leaseClient, table string) *Leases {
+	return &Leases{client: client, table: table}
+}
+
+// List reads all leases of a stream, consistently.
+func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error) {
+	items, err := l.partition(ctx, leasePK(label))
+	if err != nil {
+		return nil, wrap(err, "leases of the stream")
+	}
+	leases := make([]stream.Lease, 0, len(items))
+	for _, item := range items {
+		leases = append(leases, leaseOf(item))
+	}
+	return leases, nil
+}
+
+// Swap writes a lease if it is as the old one. One that is as the new one already was written by an earlier try, whose
+// answer was lost.
+func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {
+	condition := expression{text: "attribute_not_exists(PK)"}
+	if old.Counter > 0 {
+		condition = expression{
+			text:   "#o = :o AND #n = :n",
+			names:  map[string]string{"#o": attrLeaseOwner, "#n": attrCounter},
+			values: item{":o": textValue(old.Owner), ":n": number(old.Counter)},
+		}
+	}
+	written := leaseItem(label, new, time.Now())
+	there, err := l.put(ctx, written, condition)
+	if there != nil && leaseOf(there) == leaseOf(written) {
+		return nil
+	}
+	return wrap(err, "lease of shard %s", new.Shard)
+}
+
+// State reads the state, consistently.
+func (l *Leases) State(ctx context.Context) (stream.State, error) {
+	output, err := l.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(l.table), Key: streamKey(streamPK, streamStateSK), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return stream.State{}, wrap(err, "state of the stream")
+	}
+	return stateOf(output.Item), nil
+}
+
+// SwapState writes the state, with the version that follows that of the old one.
+func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
+	condition := expression{text: "attribute_not_exists(PK)"}
+	if old.Version > 0 {
+		condition = expression{
+			text: "#n = :n", names: map[string]string{"#n": attrCounter}, values: item{":n": number(old.Version)},
+		}
+	}
+	new.Version = old.Version + 1
+	written := stateItem(new)
+	there, err := l.put(ctx, written, condition)
+	if there != nil && sameState(stateOf(there), stateOf(written)) {
+		return nil
+	}
+	return wrap(err, "state of the stream")
+}
+
+// SetAside keeps where a record stands that could not be worked off, and why.
+func (l *Leases) SetAside(ctx context.Context, label string, aside stream.Aside) error {
+	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: asideItem(label, aside)})
+	return wrap(err, "setting a record of the stream aside")
+}
+
+// Asides lists the records of a stream that were set aside, in the order of their positions.
+func (l *Leases) Asides(ctx context.Context, label string) ([]stream.Aside, error) {
+	items, err := l.partition(ctx, asidePK(label))
+	if err != nil {
+		return nil, wrap(err, "records of the stream that were set aside")
+	}
+	asides := make([]stream.Aside, 0, len(items))
+	for _, item := range items {
+		asides = append(asides, asideOf(item))
+	}
+	return asides, nil
+}
+
+// WorkedOff is a time before which every change of the table was worked off, false when that is unknown. What has been
+// counted is right as of then if the state, which comes along, is complete.
+func (l *Leases) WorkedOff(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
+	state, err = l.State(ctx)
+	if err != nil || state.Label == "" {
+		return time.Time{}, false, state, err
+	}
+	leases, err := l.List(ctx, state.Label)
+	if err != nil {
+		return time.Time{}, false, state, err
+	}
+	before, known = stream.WorkedOff(leases)
+	return before, known, state, nil
+}
+
+// expression is a condition of a write.
+type expression struct {
+	text   string
+	names  map[string]string
+	values item
+}
+
+// put writes an item. When the condition does not hold, it returns the item that is there, and an error of the kind
+// Conflict.
+func (l *Leases) put(ctx context.Context, written item, condition expression) (there item, err error) {
+	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           aws.String(l.table),
+		Item:                                written,
+		ConditionExpression:                 aws.String(condition.text),
+		ExpressionAttributeNames:            condition.names,
+		ExpressionAttributeValues:           condition.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return refused.Item, &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
+	}
+	return nil, err
+}
+
+// partition reads all items of a partition.
+func (l *Leases) partition(ctx context.Context, key string) ([]item, error) {
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(l.table),
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("PK = :k"),
+		ExpressionAttributeValues: item{":k": textValue(key)},
+	}
+	for items := []item(nil); ; {
+		output, err := l.client.Query(ctx, input)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, output.Items...)
+		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			return items, nil
+		}
+	}
+}
+
+func leasePK(label string) string { return streamPK + "#" + label }
+func asidePK(label string) string { return leasePK(label) + "#ASIDE" }
+
+func streamKey(partition, sort string) item {
+	return item{attrPK: textValue(partition), attrSK: textValue(sort)}
+}
+
+func textValue(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
+
+func textAt(from item, attr string) string {
+	value, _ := from[attr].(*types.AttributeValueMemberS)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+// numberAt is 0 where there is no number.
+func numberAt(from item, attr string) int64 {
+	value, _ := from[attr].(*types.AttributeValueMemberN)
+	if value == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(value.Value, 10, 64) // only we write it
+	return n
+}
+
+func flagAt(from item, attr string) bool {
+	value, _ := from[attr].(*types.AttributeValueMemberBOOL)
+	return value != nil && value.Value
+}
+
+// timeAt is the zero time where there is none.
+func timeAt(from item, attr string) time.Time {
+	if from[attr] == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(numberAt(from, attr)).UTC()
+}
+
+// setTime writes a time to the millisecond, rounded down.
+func setTime(to item, attr string, t time.Time) {
+	if !t.IsZero() {
+		to[attr] = number(t.UnixMilli())
+	}
+}

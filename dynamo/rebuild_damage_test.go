@@ -1,0 +1,247 @@
+package dynamo_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// vandal changes items of a table past everyone.
+type vandal struct {
+	t      *testing.T
+	client *dynamodb.Client
+	table  string
+}
+
+func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+
+func key(partition, sort string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": text(partition), "SK": text(sort)}
+}
+
+func (v vandal) delete(partition, sort string) {
+	v.t.Helper()
+	if _, err := v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: key(partition, sort)}); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// update changes an item by an expression, in which the values are :a, :b and so on.
+func (v vandal) update(partition, sort, expression string, values ...types.AttributeValue) {
+	v.t.Helper()
+	input := &dynamodb.UpdateItemInput{TableName: &v.table, Key: key(partition, sort), UpdateExpression: aws.String(expression)}
+	for i, value := range values {
+		if input.ExpressionAttributeValues == nil {
+			input.ExpressionAttributeValues = map[string]types.AttributeValue{}
+		}
+		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
+	}
+	if _, err := v.client.UpdateItem(v.t.Context(), input); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func counts(list ...int) types.AttributeValue {
+	out := &types.AttributeValueMemberL{}
+	for _, n := range list {
+		out.Value = append(out.Value, &types.AttributeValueMemberN{Value: fmt.Sprint(n)})
+	}
+	return out
+}
+
+func markOf(id comment.ID) string { return "M#" + id.Position().String() }
+
+// damages are what an outside hand may do to the statistics of the product p, whose comments are one of 4 stars and two of 5
+// in English, and one of 5 in German.
+var damages = []struct {
+	why   string
+	do    func(v vandal, comments []comment.Comment)
+	finds []dynamo.DriftKind
+}{
+	{"a count is changed",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
+		},
+		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
+	{"a language is lost from the counts",
+		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "REMOVE g.de") },
+		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
+	{"a language without comments is left",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, 0, 0, 0, 0))
+		},
+		[]dynamo.DriftKind{dynamo.EmptyLanguage}},
+	{"counts are below zero",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, -1, 0, 0, 0))
+		},
+		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
+	{"the statistics are gone, and with them the place on the leaderboard",
+		func(v vandal, _ []comment.Comment) { v.delete("PRODUCT#p", "S") },
+		[]dynamo.DriftKind{dynamo.MissingLeader,
+			dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongSum, dynamo.WrongSum, dynamo.WrongSum}},
+	{"a mark is gone",
+		func(v vandal, c []comment.Comment) { v.delete("PRODUCT#p", markOf(c[0].ID)) },
+		[]dynamo.DriftKind{dynamo.MissingMark, dynamo.WrongSum}},
+	{"a mark counts in another cell",
+		func(v vandal, c []comment.Comment) {
+			v.update("PRODUCT#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
+		},
+		[]dynamo.DriftKind{dynamo.WrongMark, dynamo.WrongSum, dynamo.WrongSum}},
+	{"a mark is of a comment that was never there",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+		},
+		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongSum}},
+	{"a comment went without a record",
+		func(v vandal, c []comment.Comment) { v.delete("COMMENT#"+string(c[0].ID), "C") },
+		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader}},
+	{"a comment changed without a record",
+		func(v vandal, c []comment.Comment) {
+			v.update("COMMENT#"+string(c[0].ID), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
+		},
+		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader, dynamo.WrongMark}},
+	{"a comment went over to another product",
+		func(v vandal, c []comment.Comment) {
+			v.update("COMMENT#"+string(c[0].ID), "C", "SET GSI4PK = :a", text("PRODUCT#q"))
+		},
+		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader,
+			dynamo.MissingLeader, dynamo.MissingLeader, dynamo.MissingMark, dynamo.WrongCount}},
+	{"the place on the leaderboard is gone",
+		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "REMOVE GSIPK, GSISK") },
+		[]dynamo.DriftKind{dynamo.MissingLeader}},
+	{"a place on the leaderboard of a language is gone",
+		func(v vandal, _ []comment.Comment) { v.delete("PRODUCT#p", "S#de") },
+		[]dynamo.DriftKind{dynamo.MissingLeader}},
+	{"a place on the leaderboard of a language has no keys",
+		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S#de", "REMOVE GSIPK, GSISK") },
+		[]dynamo.DriftKind{dynamo.WrongLeader}},
+	{"the leaderboard has a wrong count",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S", "SET GSISK = :a", text("9999999989#p"))
+		},
+		[]dynamo.DriftKind{dynamo.WrongLeader}},
+	{"a shard that nobody reads",
+		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET GSIPK = :a", text("LEADERS#77")) },
+		[]dynamo.DriftKind{dynamo.WrongShard}},
+	{"the leaderboard of another language",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S#de", "SET GSIPK = :a", text("LEADERS#en#0"))
+		},
+		[]dynamo.DriftKind{dynamo.WrongShard}},
+	{"a place on the leaderboard of a language in which there is nothing",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#p", "S#fr", "SET GSIPK = :a, GSISK = :b", text("LEADERS#fr#0"), text("9999999989#p"))
+		},
+		[]dynamo.DriftKind{dynamo.StrayLeader}},
+	{"a product on the leaderboard that has no comments at all",
+		func(v vandal, _ []comment.Comment) {
+			v.update("PRODUCT#nothing", "S#fr", "SET GSIPK = :a, GSISK = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
+		},
+		[]dynamo.DriftKind{dynamo.StrayLeader}},
+	{"everything that was counted is gone",
+		func(v vandal, c []comment.Comment) {
+			v.delete("PRODUCT#p", "S")
+			v.delete("PRODUCT#p", "S#de")
+			v.delete("PRODUCT#p", "S#en")
+			for _, gone := range c {
+				v.delete("PRODUCT#p", markOf(gone.ID))
+			}
+		},
+		[]dynamo.DriftKind{dynamo.MissingLeader, dynamo.MissingLeader, dynamo.MissingLeader,
+			dynamo.MissingMark, dynamo.MissingMark, dynamo.MissingMark, dynamo.MissingMark,
+			dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongCount}},
+}
+
+// Verify finds exactly the damage that was done, and nothing after a rebuild.
+func TestDamage(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client := dynamo.NewLocalClient(endpoint)
+		for _, row := range damages {
+			t.Run(row.why, func(t *testing.T) {
+				t.Parallel()
+				v := vandal{t: t, client: client, table: newTable(t, client)}
+				comments := damaged(t, client, v.table)
+				row.do(v, comments)
+				verify(t, client, v.table, row.finds...)
+				rebuild(t, client, v.table)
+				verify(t, client, v.table)
+				checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, whatIsThere(t, client, v.table))
+			})
+		}
+	})
+}
+
+// damaged is a table that is counted, and the comments of its product p.
+func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comment {
+	t.Helper()
+	r := commenttest.Rand(t)
+	comments := commenttest.Many(r, "p", 4)
+	for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
+		comments[i].Language, comments[i].Rating = cell.Language, cell.Rating
+	}
+	load(t, client, table, comments)
+	load(t, client, table, commenttest.Many(r, "bystander", 3))
+	rebuild(t, client, table)
+	verify(t, client, table)
+	return comments
+}
+
+// whatIsThere is a model of the comments of a table.
+func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commenttest.Model {
+	t.Helper()
+	model := commenttest.NewModel()
+	for c, err := range dynamo.NewScanner(client, table, 1).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		model.Insert(c)
+	}
+	return model
+}
+
+// writeless is a client that has no means to write, which is all that a verifier asks for.
+type writeless struct{ reads *dynamodb.Client }
+
+func (w writeless) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return w.reads.Query(ctx, in, o...)
+}
+
+func (w writeless) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return w.reads.Scan(ctx, in, o...)
+}
+
+func (w writeless) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return w.reads.BatchGetItem(ctx, in, o...)
+}
+
+func (w writeless) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return w.reads.DescribeTable(ctx, in, o...)
+}
+
+// That this compiles shows that verifying writes nothing.
+func TestVerifyCannotWrite(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
+	found, err := dynamo.HastenVerifier(dynamo.NewVerifier(writeless{client}, table, 2)).Run(t.Context(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[dynamo.DriftKind]int{}
+	for _, drift := range found.Drifts {
+		kinds[drift.Kind]++
+	}
+	if kinds[dynamo.MissingMark] < 100 || kinds[dynamo.FurtherMarks] != 1 {
+		t.Errorf("of 300 comments that were never counted, %v is found", kinds)
+	}
+}

@@ -1,0 +1,174 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// How far a rebuild came is kept in the table, in one item that is written every beat. A number in it rises with every
+// write: whoever sees it stand still for some beats takes the work over, so that no clocks need to agree.
+const (
+	rebuildBeat     = time.Second
+	rebuildPatience = 6 // beats
+	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
+	rebuildForgets = 12 * time.Hour
+)
+
+// errRebuildLost is for a rebuild that was taken over.
+var errRebuildLost = comment.Errorf(comment.Conflict, "another rebuild has taken over, since this one was silent for too long: wait for the end of that one")
+
+// rebuildLease keeps the progress of a rebuild that is ours. It is safe for use by many goroutines.
+type rebuildLease struct {
+	client rebuildClient
+	table  string
+	beat   time.Duration
+	owner  string // of no other rebuild, ever
+
+	saving   sync.Mutex // held while the item is written
+	mu       sync.Mutex // over progress
+	progress rebuildProgress
+}
+
+// acquire makes the rebuild ours, also one that was interrupted. While another is at it, that is an error which names it.
+func (l *rebuildLease) acquire(ctx context.Context, who string) error {
+	var first rebuildProgress
+	for beats := 0; ; beats++ {
+		now, err := l.read(ctx)
+		if err != nil {
+			return err
+		}
+		if beats == 0 {
+			first = now
+		}
+		switch same := now.sameBeat(first); {
+		case now.owner == "" || now.owner == l.owner || same && beats >= rebuildPatience:
+			taken, err := l.take(ctx, now, who)
+			if taken || err != nil {
+				return err
+			}
+		case !same:
+			return comment.Errorf(comment.Conflict, "a rebuild is under way, by %s: wait until it has ended, or end it; then run this again", now.who)
+		}
+		if err := waitFor(ctx, l.beat); err != nil {
+			return err
+		}
+	}
+}
+
+// take makes a rebuild ours that is as it was read. It is false when others came first, or the answer was lost.
+func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who string) (taken bool, err error) {
+	condition, values := from.unchanged()
+	from.owner, from.who = l.owner, who
+	from.beat++
+	from.saved = time.Now()
+	if err := l.put(ctx, from.item(), condition, values); err != nil {
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, nil
+		}
+		return false, err
+	}
+	l.progress = from
+	return true, nil
+}
+
+func (l *rebuildLease) read(ctx context.Context) (progress rebuildProgress, err error) {
+	err = persist(ctx, func() (further bool, err error) {
+		items, err := fetch(ctx, l.client, l.table, []item{rebuildKey()})
+		if err == nil {
+			progress, err = decodeRebuild(items[keyOf(rebuildKey())])
+		}
+		return false, err
+	})
+	return progress, err
+}
+
+// update changes what is saved with the next beat.
+func (l *rebuildLease) update(change func(*rebuildProgress)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.progress)
+}
+
+// snapshot is the progress as it is now.
+func (l *rebuildLease) snapshot() rebuildProgress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.progress
+	now.segments = slices.Clone(now.segments)
+	return now
+}
+
+// save writes the progress, unless another rebuild has taken over.
+func (l *rebuildLease) save(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	l.mu.Lock()
+	l.progress.beat++
+	l.progress.saved = time.Now()
+	it := l.progress.item()
+	l.mu.Unlock()
+	err := l.put(ctx, it, attrOwner+" = :me", item{":me": &types.AttributeValueMemberS{Value: l.owner}})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return errRebuildLost
+	}
+	return err
+}
+
+func (l *rebuildLease) put(ctx context.Context, it item, condition string, values item) error {
+	return persist(ctx, func() (further bool, err error) {
+		_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		})
+		return false, wrap(err, "PutItem of the progress of a rebuild")
+	})
+}
+
+// keep saves the progress every beat until the context ends or another rebuild has taken over.
+func (l *rebuildLease) keep(ctx context.Context) error {
+	for {
+		if err := waitFor(ctx, l.beat); err != nil {
+			return nil
+		}
+		if err := l.save(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// release leaves the rebuild to whoever goes on with it. Should that not succeed, others find out by its silence.
+func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	l.update(func(p *rebuildProgress) { p.owner = "" })
+	_ = l.save(ctx)
+}
+
+// finish leaves nothing to go on with.
+func (l *rebuildLease) finish(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	return persist(ctx, func() (further bool, err error) {
+		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName:                 aws.String(l.table),
+			Key:                       rebuildKey(),
+			ConditionExpression:       aws.String("attribute_not_exists(" + attrPK + ") OR " + attrOwner + " = :me"),
+			ExpressionAttributeValues: item{":me": &types.AttributeValueMemberS{Value: l.owner}},
+		})
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, errRebuildLost
+		}
+		return false, wrap(err, "DeleteItem of the progress of a rebuild")
+	})
+}

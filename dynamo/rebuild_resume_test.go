@@ -1,0 +1,171 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// smallTable is one that was never counted and is partly wrong besides.
+func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ...string) string {
+	t.Helper()
+	table := newTable(t, client)
+	var comments []comment.Comment
+	for _, product := range products {
+		comments = append(comments, commenttest.Many(r, product, 1+r.IntN(4))...)
+	}
+	load(t, client, table, comments)
+	v := vandal{t: t, client: client, table: table}
+	v.update("PRODUCT#globe", "S#xx", "SET GSIPK = :a, GSISK = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
+	v.update("PRODUCT#globe", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+	return table
+}
+
+func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
+	t.Helper()
+	checkCounted(t, client, table, historicProducts, whatIsThere(t, client, table))
+	verify(t, client, table)
+}
+
+// Whichever call is spoiled, and however: it ends right.
+func TestRebuildOverABadNetwork(t *testing.T) {
+	direct := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, fault := range faulttest.Kinds {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			for n, more := 1, true; more; n++ {
+				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
+				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
+				rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 1))
+				rebuilder.LeaderShards = 3
+				if _, err := rebuilder.Run(t.Context(), func(dynamo.RebuildProgress) {}); err != nil {
+					t.Fatalf("call %d: %v", n, err)
+				}
+				verify(t, direct, table)
+				if t.Failed() {
+					t.Fatalf("call %d", n)
+				}
+				more = network.Calls() >= n
+			}
+		})
+	}
+}
+
+// However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few beats.
+func TestRebuildInterrupted(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		direct := dynamo.NewLocalClient(endpoint)
+		r := commenttest.Rand(t)
+		for n, more := 1, true; more; n += 1 + r.IntN(12) {
+			table := smallTable(t, direct, r, historicProducts...)
+			ctx, cancel := context.WithCancel(t.Context())
+			killed := r.IntN(2) == 0
+			client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
+				if call < n {
+					return faulttest.None
+				}
+				cancel()
+				if killed {
+					return faulttest.Refused // it says nothing any more
+				}
+				return faulttest.None
+			})
+			rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 2))
+			rebuilder.LeaderShards = 1 + r.IntN(9)
+			_, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
+			more = network.Calls() >= n
+			if more != (err != nil) {
+				t.Fatalf("ended at call %d of %d: %v", n, network.Calls(), err)
+			}
+			cancel()
+			rebuild(t, direct, table)
+			checkRebuilt(t, direct, table)
+			if t.Failed() {
+				t.Fatalf("ended at call %d, killed %v", n, killed)
+			}
+		}
+	})
+}
+
+// What was done before an interruption is not done again; after the end all is.
+func TestRebuildGoesOnWhereItWas(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	r := commenttest.Rand(t)
+	const comments = 80
+	all := make([]comment.Comment, comments)
+	for i := range all {
+		all[i] = commenttest.Random(r, fmt.Sprint("p", i))
+	}
+	load(t, client, table, all)
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen int64
+	first, err := newRebuilder(client, table).Run(ctx, func(p dynamo.RebuildProgress) {
+		seen = p.Items
+		if seen > comments/2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || first.Resumed {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	var begin int64
+	second, err := newRebuilder(client, table).Run(t.Context(), func(p dynamo.RebuildProgress) {
+		if begin == 0 {
+			begin = p.Items
+		}
+	})
+	if err != nil || !second.Resumed || second.Comments+first.Comments != comments || begin <= seen {
+		t.Errorf("first %+v, to item %d, then %+v, from item %d, %v", first, seen, second, begin, err)
+	}
+	verify(t, client, table)
+	if third := rebuild(t, client, table); third.Resumed || third.Products != comments {
+		t.Errorf("one after the end does %+v", third)
+	}
+}
+
+// Of two rebuilds one does the work; the other says who that is, whatever it was called with.
+func TestOneRebuildAtATime(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
+	var second error
+	var asked atomic.Bool
+	first := newRebuilder(client, table)
+	first.Who = "the first"
+	_, err := first.Run(t.Context(), func(dynamo.RebuildProgress) {
+		if asked.CompareAndSwap(false, true) {
+			_, second = newRebuilder(client, table).Run(t.Context(), func(dynamo.RebuildProgress) {})
+		}
+	})
+	if err != nil || comment.KindOf(second) != comment.Conflict || !strings.Contains(second.Error(), "by the first") {
+		t.Errorf("the first ends with %v, the second with %v", err, second)
+	}
+	checkRebuilt(t, client, table)
+}
+
+// One that was taken over, since it was silent for too long, stops.
+func TestRebuildTakenOver(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: smallTable(t, client, commenttest.Rand(t), historicProducts...)}
+	var once atomic.Bool
+	_, err := newRebuilder(client, v.table).Run(t.Context(), func(dynamo.RebuildProgress) {
+		if once.CompareAndSwap(false, true) {
+			v.update("STATISTICS", "REBUILD", "SET ow = :a", text("another"))
+		}
+	})
+	if comment.KindOf(err) != comment.Conflict {
+		t.Errorf("it ends with %v", err)
+	}
+}

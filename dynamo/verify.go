@@ -1,0 +1,262 @@
+package dynamo
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// What differs may be on its way: a comment whose record was not read yet, a transaction that is seen in part, an index
+// that is a moment behind. So it is looked at again, this often and after these waits at least, and only what all looks
+// found is drift. A product that is counted all the time is looked at further before it is given up.
+const (
+	verifyLooks   = 4
+	verifyGiveUp  = 8
+	verifyMarks   = 100 // told one by one, of a product
+	verifyFirst   = 500 * time.Millisecond
+	verifyLongest = 4 * time.Second
+	verifyStream  = 15 * time.Second // for the counting of what was changed before the second look
+)
+
+// Verifier counts comments anew, and holds statistics, marks and leaderboards against that. It has no means to write.
+//
+// It remembers the ids of all products while it works, and of those that drift what it found: that grows with products and
+// languages. Of comments it holds no more than a page for each call under way.
+type Verifier struct {
+	// WorkedOff tells before which moment all changes of the table were counted, false if that is unknown. What differs is
+	// not looked at again before that is past, for some seconds at most. It may be nil.
+	WorkedOff func(ctx context.Context) (before time.Time, known bool, err error)
+
+	examiner
+	calls int
+	wait  time.Duration
+}
+
+// NewVerifier makes a verifier of a table, which must be as Definition says. calls is how many products may be looked at at
+// once, 1 or more; 0 stands for DefaultScanCalls.
+func NewVerifier(client looker, table string, calls int) *Verifier {
+	if calls < 1 {
+		calls = DefaultScanCalls
+	}
+	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst}
+}
+
+// Verified is what a Verifier found.
+type Verified struct {
+	// Products is how many were looked at.
+	Products int
+	// Comments is how many they have.
+	Comments int
+	// Drifts are all that is wrong, by product.
+	Drifts []Drift
+	// Restless are the products that were counted too often to be verified.
+	Restless []string
+}
+
+// Run verifies all products. It tells now and then how many items of the table it has looked at.
+func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified, error) {
+	settings, err := v.settings(ctx)
+	if err != nil {
+		return Verified{}, err
+	}
+	run := &verifying{Verifier: v, settings: settings, seen: productSet{ids: map[string]struct{}{}}}
+	if err := run.scan(ctx, progress); err != nil {
+		return Verified{}, err
+	}
+	err = run.lookAgain(ctx)
+	slices.SortFunc(run.out.Drifts, Drift.compare)
+	slices.Sort(run.out.Restless)
+	return run.out, err
+}
+
+func (v *Verifier) settings(ctx context.Context) (settings leaderSettings, err error) {
+	err = persist(ctx, func() (further bool, err error) {
+		settings, err = fetchSettings(ctx, v.client, v.table)
+		return false, err
+	})
+	return settings, err
+}
+
+// verifying is a verification under way.
+type verifying struct {
+	*Verifier
+	settings leaderSettings
+
+	mu       sync.Mutex
+	items    int
+	seen     productSet
+	suspects []*suspect
+	out      Verified
+}
+
+// suspect is a product of which something did not fit.
+type suspect struct {
+	product string
+	drifts  map[Drift]bool // that every steady look found, nil before the first
+	looks   int            // steady ones
+	all     int
+}
+
+// scan looks at each product once.
+func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.calls)
+	segments := v.calls * segmentsPerCall
+	for segment := range segments {
+		group.Go(recovered(func() error {
+			return v.eachPage(ctx, segment, segments, nil, func(products []string, items int, _ item) error {
+				for _, product := range v.seen.fresh(products) {
+					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
+						return err
+					}
+				}
+				v.passed(items, progress)
+				return nil
+			})
+		}))
+	}
+	return group.Wait()
+}
+
+func (v *verifying) passed(items int, progress func(items int)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.items += items
+	progress(v.items)
+}
+
+// lookAgain looks at the suspects until each is cleared, convicted or given up.
+func (v *verifying) lookAgain(ctx context.Context) error {
+	if len(v.suspects) > 0 {
+		if err := v.awaitCounting(ctx, time.Now()); err != nil {
+			return err
+		}
+	}
+	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
+		if err := waitFor(ctx, wait); err != nil {
+			return err
+		}
+		suspects := v.suspects
+		v.suspects = nil
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(v.calls)
+		for _, s := range suspects {
+			group.Go(recovered(func() error { return v.inspect(ctx, s) }))
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitCounting waits until all changes before a moment were counted, unless that is unknown or takes too long.
+func (v *verifying) awaitCounting(ctx context.Context, moment time.Time) error {
+	for deadline := moment.Add(verifyStream); v.WorkedOff != nil && time.Now().Before(deadline); {
+		before, known, err := v.WorkedOff(ctx)
+		if err != nil && !passes(err) {
+			return err
+		}
+		if err == nil && (!known || !before.Before(moment)) {
+			return nil
+		}
+		if err := waitFor(ctx, v.wait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspect looks at a product, and decides whether it is to be looked at again.
+func (v *verifying) inspect(ctx context.Context, s *suspect) error {
+	marks := &markDrifts{examiner: v.examiner, product: s.product}
+	seen, err := v.look(ctx, s.product, marks.tell)
+	if err != nil {
+		return err
+	}
+	s.all++
+	if seen.steady() {
+		s.take(append(marks.drifts(), seen.drifts(v.settings)...))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case s.looks > 0 && len(s.drifts) == 0:
+		v.clear(seen)
+	case s.looks == verifyLooks:
+		v.clear(seen)
+		v.out.Drifts = slices.AppendSeq(v.out.Drifts, maps.Keys(s.drifts))
+	case s.all == verifyGiveUp:
+		v.clear(seen)
+		v.out.Restless = append(v.out.Restless, s.product)
+	default:
+		v.suspects = append(v.suspects, s)
+	}
+	return nil
+}
+
+// clear counts a product that is not looked at again.
+func (v *verifying) clear(seen *examined) {
+	v.out.Products++
+	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
+}
+
+// take keeps of the drifts those that are found once more.
+func (s *suspect) take(found []Drift) {
+	s.looks++
+	now := make(map[Drift]bool, len(found))
+	for _, d := range found {
+		if s.drifts == nil || s.drifts[d] {
+			now[d] = true
+		}
+	}
+	s.drifts = now
+}
+
+// markDrifts are the marks of a product that do not fit their comments.
+type markDrifts struct {
+	examiner
+	product string
+	told    []Drift
+	further bool
+}
+
+// tell looks at comments and marks themselves, until enough were found.
+func (m *markDrifts) tell(ctx context.Context, ids []comment.ID) error {
+	if len(m.told) >= verifyMarks {
+		m.further = true
+		return nil
+	}
+	return persist(ctx, func() (further bool, err error) {
+		found, err := m.misfits(ctx, m.product, ids)
+		for _, wrong := range found {
+			m.told = append(m.told, wrong.drift(m.product))
+		}
+		return false, err
+	})
+}
+
+func (m *markDrifts) drifts() []Drift {
+	if !m.further {
+		return m.told
+	}
+	return append(m.told, Drift{m.product, FurtherMarks, "more comments than these are not counted as what they are"})
+}
+
+// waitFor waits for the whole of a time, or until the context ends.
+func waitFor(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,171 @@
+package dynamo
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// DriftKind is in what a product's statistics are wrong.
+type DriftKind string
+
+// The kinds of drift.
+const (
+	// WrongCount is a number of comments in one language with one rating that is not the number of such comments.
+	WrongCount DriftKind = "wrong count"
+	// EmptyLanguage is a language among the counts in which there are no comments.
+	EmptyLanguage DriftKind = "empty language"
+	// WrongSum is a count that is not the number of the marks that say so.
+	WrongSum DriftKind = "wrong sum"
+	// MissingMark is a comment that is not marked as counted.
+	MissingMark DriftKind = "missing mark"
+	// WrongMark is a comment that is marked as counted in another language or with another rating.
+	WrongMark DriftKind = "wrong mark"
+	// StrayMark is a mark by which a comment is counted that is not there.
+	StrayMark DriftKind = "stray mark"
+	// FurtherMarks are more marks of a product that do not fit their comments than are told one by one.
+	FurtherMarks DriftKind = "further marks"
+	// MissingLeader is a product that is not on a leaderboard on which it belongs.
+	MissingLeader DriftKind = "missing leader"
+	// WrongLeader is a product on a leaderboard with a wrong number of comments.
+	WrongLeader DriftKind = "wrong leader"
+	// WrongShard is a product in a part of a leaderboard in which nobody looks for it, or in another than its own.
+	WrongShard DriftKind = "wrong shard"
+	// StrayLeader is a product on a leaderboard on which it does not belong.
+	StrayLeader DriftKind = "stray leader"
+)
+
+// Drift is something that is wrong about the statistics of a product.
+type Drift struct {
+	// Product is the id of the product.
+	Product string
+	// Kind is what sort of thing is wrong.
+	Kind DriftKind
+	// Detail is where, what is there, and what should be.
+	Detail string
+}
+
+func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
+
+// compare puts drifts in an order for people.
+func (d Drift) compare(other Drift) int {
+	return cmp.Or(strings.Compare(d.Product, other.Product), strings.Compare(string(d.Kind), string(other.Kind)), strings.Compare(d.Detail, other.Detail))
+}
+
+// drifts are what a steady look found that does not fit, but for single marks.
+func (e *examined) drifts(settings leaderSettings) []Drift {
+	var out []Drift
+	add := func(kind DriftKind, detail string, args ...any) {
+		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...)})
+	}
+	counted := e.after.stats
+	for cell := range cellsThatDiffer(counted, e.listed) {
+		add(WrongCount, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
+	}
+	for cell := range cellsThatDiffer(counted, e.marked) {
+		add(WrongSum, "%s: %d counted, and there are %d marks", cellName(cell), at(counted, cell), at(e.marked, cell))
+	}
+	for language, counts := range counted {
+		if counts == (comment.Counts{}) {
+			add(EmptyLanguage, "%s: it has no comments", language)
+		}
+	}
+	e.leaderDrifts(settings, add)
+	return out
+}
+
+// leaderDrifts holds the leaderboards against the comments.
+func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, detail string, args ...any)) {
+	right := placesOf(e.product, e.listed, settings.shards)
+	moving := right
+	if settings.was != 0 { // a rebuild moves the products from one number of shards to the other
+		moving = placesOf(e.product, e.listed, settings.was)
+	}
+	for _, language := range slices.Sorted(maps.Keys(right)) {
+		there, found := e.places[language]
+		switch want := right[language]; {
+		case !found:
+			add(MissingLeader, "%s: it is not there, and has %d", boardName(language), bestCount(e.listed, language))
+		case there.sort != want.sort:
+			add(WrongLeader, "%s: %s, and has %d", boardName(language), leaderName(there), bestCount(e.listed, language))
+		case there.partition != want.partition && there.partition != moving[language].partition:
+			add(WrongShard, "%s: it stands in %q, and belongs into %q", boardName(language), there.partition, want.partition)
+		}
+	}
+	for _, language := range slices.Sorted(maps.Keys(e.places)) {
+		if _, wanted := right[language]; !wanted {
+			add(StrayLeader, "%s: %s, and has none", boardName(language), leaderName(e.places[language]))
+		}
+	}
+}
+
+// drift is what is wrong about a mark.
+func (m misfit) drift(product string) Drift {
+	switch {
+	case m.cell == nil:
+		return Drift{product, StrayMark, fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
+	case m.counted == nil:
+		return Drift{product, MissingMark, fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
+	}
+	return Drift{product, WrongMark, fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
+}
+
+// placesOf are the places of a product on the leaderboards.
+func placesOf(product string, stats comment.Stats, shards int) map[comment.Language]leaderKeys {
+	out := map[comment.Language]leaderKeys{}
+	place := func(language comment.Language) {
+		it := item{}
+		addLeaderKeys(it, leaderPlace{product: product, language: language, count: bestCount(stats, language)}, shards)
+		if len(it) > 0 {
+			out[language] = leaderKeysOf(it)
+		}
+	}
+	place("")
+	for language := range stats {
+		place(language)
+	}
+	return out
+}
+
+// cellsThatDiffer yields the cells in which two grids differ, in order.
+func cellsThatDiffer(a, b comment.Stats) func(yield func(comment.Cell) bool) {
+	return func(yield func(comment.Cell) bool) {
+		for _, language := range languagesOf(a, b) {
+			for rating := 1; rating <= comment.MaxRating; rating++ {
+				cell := comment.Cell{Language: language, Rating: rating}
+				if at(a, cell) != at(b, cell) && !yield(cell) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func at(stats comment.Stats, cell comment.Cell) int { return stats[cell.Language][cell.Rating-1] }
+
+func cellName(cell comment.Cell) string {
+	if cell.Rating == 1 {
+		return string(cell.Language) + ", 1 star"
+	}
+	return fmt.Sprintf("%s, %d stars", cell.Language, cell.Rating)
+}
+
+func boardName(language comment.Language) string {
+	if language == "" {
+		return "leaderboard"
+	}
+	return "leaderboard of " + string(language)
+}
+
+// leaderName says as what a product stands on a leaderboard.
+func leaderName(keys leaderKeys) string {
+	leader, err := parseLeaderKey(keys.sort)
+	if err != nil {
+		return fmt.Sprintf("it stands there as %q", keys.sort)
+	}
+	return fmt.Sprintf("it stands there with %d", leader.Count)
+}

@@ -1,0 +1,433 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// lookedAtOnce is how many comments are compared with their marks in one call: both fit into it, and what is counted anew
+// then into one transaction, as a rule.
+const lookedAtOnce = 48
+
+// looker is the part of the SDK's client that reads statistics and what they are of. It cannot write.
+type looker interface {
+	scanClient
+	itemGetter
+}
+
+// examiner compares what is counted of a product with its comments. It reads only.
+type examiner struct {
+	client looker
+	table  string
+}
+
+// examined is what one look at a product found.
+type examined struct {
+	product string
+	// before are the statistics before the marks were read, after those after.
+	before, after statistics
+	// marked are the marks, added up. They and after belong together if the look is steady.
+	marked comment.Stats
+	// listed are the comments of the index, added up, if they were looked at.
+	listed comment.Stats
+	// places are where the product stands on the leaderboards, by language, and of all languages under the empty one. A
+	// language whose entry has no place is there, too.
+	places map[comment.Language]leaderKeys
+}
+
+// steady tells whether nobody counted while the marks were read.
+func (e *examined) steady() bool { return e.before.changes == e.after.changes }
+
+// leaderKeys are the index keys of a place on a leaderboard, empty for an item that has none.
+type leaderKeys struct{ partition, sort string }
+
+func leaderKeysOf(it item) leaderKeys {
+	r := itemReader{item: it}
+	return leaderKeys{partition: r.text(ByLangAndRating.partitionAttr()), sort: r.text(attrSort)}
+}
+
+// differ is told of comments whose marks seem not to fit, at most lookedAtOnce.
+type differ func(ctx context.Context, ids []comment.ID) error
+
+// look reads the statistics and the marks of a product, and with a differ also its comments in the index All, side by side:
+// both are in the order of their ids. The index is a moment behind, so a difference may be none.
+func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
+	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, places: map[comment.Language]leaderKeys{}}
+	err := persist(ctx, func() (further bool, err error) {
+		seen.before, err = e.statistics(ctx, product)
+		return false, err
+	})
+	if err != nil {
+		return nil, wrap(err, "statistics of product %q", product)
+	}
+	side := &sideBySide{
+		marks:    pager{read: func(ctx context.Context, start item) ([]placed, item, error) { return e.partition(ctx, seen, start) }},
+		comments: pager{read: func(ctx context.Context, start item) ([]placed, item, error) { return e.index(ctx, seen, start) }},
+		tell:     tell,
+	}
+	if tell == nil {
+		return seen, wrap(side.marks.drain(ctx), "marks of product %q", product)
+	}
+	return seen, wrap(side.compare(ctx), "comments and marks of product %q", product)
+}
+
+func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
+	key := productKey(product, statisticsSK)
+	items, err := fetch(ctx, e.client, e.table, []item{key})
+	if err != nil {
+		return statistics{}, err
+	}
+	return decodeStatistics(items[keyOf(key)])
+}
+
+// placed is a comment as a list or a mark has it.
+type placed struct {
+	id   comment.ID
+	cell *comment.Cell // nil for a mark that counts nothing
+}
+
+// partition reads the next page of all that stands about a product: marks, statistics, places on leaderboards, in the order
+// of their sort keys. So the statistics come after the last mark.
+func (e examiner) partition(ctx context.Context, seen *examined, start item) ([]placed, item, error) {
+	key := Partition{Index: All}.Key(seen.product)
+	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 aws.String(e.table),
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String(attrPK + " = :key"),
+		ExpressionAttributeValues: item{":key": &types.AttributeValueMemberS{Value: key}},
+		ExclusiveStartKey:         start,
+	})
+	if err != nil {
+		return nil, nil, wrap(err, "Query %s", key)
+	}
+	var page []placed
+	for _, it := range output.Items {
+		mark, err := seen.take(it)
+		if err != nil {
+			return nil, nil, err
+		}
+		if mark != nil {
+			page = append(page, *mark)
+		}
+	}
+	for _, mark := range page { // not before the whole page could be read: it may be read again
+		if mark.cell != nil {
+			seen.marked.Add(*mark.cell, 1)
+		}
+	}
+	return page, output.LastEvaluatedKey, nil
+}
+
+// take notes an item of a product's partition, and returns it if it is a mark.
+func (e *examined) take(it item) (*placed, error) {
+	r := itemReader{item: it}
+	sortKey := r.text(attrSK)
+	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
+	switch {
+	case strings.HasPrefix(sortKey, markSKPrefix):
+		id, err := idOfMark(sortKey)
+		if err != nil {
+			return nil, err
+		}
+		m, err := decodeMark(it)
+		return &placed{id: id, cell: m.cell}, err
+	case ofLanguage:
+		e.places[comment.Language(language)] = leaderKeysOf(it)
+	case sortKey == statisticsSK:
+		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
+			e.places[""] = keys
+		}
+		var err error
+		e.after, err = decodeStatistics(it)
+		return nil, err
+	}
+	return nil, nil
+}
+
+// index reads the next page of a product's comments.
+func (e examiner) index(ctx context.Context, seen *examined, start item) ([]placed, item, error) {
+	key := Partition{Index: All}.Key(seen.product)
+	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 aws.String(e.table),
+		IndexName:                 aws.String(string(All)),
+		KeyConditionExpression:    aws.String(All.partitionAttr() + " = :key"),
+		ExpressionAttributeValues: item{":key": &types.AttributeValueMemberS{Value: key}},
+		ProjectionExpression:      aws.String(strings.Join([]string{attrPK, attrLanguage, attrRating}, ",")),
+		ExclusiveStartKey:         start,
+	})
+	if err != nil {
+		return nil, nil, wrap(err, "Query %s %s", All, key)
+	}
+	page := make([]placed, len(output.Items))
+	for i, it := range output.Items {
+		cell, err := cellOf(it)
+		if err != nil {
+			return nil, nil, err
+		}
+		page[i] = placed{id: idOfKey(it), cell: cell}
+	}
+	for _, c := range page {
+		seen.listed.Add(*c.cell, 1)
+	}
+	return page, output.LastEvaluatedKey, nil
+}
+
+// cellOf is what the item of a comment is to be counted as.
+func cellOf(it item) (*comment.Cell, error) {
+	r := itemReader{item: it}
+	cell := comment.Cell{Language: comment.Language(r.text(attrLanguage)), Rating: int(r.number(attrRating))}
+	if r.missing != "" || cell.Language == "" || comment.CheckRating(cell.Rating) != nil {
+		return nil, fmt.Errorf("item of comment %s has no language and rating", idOfKey(it))
+	}
+	return &cell, nil
+}
+
+// sideBySide compares two lists that are in one order.
+type sideBySide struct {
+	marks, comments pager
+	tell            differ
+	found           []comment.ID // not yet told
+}
+
+func (s *sideBySide) compare(ctx context.Context) error {
+	for {
+		mark, err := s.marks.head(ctx)
+		if err != nil {
+			return err
+		}
+		c, err := s.comments.head(ctx)
+		if err != nil {
+			return err
+		}
+		if mark == nil && c == nil {
+			return s.flush(ctx)
+		}
+		if err := s.step(ctx, mark, c); err != nil {
+			return err
+		}
+	}
+}
+
+// step takes the lower of the two heads, or both if they are of one comment.
+func (s *sideBySide) step(ctx context.Context, mark, c *placed) error {
+	id, fits := comment.ID(""), false
+	switch {
+	case mark == nil || c != nil && c.id < mark.id:
+		s.comments.drop()
+		id = c.id
+	case c == nil || mark.id < c.id:
+		s.marks.drop()
+		id, fits = mark.id, mark.cell == nil
+	default:
+		s.comments.drop()
+		s.marks.drop()
+		id, fits = c.id, sameCell(c.cell, mark.cell)
+	}
+	if fits {
+		return nil
+	}
+	if s.found = append(s.found, id); len(s.found) == lookedAtOnce {
+		return s.flush(ctx)
+	}
+	return nil
+}
+
+func (s *sideBySide) flush(ctx context.Context) error {
+	if len(s.found) == 0 {
+		return nil
+	}
+	err := s.tell(ctx, s.found)
+	s.found = nil
+	return err
+}
+
+// pager hands out a list one by one that is read page by page.
+type pager struct {
+	read  func(ctx context.Context, start item) (page []placed, next item, err error)
+	page  []placed
+	next  item
+	ended bool
+}
+
+// head is the first of those not dropped yet, nil at the end.
+func (p *pager) head(ctx context.Context) (*placed, error) {
+	for len(p.page) == 0 && !p.ended {
+		err := persist(ctx, func() (further bool, err error) {
+			page, next, err := p.read(ctx, p.next)
+			if err == nil {
+				p.page, p.next, p.ended = page, next, len(next) == 0
+			}
+			return false, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(p.page) == 0 {
+		return nil, nil
+	}
+	return &p.page[0], nil
+}
+
+func (p *pager) drop() { p.page = p.page[1:] }
+
+// drain reads to the end.
+func (p *pager) drain(ctx context.Context) error {
+	for {
+		head, err := p.head(ctx)
+		if err != nil || head == nil {
+			return err
+		}
+		p.page = nil
+	}
+}
+
+// misfit is a comment that is not counted as what it is.
+type misfit struct {
+	id comment.ID
+	// counted is what the mark says, cell what the comment is, nil when it is not there.
+	counted, cell *comment.Cell
+}
+
+// misfits are those of at most lookedAtOnce comments whose marks do not fit, by consistent reads of both.
+func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID) ([]misfit, error) {
+	keys := make([]item, 0, 2*len(ids))
+	for _, id := range ids {
+		keys = append(keys, commentKey(id), markKey(product, id))
+	}
+	items, err := fetch(ctx, e.client, e.table, keys)
+	if err != nil {
+		return nil, err
+	}
+	var out []misfit
+	for _, id := range ids {
+		m, err := decodeMark(items[keyOf(markKey(product, id))])
+		if err != nil {
+			return nil, err
+		}
+		cell, err := cellIn(items[keyOf(commentKey(id))], product)
+		if err != nil {
+			return nil, err
+		}
+		if !sameCell(m.cell, cell) {
+			out = append(out, misfit{id: id, counted: m.cell, cell: cell})
+		}
+	}
+	return out, nil
+}
+
+// cellIn is what a comment is to be counted as among those of a product: nil when it is not there, or is another's.
+func cellIn(it item, product string) (*comment.Cell, error) {
+	if len(it) == 0 {
+		return nil, nil
+	}
+	of, err := productOf(it)
+	if err != nil || of != product {
+		return nil, err
+	}
+	return cellOf(it)
+}
+
+// Scans for products look at comments and at all that stands about products.
+var (
+	productFilter     = "begins_with(" + attrPK + ",:comments) OR begins_with(" + attrPK + ",:products)"
+	productProjection = strings.Join([]string{attrPK, All.partitionAttr()}, ",")
+	productValues     = item{
+		":comments": &types.AttributeValueMemberS{Value: commentPKPrefix},
+		":products": &types.AttributeValueMemberS{Value: Partition{Index: All}.Key("")},
+	}
+)
+
+// itemsPerScan bounds the items of one page of a scan, so that how far it came is known every second or so.
+const itemsPerScan = 500
+
+// products are the different products of the next page of a segment of the table, consistently. It returns how many items
+// were looked at, and where the next page begins, nil at the end.
+func (e examiner) products(ctx context.Context, segment, segments int, start item) (products []string, looked int, next item, err error) {
+	output, err := e.client.Scan(ctx, &dynamodb.ScanInput{
+		TableName:                 aws.String(e.table),
+		Segment:                   aws.Int32(int32(segment)),
+		TotalSegments:             aws.Int32(int32(segments)),
+		ConsistentRead:            aws.Bool(true),
+		Limit:                     aws.Int32(itemsPerScan),
+		FilterExpression:          aws.String(productFilter),
+		ExpressionAttributeValues: productValues,
+		ProjectionExpression:      aws.String(productProjection),
+		ExclusiveStartKey:         start,
+	})
+	if err != nil {
+		return nil, 0, nil, wrap(err, "Scan segment %d of %d", segment, segments)
+	}
+	for _, it := range output.Items {
+		product, err := productOfAny(it)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		products = append(products, product)
+	}
+	slices.Sort(products)
+	return slices.Compact(products), int(output.ScannedCount), output.LastEvaluatedKey, nil
+}
+
+// eachPage hands out the products of a segment of the table page by page, from a place on.
+func (e examiner) eachPage(
+	ctx context.Context, segment, segments int, start item, page func(products []string, items int, next item) error,
+) error {
+	for {
+		var products []string
+		var items int
+		var next item
+		err := persist(ctx, func() (further bool, err error) {
+			products, items, next, err = e.products(ctx, segment, segments, start)
+			return false, err
+		})
+		if err != nil {
+			return err
+		}
+		if err := page(products, items, next); err != nil {
+			return err
+		}
+		if len(next) == 0 {
+			return nil
+		}
+		start = next
+	}
+}
+
+// productSet are products that somebody has taken on already. It is safe for use by many goroutines.
+type productSet struct {
+	mu  sync.Mutex
+	ids map[string]struct{}
+}
+
+// fresh takes those products on that nobody has.
+func (s *productSet) fresh(products []string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, product := range products {
+		if _, taken := s.ids[product]; !taken {
+			s.ids[product] = struct{}{}
+			out = append(out, product)
+		}
+	}
+	return out
+}
+
+// productOfAny is the product of a comment, or of an item about a product.
+func productOfAny(it item) (string, error) {
+	r := itemReader{item: it}
+	if strings.HasPrefix(r.text(attrPK), commentPKPrefix) {
+		return productOf(it)
+	}
+	return productOfKey(it), nil
+}

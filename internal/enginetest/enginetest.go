@@ -1,0 +1,68 @@
+// Package enginetest knows where the engines' programs are that `make provision` fetches for the tests. It is test
+// support, and no shipped code imports it.
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// ErrNotInstalled is wrapped by the errors that leave tests out. Any other error fails them.
+var ErrNotInstalled = errors.New("`make provision` fetches it")
+
+// LeaveOut skips the test, aloud; where every engine is meant to be there, as the environment variable CI says, it fails
+// it.
+func LeaveOut(tb testing.TB, why error) {
+	tb.Helper()
+	if os.Getenv("CI") != "" {
+		tb.Fatalf("CI is set, so this test may not be left out: %v", why)
+	}
+	tb.Skipf("left out: %v", why)
+}
+
+// DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not installed, the test is
+// skipped, or fails when the environment variable CI is set.
+func DynoxideBinary(tb testing.TB) string {
+	tb.Helper()
+	path, err := FindDynoxide()
+	if err != nil {
+		LeaveOut(tb, err)
+	}
+	return path
+}
+
+// FindDynoxide prefers the one that was provisioned, as the program does.
+func FindDynoxide() (string, error) {
+	root, err := ModuleRoot()
+	if err != nil {
+		return "", err
+	}
+	for _, candidate := range []string{filepath.Join(root, "bin", "dynoxide"), "dynoxide"} {
+		if path, err := exec.LookPath(candidate); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", ErrNotInstalled)
+}
+
+// ModuleRoot returns the folder of go.mod, seen from the folder that the test runs in.
+func ModuleRoot() (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder, nil
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return "", errors.New("the tests must run inside the module, which holds bin/ and .cache/")
+		}
+		folder = parent
+	}
+}

@@ -1,0 +1,158 @@
+package faulttest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// exchange is one call of the SDK, ready to be made with the engine any number of times.
+type exchange struct {
+	request *http.Request
+	body    []byte
+	network *Network
+}
+
+func newExchange(network *Network, request *http.Request) (exchange, error) {
+	e := exchange{request: request, network: network}
+	if request.Body == nil {
+		return e, nil
+	}
+	var err error
+	e.body, err = io.ReadAll(request.Body)
+	return e, err
+}
+
+var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
+
+// perform makes the call, whoever still waits for it: what is under way arrives. Each try of a transaction is another
+// transaction to the engine: its token would hide a repeat.
+func (e exchange) perform(try int) (*http.Response, error) {
+	body := clientToken.ReplaceAll(e.body, []byte(`"ClientRequestToken":"`+strconv.Itoa(try)+`$1"`))
+	r := e.request.Clone(context.WithoutCancel(e.request.Context()))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.GetBody = nil
+	return e.network.under.Do(r)
+}
+
+// answered makes the call and reads the answer to its end.
+func (e exchange) answered() (*answer, error) {
+	response, err := e.perform(0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // it was read, or the error tells
+	body, err := io.ReadAll(response.Body)
+	return &answer{response, body}, err
+}
+
+// answer is what the engine said.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// with is the answer with another body, of which the header says nothing.
+func (a *answer) with(body io.Reader) *http.Response {
+	a.Header.Del("X-Amz-Crc32")
+	a.ContentLength = -1
+	a.Body = io.NopCloser(body)
+	return a.Response
+}
+
+// meet is what a fault leaves of the call.
+func (e exchange) meet(fault Fault) (*http.Response, error) {
+	switch fault {
+	case Throttled:
+		return e.failure(http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException", ""), nil
+	case ThrottledOtherwise:
+		return e.failure(http.StatusBadRequest, "com.amazon.coral.availability#ThrottlingException", ""), nil
+	case Refused:
+		return nil, e.unreachable(syscall.ECONNREFUSED)
+	case ServerError:
+		return e.brokenInside(), nil
+	case Unavailable:
+		return e.response(http.StatusServiceUnavailable, "<html>Service Unavailable</html>"), nil
+	case TransactConflict:
+		return e.canceled("TransactionConflict", "None"), nil
+	case TransactThrottled:
+		return e.canceled("None", "ThrottlingError"), nil
+	case Late:
+		e.network.hold(e)
+		return nil, e.unreachable(os.ErrDeadlineExceeded)
+	}
+	a, err := e.answered()
+	if err != nil {
+		return nil, err
+	}
+	return e.spoil(a, fault)
+}
+
+// spoil is what a fault leaves of an answer.
+func (e exchange) spoil(a *answer, fault Fault) (*http.Response, error) {
+	half := bytes.NewReader(a.body[:len(a.body)/2])
+	switch fault {
+	case AnswerTimeout:
+		return nil, e.unreachable(os.ErrDeadlineExceeded)
+	case AnswerEnd:
+		return nil, e.unreachable(io.ErrUnexpectedEOF)
+	case AnswerError:
+		return e.brokenInside(), nil
+	case AnswerCut:
+		return a.with(io.MultiReader(half, broken{})), nil
+	case AnswerShort:
+		return a.with(half), nil
+	case AnswerMixed:
+		return a.with(strings.NewReader("<html>Please log in.</html>")), nil
+	case AnswerGarbled:
+		response := a.with(bytes.NewReader(a.body))
+		response.Header.Set("X-Amz-Crc32", "1")
+		return response, nil
+	case Twice:
+		return e.perform(1)
+	}
+	return nil, e.unreachable(syscall.ECONNRESET)
+}
+
+// unreachable is how the HTTP client of the standard library says that a connection could not be made or broke.
+func (e exchange) unreachable(err error) error {
+	return &url.Error{Op: "Post", URL: e.request.URL.String(), Err: err}
+}
+
+func (e exchange) brokenInside() *http.Response {
+	return e.failure(http.StatusInternalServerError, "com.amazonaws.dynamodb.v20120810#InternalServerError", "")
+}
+
+// failure is how DynamoDB says that something went wrong, in words that are not for everyone.
+func (e exchange) failure(status int, code, more string) *http.Response {
+	return e.response(status, `{"__type":"`+code+`","message":"secret inside"`+more+`}`)
+}
+
+func (e exchange) canceled(reasons ...string) *http.Response {
+	codes := make([]string, len(reasons))
+	for i, reason := range reasons {
+		codes[i] = `{"Code":"` + reason + `"}`
+	}
+	return e.failure(http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+		`,"CancellationReasons":[`+strings.Join(codes, ",")+`]`)
+}
+
+func (e exchange) response(status int, body string) *http.Response {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: e.request,
+	}
+}
+
+// broken is a connection that breaks while it is read.
+type broken struct{}
+
+// Read fails.
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

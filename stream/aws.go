@@ -1,0 +1,199 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// NewClient makes a client for the streams of the tables that a client is for: of the same region, with the same
+// credentials, connections and retries, and at the same endpoint unless that is one of AWS, where streams have their own.
+func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
+	o := from.Options()
+	options := dynamodbstreams.Options{
+		Region:      o.Region,
+		Credentials: o.Credentials,
+		HTTPClient:  o.HTTPClient,
+		Retryer:     o.Retryer,
+	}
+	if o.BaseEndpoint != nil && !strings.Contains(*o.BaseEndpoint, ".amazonaws.com") {
+		options.BaseEndpoint = o.BaseEndpoint
+	}
+	return dynamodbstreams.New(options)
+}
+
+// streams is the part of the SDK's client that a Source works with.
+type streams interface {
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// tableStream is the latest stream of a table.
+type tableStream struct {
+	client streams
+	tables dynamodb.DescribeTableAPIClient
+	table  string
+
+	mu sync.Mutex
+	// arns are the names by which AWS knows the streams that were seen, by their labels.
+	arns map[string]string
+}
+
+// NewSource makes a source of the latest stream of a table.
+func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table string) Source {
+	return &tableStream{client: client, tables: tables, table: table, arns: map[string]string{}}
+}
+
+// Shards asks for the stream first, since it may have been switched off and on.
+func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
+	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
+	var missing *tabletypes.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return Listing{}, fmt.Errorf("table %q is not there: %w", s.table, ErrNoStream)
+	}
+	if err != nil {
+		return Listing{}, fmt.Errorf("DescribeTable %s: %w", s.table, err)
+	}
+	arn, label := aws.ToString(output.Table.LatestStreamArn), aws.ToString(output.Table.LatestStreamLabel)
+	if arn == "" {
+		return Listing{}, fmt.Errorf("table %q: %w", s.table, ErrNoStream)
+	}
+	s.mu.Lock()
+	s.arns[label] = arn
+	s.mu.Unlock()
+	shards, err := s.list(ctx, arn)
+	return Listing{Label: label, Shards: shards}, err
+}
+
+// list reads all pages. Whether a shard is closed is not to be told from its range of sequence numbers: some engines write
+// the end of an open one too.
+func (s *tableStream) list(ctx context.Context, arn string) ([]Shard, error) {
+	var shards []Shard
+	for input := (&dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(arn)}); ; {
+		output, err := s.client.DescribeStream(ctx, input)
+		if err != nil {
+			return nil, explain(err, "DescribeStream")
+		}
+		for _, shard := range output.StreamDescription.Shards {
+			shards = append(shards, Shard{ID: aws.ToString(shard.ShardId), Parent: aws.ToString(shard.ParentShardId)})
+		}
+		if input.ExclusiveStartShardId = output.StreamDescription.LastEvaluatedShardId; input.ExclusiveStartShardId == nil {
+			return shards, nil
+		}
+	}
+}
+
+// Open never begins at the latest record, behind which others may have been missed.
+func (s *tableStream) Open(ctx context.Context, label, shard, after string) (string, error) {
+	s.mu.Lock()
+	arn, known := s.arns[label]
+	s.mu.Unlock()
+	if !known {
+		return "", ErrGone
+	}
+	input := &dynamodbstreams.GetShardIteratorInput{
+		StreamArn:         aws.String(arn),
+		ShardId:           aws.String(shard),
+		ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+	}
+	if after != "" {
+		input.ShardIteratorType = types.ShardIteratorTypeAfterSequenceNumber
+		input.SequenceNumber = aws.String(after)
+	}
+	output, err := s.client.GetShardIterator(ctx, input)
+	if err != nil {
+		return "", explain(err, "GetShardIterator")
+	}
+	return aws.ToString(output.ShardIterator), nil
+}
+
+// Read takes as many records as AWS gives at once: up to 1,000, or 1 MB.
+func (s *tableStream) Read(ctx context.Context, label, iterator string) (Batch, error) {
+	output, err := s.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator)})
+	if err != nil {
+		return Batch{}, explain(err, "GetRecords")
+	}
+	batch := Batch{Next: aws.ToString(output.NextShardIterator), Records: make([]Record, 0, len(output.Records))}
+	for _, record := range output.Records {
+		if record.Dynamodb != nil {
+			batch.Records = append(batch.Records, recordOf(label, *record.Dynamodb))
+		}
+	}
+	return batch, nil
+}
+
+func explain(err error, call string) error {
+	var expired *types.ExpiredIteratorException
+	var trimmed *types.TrimmedDataAccessException
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &expired):
+		return ErrExpired
+	case errors.As(err, &trimmed):
+		return ErrTrimmed
+	case errors.As(err, &missing):
+		return fmt.Errorf("%s: %w", call, ErrGone)
+	}
+	return fmt.Errorf("%s: %w", call, err)
+}
+
+func recordOf(label string, r types.StreamRecord) Record {
+	sequence := aws.ToString(r.SequenceNumber)
+	return Record{
+		Position: PositionOf(label, sequence),
+		Sequence: sequence,
+		Created:  aws.ToTime(r.ApproximateCreationDateTime),
+		Keys:     itemOf(r.Keys),
+		Old:      itemOf(r.OldImage),
+		New:      itemOf(r.NewImage),
+	}
+}
+
+// itemOf is an item as the rest of the program knows it: the SDK has a type of each package for the same.
+func itemOf(image map[string]types.AttributeValue) map[string]tabletypes.AttributeValue {
+	if image == nil {
+		return nil
+	}
+	item := make(map[string]tabletypes.AttributeValue, len(image))
+	for name, value := range image {
+		item[name] = valueOf(value)
+	}
+	return item
+}
+
+func valueOf(value types.AttributeValue) tabletypes.AttributeValue {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return &tabletypes.AttributeValueMemberS{Value: v.Value}
+	case *types.AttributeValueMemberN:
+		return &tabletypes.AttributeValueMemberN{Value: v.Value}
+	case *types.AttributeValueMemberB:
+		return &tabletypes.AttributeValueMemberB{Value: v.Value}
+	case *types.AttributeValueMemberBOOL:
+		return &tabletypes.AttributeValueMemberBOOL{Value: v.Value}
+	case *types.AttributeValueMemberSS:
+		return &tabletypes.AttributeValueMemberSS{Value: v.Value}
+	case *types.AttributeValueMemberNS:
+		return &tabletypes.AttributeValueMemberNS{Value: v.Value}
+	case *types.AttributeValueMemberBS:
+		return &tabletypes.AttributeValueMemberBS{Value: v.Value}
+	case *types.AttributeValueMemberL:
+		list := make([]tabletypes.AttributeValue, len(v.Value))
+		for i, inner := range v.Value {
+			list[i] = valueOf(inner)
+		}
+		return &tabletypes.AttributeValueMemberL{Value: list}
+	case *types.AttributeValueMemberM:
+		return &tabletypes.AttributeValueMemberM{Value: itemOf(v.Value)}
+	}
+	return &tabletypes.AttributeValueMemberNULL{Value: true}
+}

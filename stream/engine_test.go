@@ -1,0 +1,352 @@
+package stream_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// seen is a handler that remembers what it was handed.
+type seen struct {
+	mu     sync.Mutex
+	values map[string][]string // by key, in the order of handing over
+	poison string
+}
+
+func (s *seen) Handle(_ context.Context, records []stream.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range records {
+		if strings.HasPrefix(keyIn(r), "STREAM") {
+			continue
+		}
+		value := r.New["v"].(*types.AttributeValueMemberS).Value
+		if value == s.poison {
+			panic(value)
+		}
+		s.values[r.Key()] = append(s.values[r.Key()], value)
+	}
+	return nil
+}
+
+func keyIn(r stream.Record) string { return r.Keys["PK"].(*types.AttributeValueMemberS).Value }
+
+// bench is a table of an engine.
+type bench struct {
+	t      *testing.T
+	client *dynamodb.Client
+	table  string
+	leases *dynamo.Leases
+}
+
+func newBench(t *testing.T, endpoint string) *bench {
+	t.Helper()
+	b := &bench{t: t, client: dynamo.NewLocalClient(endpoint), table: dynamotest.TableName(t)}
+	b.leases = dynamo.NewLeases(b.client, b.table)
+	if err := dynamo.CreateTable(t.Context(), b.client, b.table); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) consumer(h stream.Handler) *stream.Consumer {
+	return &stream.Consumer{
+		Source:  stream.NewSource(stream.NewClient(b.client), b.client, b.table),
+		Leases:  b.leases,
+		Journal: b.leases,
+		Handler: h,
+		Logger:  slog.New(slog.DiscardHandler),
+		Poll:    20 * time.Millisecond, Beat: 100 * time.Millisecond, Expiry: time.Second, Discover: 200 * time.Millisecond,
+	}
+}
+
+// run runs a consumer until it is stopped.
+func (b *bench) run(c *stream.Consumer) (stop func()) {
+	ctx, cancel := context.WithCancel(b.t.Context())
+	done := make(chan error)
+	go func() { done <- c.Run(ctx) }()
+	return sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Error(err)
+		}
+	})
+}
+
+func (b *bench) write(from, to int) {
+	b.t.Helper()
+	for i := from; i < to; i++ {
+		_, err := b.client.PutItem(b.t.Context(), &dynamodb.PutItemInput{TableName: aws.String(b.table), Item: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: fmt.Sprint("item ", i%3)},
+			"SK": &types.AttributeValueMemberS{Value: "x"},
+			"v":  &types.AttributeValueMemberS{Value: fmt.Sprintf("%04d", i)},
+		}})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func (b *bench) drain(c *stream.Consumer) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
+	defer cancel()
+	if err := c.Drain(ctx, time.Now()); err != nil {
+		b.t.Fatal(err, c.Status(), b.list())
+	}
+}
+
+// wantAll checks that each item's values came in order, each at least once, and at most the last ones again.
+func (s *seen) wantAll(t *testing.T, n int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got := map[string]bool{}
+	for _, values := range s.values {
+		for _, value := range values {
+			got[value] = true
+		}
+	}
+	for i := range n {
+		if value := fmt.Sprintf("%04d", i); !got[value] && value != s.poison {
+			t.Errorf("%s was never handed over", value)
+		}
+	}
+}
+
+func TestStartAndRestart(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		b.write(0, 20)
+		c := b.consumer(h)
+		stop := b.run(c)
+		b.drain(c)
+		h.wantAll(t, 20)
+		b.write(20, 30)
+		b.drain(c)
+		stop()
+		h.wantAll(t, 30)
+
+		b.write(30, 40)
+		again := &seen{values: map[string][]string{}}
+		c = b.consumer(again)
+		stop = b.run(c)
+		b.drain(c)
+		stop()
+		for _, values := range again.values {
+			if values[0] < "0030" {
+				t.Errorf("handed over again after a graceful stop: %v", values)
+			}
+		}
+		if len(again.values) != 3 {
+			t.Errorf("%d items after the restart, want 3", len(again.values))
+		}
+	})
+}
+
+// Two processes share the shards, and what one of them leaves the other takes up; nothing is missed, and each item's
+// changes are handed over in their order.
+func TestTwoConsumers(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		first, second := b.consumer(h), b.consumer(h)
+		stopFirst, stopSecond := b.run(first), b.run(second)
+		b.write(0, 30)
+		b.drain(first)
+		stopFirst()
+		b.write(30, 40)
+		b.drain(second)
+		stopSecond()
+		h.wantAll(t, 40)
+		leases := b.list()
+		for _, lease := range leases {
+			if lease.Owner != "" {
+				t.Errorf("not released: %+v", lease)
+			}
+		}
+		if len(first.Status())+len(second.Status()) > 0 {
+			t.Error("both have stopped, and still read")
+		}
+	})
+}
+
+func (b *bench) list() []stream.Lease {
+	b.t.Helper()
+	state, err := b.leases.State(b.t.Context())
+	if err != nil || state.Label == "" {
+		b.t.Fatal(state, err)
+	}
+	leases, err := b.leases.List(b.t.Context(), state.Label)
+	if err != nil || len(leases) == 0 {
+		b.t.Fatal(leases, err)
+	}
+	return leases
+}
+
+// A lease that someone else has taken, and does not renew, is taken back once it has expired.
+func TestSteal(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		c := b.consumer(h)
+		stop := b.run(c)
+		b.write(0, 10)
+		b.drain(c)
+		b.steal()
+		b.write(10, 20)
+		b.drain(c)
+		stop()
+		h.wantAll(t, 20)
+	})
+}
+
+// steal takes a lease as another process would.
+func (b *bench) steal() {
+	b.t.Helper()
+	state, err := b.leases.State(b.t.Context())
+	for err == nil || comment.KindOf(err) == comment.Conflict {
+		for _, lease := range b.list() {
+			if lease.Ended {
+				continue
+			}
+			stolen := lease
+			stolen.Owner, stolen.Counter = "thief", lease.Counter+1
+			if err = b.leases.Swap(b.t.Context(), state.Label, lease, stolen); err == nil {
+				return
+			}
+		}
+	}
+	b.t.Fatal(err)
+}
+
+// A record that cannot be worked off is kept aside, and all others are worked off.
+func TestPoison(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}, poison: "0007"}
+		c := b.consumer(h)
+		b.write(0, 20)
+		stop := b.run(c)
+		b.drain(c)
+		stop()
+		h.wantAll(t, 20)
+		state, err := b.leases.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Complete || state.Gap == nil {
+			t.Errorf("nobody is told that counts may be wrong: %+v", state)
+		}
+		asides, err := b.leases.Asides(t.Context(), state.Label)
+		if err != nil || len(asides) != 1 || asides[0].Key != "PK=item 1 SK=x" || strings.Contains(asides[0].Reason, "0007") {
+			t.Errorf("%+v, %v", asides, err)
+		}
+		counted := 0
+		for _, lease := range b.list() {
+			counted += lease.Aside
+		}
+		if counted != 1 {
+			t.Errorf("the leases count %d", counted)
+		}
+	})
+}
+
+// What a rebuild says stands, unless records were lost since it began.
+func TestMarkComplete(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b := newBench(t, endpoint)
+		before, err := b.leases.State(t.Context())
+		if err != nil || before.Complete || before.Version != 0 {
+			t.Fatalf("never counted: %+v, %v", before, err)
+		}
+		since := time.Now()
+		c := b.consumer(&seen{values: map[string][]string{}})
+		stop := b.run(c)
+		b.drain(c)
+		stop()
+		if err := stream.MarkComplete(t.Context(), b.leases, before, since); err != nil {
+			t.Fatal(err)
+		}
+		_, known, state, err := b.leases.WorkedOff(t.Context())
+		if err != nil || !known || !state.Complete || state.Label == "" {
+			t.Errorf("%+v, %v, %v", state, known, err)
+		}
+		gap := state
+		gap.Complete, gap.Gap = false, &stream.Gap{Found: time.Now(), Shard: "s", Reason: "a test"}
+		if err := b.leases.SwapState(t.Context(), state, gap); err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.MarkComplete(t.Context(), b.leases, state, since); comment.KindOf(err) != comment.Conflict {
+			t.Errorf("a gap since it began: %v", err)
+		}
+		if state, err = b.leases.State(t.Context()); err != nil || state.Complete || state.Gap == nil {
+			t.Errorf("the gap is gone: %+v, %v", state, err)
+		}
+		if err := stream.MarkComplete(t.Context(), b.leases, state, time.Now()); err != nil {
+			t.Errorf("a gap known before: %v", err)
+		}
+	})
+}
+
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is worked off all the same.
+func TestBadNetwork(t *testing.T) {
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
+	b.write(0, 50)
+	r, direct := commenttest.Rand(t), b.client
+	var network *faulttest.Network
+	b.client, network = faulttest.Under(direct, func(int) faulttest.Fault {
+		if r.IntN(5) == 0 {
+			return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	b.leases = dynamo.NewLeases(b.client, b.table)
+	first, second := b.consumer(h), b.consumer(h)
+	stopFirst, stopSecond := b.run(first), b.run(second)
+	b.client = direct
+	b.drain(first)
+	stopFirst()
+	b.write(50, 60)
+	b.drain(second)
+	stopSecond()
+	h.wantAll(t, 60)
+	if network.Calls() < 50 {
+		t.Errorf("the network had %d calls", network.Calls())
+	}
+}
+
+// The consumer and the counter together: what is counted is what is there.
+func TestCounting(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, r := newBench(t, endpoint), commenttest.Rand(t)
+		c := b.consumer(dynamo.NewCounter(b.client, b.table))
+		stop := b.run(c)
+		store, want := dynamo.NewStore(b.client, b.table), 30
+		for range want {
+			added := commenttest.Random(r, "p")
+			added.Version, added.UpdatedAt = 1, nil
+			if _, err := store.Add(t.Context(), added, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.drain(c)
+		stop()
+		stats, _, err := store.StatsOf(t.Context(), []string{"p"})
+		if got := stats["p"].Counts(comment.Filter{}).Total(); got != want || err != nil {
+			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+// Package function is the door of the stream for AWS Lambda, which hands over the records of a table's stream in events
+// and wants to know from which record on to hand them over again.
+package function
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/talkback/talkback/stream"
+)
+
+// reportWithin is what is left of an invocation's time for the report: whoever is cut off reports nothing, and what was
+// done would be done again.
+const reportWithin = 2 * time.Second
+
+// atOnce is how many records are handed over at once. What was done of an event is kept when the time is up.
+const atOnce = 250
+
+// Function hands the records of events to a handler. It is safe for use by many goroutines at once.
+type Function struct {
+	handler stream.Handler
+	shelf   Shelf
+	log     *slog.Logger
+}
+
+// Shelf keeps where records stand that could not be worked off.
+type Shelf interface {
+	// SetAside keeps a record of the stream of a label, once however often it is called.
+	SetAside(ctx context.Context, label string, aside stream.Aside) error
+}
+
+// New makes a function of a handler. The logger is told what goes wrong, by positions and keys.
+func New(handler stream.Handler, shelf Shelf, logger *slog.Logger) *Function {
+	return &Function{handler: handler, shelf: shelf, log: logger}
+}
+
+// Invoke works off the records of an event, and reports the first that has to come again, with all after it, if there is
+// one. A record that no try could work off is set aside, as other readers of the stream do, and keeps none of the others
+// back. An event that does not tell which records it holds is an error, and fails as a whole.
+func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	records, err := recordsOf(event)
+	if err != nil {
+		return events.DynamoDBEventResponse{}, err
+	}
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-reportWithin))
+		defer cancel()
+	}
+	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if done, err := f.workOff(ctx, records); err != nil {
+		again := records[done]
+		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
+		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
+	}
+	return response, nil
+}
+
+// workOff works off records[:done], and all of them unless there is an error.
+func (f *Function) workOff(ctx context.Context, records []stream.Record) (done int, err error) {
+	for done < len(records) {
+		failures, n, err := stream.Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
+		for _, failure := range failures {
+			if err := f.setAside(ctx, failure); err != nil {
+				return done, err // and so again what was worked off since, which does no harm
+			}
+		}
+		if done += n; err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func (f *Function) setAside(ctx context.Context, failure stream.Failure) error {
+	record := failure.Record
+	label, _, _ := strings.Cut(string(record.Position), "/")
+	aside := stream.Aside{Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
+	if err := f.shelf.SetAside(ctx, label, aside); err != nil {
+		return err
+	}
+	f.log.Error("a record of the stream cannot be worked off and was set aside",
+		"position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
+	return nil
+}

@@ -1,0 +1,274 @@
+package function_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+	"github.com/talkback/talkback/stream/function"
+)
+
+// recorded is an event as Lambda sends it.
+func recorded(t *testing.T, name string) events.DynamoDBEvent {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(raw, &event); err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+// handlerFunc is a handler made of a function.
+type handlerFunc func(context.Context, []stream.Record) error
+
+func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error {
+	return f(ctx, records)
+}
+
+// invoke hands an event to a function and returns the identifiers that it reports, and what it logged.
+func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc) (failed []string, log string) {
+	t.Helper()
+	failed, _, log = invokeWith(t, ctx, event, handler, nil)
+	return failed, log
+}
+
+// shelf keeps in memory what was set aside, unless it is broken.
+type shelf struct {
+	broken error
+	kept   []stream.Aside
+}
+
+func (s *shelf) SetAside(_ context.Context, label string, aside stream.Aside) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	if !strings.HasPrefix(string(aside.Position), label+"/") || aside.Key == "" {
+		return fmt.Errorf("label %q and key %q of %s", label, aside.Key, aside.Position)
+	}
+	s.kept = append(s.kept, aside)
+	return nil
+}
+
+func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, aside []stream.Aside, log string) {
+	t.Helper()
+	var said bytes.Buffer
+	kept := &shelf{broken: broken}
+	response, err := function.New(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(response)
+	if err != nil || !strings.HasPrefix(string(raw), `{"batchItemFailures":[`) {
+		t.Fatalf("the report is %s, %v", raw, err)
+	}
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
+	}
+	return failed, kept.kept, said.String()
+}
+
+// text, numeral, list and set are values as the SDK has them.
+func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+
+func numeral(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
+
+func list(values ...types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberL{Value: append([]types.AttributeValue{}, values...)}
+}
+
+func object(fields map[string]types.AttributeValue) types.AttributeValue {
+	return &types.AttributeValueMemberM{Value: fields}
+}
+
+// The records of an event are those that the stream itself would give, whatever the items hold.
+func TestRecordsOfAnEvent(t *testing.T) {
+	var got []stream.Record
+	invoke(t, t.Context(), recorded(t, "others.json"), func(_ context.Context, records []stream.Record) error {
+		got = append(got, records...)
+		return nil
+	})
+	if len(got) != 4 {
+		t.Fatalf("%d records", len(got))
+	}
+	want := stream.Record{
+		Position: stream.PositionOf("2026-11-02T07:41:09.318", "87100000000004519294412"),
+		Sequence: "87100000000004519294412",
+		Keys:     map[string]types.AttributeValue{"PK": text("OTHER#1"), "SK": text("X")},
+		Created:  time.Unix(1794729702, 0),
+		Old:      map[string]types.AttributeValue{"PK": text("OTHER#1"), "SK": text("X")},
+		New: map[string]types.AttributeValue{
+			"PK": text("OTHER#1"), "SK": text("X"), "empty": text(""),
+			"blob":    &types.AttributeValueMemberB{Value: []byte{0, 1, 42, 65}},
+			"blobs":   &types.AttributeValueMemberBS{Value: [][]byte{{0, 1, 42, 65}, {65, 42, 1, 0}}},
+			"words":   &types.AttributeValueMemberSS{Value: []string{"Giraffe", "Zebra"}},
+			"numbers": &types.AttributeValueMemberNS{Value: []string{"1234", "567.8"}},
+			"list":    list(text("Cookies"), numeral("3.14159"), list(), object(map[string]types.AttributeValue{})),
+			"map": object(map[string]types.AttributeValue{"name": text("Jo"), "age": numeral("35"), "more": object(map[string]types.AttributeValue{
+				"deep": &types.AttributeValueMemberBOOL{Value: false},
+			})}),
+			"yes":     &types.AttributeValueMemberBOOL{Value: true},
+			"nothing": &types.AttributeValueMemberNULL{Value: true},
+		},
+	}
+	ignore := cmpopts.IgnoreUnexported(types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{},
+		types.AttributeValueMemberBS{}, types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberL{},
+		types.AttributeValueMemberM{}, types.AttributeValueMemberBOOL{}, types.AttributeValueMemberNULL{})
+	if diff := cmp.Diff(want, got[3], ignore, cmp.Comparer(time.Time.Equal)); diff != "" {
+		t.Error(diff)
+	}
+	for i, r := range got[:3] {
+		if r.New != nil || r.Old == nil {
+			t.Errorf("record %d, of what expired, has images %v and %v", i, r.Old, r.New)
+		}
+	}
+}
+
+// poison is no error that passes.
+var poison = errors.New("damaged: klemmt")
+
+// Whatever fails, all that can be worked off is, and the first that has to come again is reported.
+func TestWhatIsReported(t *testing.T) {
+	event := recorded(t, "comments.json")
+	const last = 9
+	throttled := comment.Errorf(comment.Throttled, "slow down")
+	for _, row := range []struct {
+		why    string
+		bad    map[int]error // by place in the event
+		shelf  error
+		first  int // reported; -1 for none
+		aside  []int
+		missed []int
+	}{
+		{why: "nothing fails", first: -1},
+		{why: "the first cannot be worked off", bad: map[int]error{0: poison}, first: -1, aside: []int{0}},
+		{why: "the last cannot be worked off", bad: map[int]error{last: poison}, first: -1, aside: []int{last}},
+		{why: "several cannot be worked off", bad: map[int]error{2: poison, 3: poison, 7: poison}, first: -1, aside: []int{2, 3, 7}},
+		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		{why: "one cannot be worked off, and later the table takes no more", bad: map[int]error{1: poison, 9: throttled}, first: 9, aside: []int{1}, missed: []int{9}},
+		{why: "one can be worked off no more than set aside", bad: map[int]error{4: poison}, shelf: throttled, first: 0},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
+				places := map[stream.Position]int{}
+				handled := map[int]bool{}
+				failed, aside, log := invokeWith(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+					if len(places) == 0 {
+						for i, r := range records {
+							places[r.Position] = i
+						}
+					}
+					if err := worst(records, places, row.bad); err != nil {
+						return err
+					}
+					for _, r := range records {
+						handled[places[r.Position]] = true
+					}
+					return nil
+				}, row.shelf)
+				var want []string
+				if row.first >= 0 {
+					want = []string{event.Records[row.first].Change.SequenceNumber}
+				}
+				if diff := cmp.Diff(want, failed); diff != "" {
+					t.Errorf("reported: %s\n%s", diff, log)
+				}
+				var put []int
+				for _, a := range aside {
+					put = append(put, places[a.Position])
+				}
+				if diff := cmp.Diff(row.aside, put); diff != "" {
+					t.Errorf("set aside: %s", diff)
+				}
+				for i := range event.Records {
+					if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[i] {
+						t.Errorf("record %d: worked off is %v", i, handled[i])
+					}
+				}
+				for _, words := range []string{"Boils", "klemmt", "Chloé"} {
+					if strings.Contains(log, words) || strings.Contains(fmt.Sprint(aside), words) {
+						t.Errorf("what was written is in the log, or set aside: %s %v", log, aside)
+					}
+				}
+			})
+		})
+	}
+}
+
+// worst is what a handler says of records: that one is damaged before anything else.
+func worst(records []stream.Record, places map[stream.Position]int, bad map[int]error) (err error) {
+	for _, r := range records {
+		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, poison) {
+			err = found
+		}
+	}
+	return err
+}
+
+// An event that does not tell which records it holds fails as a whole, whatever is in it: any report would be a wrong one.
+func TestEventsThatCannotBeRead(t *testing.T) {
+	for _, row := range []struct {
+		why    string
+		damage func(*events.DynamoDBEventRecord)
+		want   string
+	}{
+		{"no stream", func(r *events.DynamoDBEventRecord) { r.EventSourceArn = "" }, "must be given the stream of the table"},
+		{"a queue", func(r *events.DynamoDBEventRecord) { r.EventSourceArn = "arn:aws:sqs:eu-central-1:1:q" }, "must be given the stream of the table"},
+		{"no label", func(r *events.DynamoDBEventRecord) {
+			r.EventSourceArn = "arn:aws:dynamodb:eu-central-1:1:table/t/stream/"
+		}, "must be given"},
+		{"no number", func(r *events.DynamoDBEventRecord) { r.Change.SequenceNumber = "" }, "record 4 of 10 has no sequence number"},
+	} {
+		event := recorded(t, "comments.json")
+		row.damage(&event.Records[3])
+		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
+		_, err := function.New(handler, &shelf{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		if err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", row.why, err)
+		}
+	}
+}
+
+// There is always time for the report.
+func TestReportBeforeTheEnd(t *testing.T) {
+	end := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(t.Context(), end)
+	defer cancel()
+	failed, _ := invoke(t, ctx, recorded(t, "comments.json"), func(ctx context.Context, _ []stream.Record) error {
+		if own, bounded := ctx.Deadline(); !bounded || !own.Before(end) {
+			t.Errorf("the handler may work until %v, when all is cut off at %v", own, end)
+		}
+		return fmt.Errorf("asked too late: %w", context.DeadlineExceeded)
+	})
+	if len(failed) != 1 {
+		t.Errorf("reported: %v", failed)
+	}
+}
+
+// An event without records is none, and no failure.
+func TestEmptyEvent(t *testing.T) {
+	failed, _ := invoke(t, t.Context(), events.DynamoDBEvent{}, func(context.Context, []stream.Record) error { return nil })
+	if len(failed) > 0 {
+		t.Errorf("reported: %v", failed)
+	}
+}

@@ -1,0 +1,293 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// reader reads one shard as long as its lease lasts.
+type reader struct {
+	*worker
+	label string
+	leave context.CancelFunc
+	done  chan struct{}
+
+	// iterator, pending and atEnd belong to the reading goroutine: what was read and not handed over yet, and whether
+	// nothing comes after it.
+	iterator string
+	pending  []Record
+	atEnd    bool
+
+	mu       sync.Mutex
+	lease    Lease
+	progress progress
+}
+
+// run reads to the end of the shard or of the context, while a goroutine of its own keeps the lease: a handler that takes
+// long does not lose it.
+func (r *reader) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	lost := make(chan bool, 1)
+	go func() {
+		lost <- r.keep(ctx)
+		cancel()
+	}()
+	ended := r.read(ctx)
+	cancel()
+	if <-lost {
+		r.Logger.Info("another process has taken over a shard", "shard", r.status().Shard)
+		return
+	}
+	r.release(ctx, ended)
+}
+
+// keep renews the lease, and tells whether someone else has it, once that is so.
+func (r *reader) keep(ctx context.Context) (lost bool) {
+	for failures := 0; ; {
+		if pause(ctx, r.spread(r.beat)) != nil {
+			return false
+		}
+		err := r.write(ctx, func(lease Lease) Lease { return lease })
+		if comment.KindOf(err) == comment.Conflict {
+			return true
+		}
+		if failures++; err == nil {
+			failures = 0
+		}
+		r.report(ctx, failures, err, "a lease cannot be renewed", "shard", r.status().Shard)
+	}
+}
+
+// release frees the lease so that a successor begins at once, which it does somewhat later if this fails.
+func (r *reader) release(ctx context.Context, ended bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	err := r.write(ctx, func(lease Lease) Lease {
+		lease.Owner, lease.Ended = "", ended
+		return lease
+	})
+	if err != nil {
+		r.Logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
+	}
+}
+
+// write puts the progress and a change into the lease. A conflict with a write of this reader, whose answer was lost, is
+// none.
+func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
+	for {
+		old, next := r.next()
+		next = change(next)
+		err := r.Leases.Swap(ctx, r.label, old, next)
+		if comment.KindOf(err) == comment.Conflict {
+			again, failed := r.ownWrite(ctx, old)
+			if failed != nil {
+				return failed
+			}
+			if again {
+				continue
+			}
+		}
+		if err == nil {
+			r.mu.Lock()
+			r.lease = next
+			r.mu.Unlock()
+		}
+		return err
+	}
+}
+
+// next is the lease as it was written, and as it would be now.
+func (r *reader) next() (old, next Lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next = r.progress.onto(r.lease)
+	next.Counter++
+	return r.lease, next
+}
+
+// ownWrite looks whether the lease is as a write of this reader left it after all.
+func (r *reader) ownWrite(ctx context.Context, old Lease) (bool, error) {
+	leases, err := r.Leases.List(ctx, r.label)
+	if err != nil {
+		return false, err
+	}
+	for _, lease := range leases {
+		if lease.Shard == old.Shard && lease.Owner == r.me && lease.Counter == old.Counter+1 {
+			r.mu.Lock()
+			r.lease = lease
+			r.mu.Unlock()
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// read tells whether it came to the end of the shard.
+func (r *reader) read(ctx context.Context) (ended bool) {
+	for failures := 0; ctx.Err() == nil; {
+		started := time.Now()
+		ended, err := r.step(ctx)
+		if ended {
+			return true
+		}
+		wait := r.poll - time.Since(started)
+		if failures++; err == nil {
+			failures = 0
+		} else {
+			r.report(ctx, failures, err, "a shard cannot be read on", "shard", r.status().Shard)
+			wait = r.backoff(failures)
+		}
+		if pause(ctx, wait) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// step reads once and hands over what there is.
+func (r *reader) step(ctx context.Context) (ended bool, err error) {
+	if err := r.checkReach(ctx); err != nil {
+		return false, err
+	}
+	if len(r.pending) == 0 && !r.atEnd {
+		if err := r.fetch(ctx); err != nil {
+			return false, r.cope(ctx, err)
+		}
+	}
+	if err := r.handOver(ctx); err != nil {
+		return false, err
+	}
+	if r.atEnd {
+		return r.close(ctx)
+	}
+	return false, nil
+}
+
+// checkReach notices when records may have been dropped while nobody read, which not every engine says.
+func (r *reader) checkReach(ctx context.Context) error {
+	r.mu.Lock()
+	next, lost := r.progress.outOfReach(time.Now())
+	r.mu.Unlock()
+	if lost {
+		return r.startOver(ctx, "nobody read the shard for as long as the stream keeps records")
+	}
+	r.advance(func(progress) progress { return next })
+	return nil
+}
+
+// startOver records a gap and goes back to the oldest record that is left. Not a step further before it is recorded.
+func (r *reader) startOver(ctx context.Context, reason string) error {
+	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
+		return err
+	}
+	r.iterator, r.pending, r.atEnd = "", nil, false
+	r.advance(progress.fromHorizon)
+	return nil
+}
+
+// cope mends what can be mended about an iterator.
+func (r *reader) cope(ctx context.Context, err error) error {
+	if errors.Is(err, ErrTrimmed) {
+		return r.startOver(ctx, "the stream has dropped records that were not read yet")
+	}
+	r.iterator = ""
+	if errors.Is(err, ErrExpired) {
+		return nil
+	}
+	return err
+}
+
+// fetch reads the next records, from behind the last one that was worked off if there is no iterator.
+func (r *reader) fetch(ctx context.Context) error {
+	now := r.status()
+	if r.iterator == "" {
+		iterator, err := r.Source.Open(ctx, r.label, now.Shard, now.Checkpoint)
+		if err != nil {
+			return err
+		}
+		r.iterator = iterator
+	}
+	asked := time.Now()
+	batch, err := r.Source.Read(ctx, r.label, r.iterator)
+	if err != nil {
+		return err
+	}
+	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
+	if len(batch.Records) == 0 && !r.atEnd { // behind the end, changes are made in the children
+		r.advance(func(p progress) progress { return p.quiet(asked) })
+	}
+	return nil
+}
+
+// handOver hands over what was read. Progress is made only once a record was worked off, or kept where it is found.
+func (r *reader) handOver(ctx context.Context) error {
+	if len(r.pending) == 0 {
+		return nil
+	}
+	failures, done, err := Deliver(ctx, r.Handler, r.pending)
+	for _, failure := range failures {
+		if err := r.setAside(ctx, failure); err != nil {
+			return err
+		}
+	}
+	if done > 0 {
+		last := r.pending[done-1]
+		r.advance(func(p progress) progress { return p.through(last, len(failures)) })
+		r.pending = r.pending[done:]
+	}
+	return err
+}
+
+// setAside keeps a record where it is found. What is counted lacks it, as it lacks what was dropped.
+func (r *reader) setAside(ctx context.Context, failure Failure) error {
+	aside := Aside{
+		Shard: r.status().Shard, Position: failure.Record.Position, Key: failure.Record.Key(), Reason: failure.Reason, Found: time.Now(),
+	}
+	if err := r.Journal.SetAside(ctx, r.label, aside); err != nil {
+		return err
+	}
+	r.Logger.Error("a record of the stream cannot be worked off and was set aside",
+		"shard", aside.Shard, "position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
+	return r.gap(ctx, Gap{Found: aside.Found, Shard: aside.Shard, Reason: "a record was set aside at " + string(aside.Position)})
+}
+
+// errChildless is that a shard was closed and no other is listed that goes on from it.
+var errChildless = errors.New("what follows a closed shard is not listed yet")
+
+// close makes leases of the shards that come after this one, which ends only then: all that is still to be read is behind
+// a lease that has not ended. A shard may be closed a moment before its children are listed.
+func (r *reader) close(ctx context.Context) (ended bool, err error) {
+	listing, err := r.Source.Shards(ctx)
+	if err != nil || listing.Label != r.label {
+		return false, err
+	}
+	now := r.status()
+	children := listing.childrenOf(now.Shard)
+	for _, child := range children {
+		err := r.Leases.Swap(ctx, r.label, Lease{}, firstLease(child, now.CaughtUp))
+		if err != nil && comment.KindOf(err) != comment.Conflict {
+			return false, err
+		}
+	}
+	if len(children) == 0 {
+		return false, errChildless
+	}
+	return true, nil
+}
+
+func (r *reader) advance(step func(progress) progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = step(r.progress)
+}
+
+// status is the lease with the progress since it was last written.
+func (r *reader) status() Lease {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress.onto(r.lease)
+}

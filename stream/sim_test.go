@@ -1,0 +1,459 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// keys is how many items change in the simulation. The last one stands for the leases: each write of one is a change.
+const keys = 9
+
+// simRecord is a record, and what is known of it from outside.
+type simRecord struct {
+	Record
+	key     int
+	made    time.Time // when the change was really made
+	settled bool      // handed over with success
+	poison  bool
+	alone   bool // was tried alone, so that it may be given up
+	aside   bool // was kept aside
+	trimmed bool
+	counted bool // otherwise, by a rebuild
+}
+
+// simShard holds the changes of a range of keys.
+type simShard struct {
+	Shard
+	from, to int // keys
+	open     bool
+	listed   bool
+	records  []*simRecord
+	settled  int // so many from the start are settled
+}
+
+// world is a table with its stream and its leases. All processes share it.
+type world struct {
+	mu      sync.Mutex
+	seed    uint64
+	label   string
+	silent  bool // drops records without a word
+	faulty  bool
+	shards  []*simShard
+	history [keys][]*simRecord
+	leases  map[string]Lease
+	state   State
+	next    int
+	broken  []string // violations
+	swaps   int
+	reads   int
+}
+
+const simLabel = "2026-01-01T00:00:00.000"
+
+func newWorld(seed uint64) *world {
+	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, faulty: true}
+	w.shards = []*simShard{{Shard: Shard{ID: "s0", Parent: "long gone"}, to: keys, open: true, listed: true}}
+	return w
+}
+
+func (w *world) violate(format string, args ...any) {
+	if len(w.broken) < 5 {
+		w.broken = append(w.broken, fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) shard(id string) *simShard {
+	i := slices.IndexFunc(w.shards, func(s *simShard) bool { return s.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return w.shards[i]
+}
+
+// change makes a record.
+func (w *world) change(key int, poison bool) {
+	w.next++
+	r := &simRecord{key: key, made: time.Now(), poison: poison}
+	r.Sequence = strconv.Itoa(w.next)
+	r.Position = PositionOf(w.label, r.Sequence)
+	r.Created = r.made.Truncate(time.Second)
+	r.Keys = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(key)}}
+	for _, s := range w.shards {
+		if s.open && s.from <= key && key < s.to {
+			s.records = append(s.records, r)
+			w.history[key] = append(w.history[key], r)
+		}
+	}
+}
+
+// close ends a shard, which gets a child, or two if its keys can be parted.
+func (w *world) close(s *simShard, split bool) {
+	s.open = false
+	bounds := []int{s.from, s.to}
+	if split && s.to-s.from > 1 {
+		bounds = []int{s.from, (s.from + s.to) / 2, s.to}
+	}
+	for i := range len(bounds) - 1 {
+		child := &simShard{Shard: Shard{ID: fmt.Sprint("s", len(w.shards)), Parent: s.ID}, from: bounds[i], to: bounds[i+1], open: true, listed: true}
+		w.shards = append(w.shards, child)
+	}
+}
+
+// trim drops the records of some shards that were made before a moment, and those of them that are closed and empty then.
+func (w *world) trim(before time.Time, which func(*simShard) bool) {
+	for _, s := range w.shards {
+		if !which(s) {
+			continue
+		}
+		left := 0
+		for _, r := range s.records {
+			if r.made.Before(before) {
+				r.trimmed = true
+			} else {
+				left++
+			}
+		}
+		if parent := w.shard(s.Parent); !s.open && left == 0 && (parent == nil || !parent.listed) {
+			s.listed = false
+		}
+	}
+}
+
+// excused tells whether it is known, to whoever reads counts, that they may lack a record.
+func (w *world) excused(r *simRecord) bool {
+	return r.settled || (r.trimmed || r.aside) && (!w.state.Complete || r.counted)
+}
+
+// firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
+func (w *world) firstOpen(s *simShard) *simRecord {
+	for ; s.settled < len(s.records) && s.records[s.settled].settled; s.settled++ {
+	}
+	for _, r := range s.records[s.settled:] {
+		if !w.excused(r) {
+			return r
+		}
+	}
+	return nil
+}
+
+// firstUncounted is the first record of a shard that counts lack, and of which nobody is told that they do.
+func (w *world) firstUncounted(s *simShard) *simRecord {
+	for _, r := range s.records[s.settled:] {
+		if !w.excused(r) && !r.counted {
+			return r
+		}
+	}
+	return nil
+}
+
+// checkLease holds what a lease says against what is.
+func (w *world) checkLease(lease Lease) {
+	s := w.shard(lease.Shard)
+	r := w.firstOpen(s)
+	if lease.Ended && s.listed && s.open {
+		w.violate("shard %s ended, and is open", s.ID)
+	}
+	if u := w.firstUncounted(s); u != nil && u.made.Before(lease.CaughtUp) {
+		w.violate("shard %s is said to be worked off until %s, and record %s is of %s (trimmed: %v)", s.ID, lease.CaughtUp, u.Sequence, u.made, u.trimmed)
+	}
+	if r == nil {
+		return
+	}
+	at, _ := strconv.Atoi(lease.Checkpoint)
+	mine, _ := strconv.Atoi(r.Sequence)
+	switch {
+	case mine <= at:
+		w.violate("checkpoint %d of shard %s is beyond record %d, which was not worked off", at, s.ID, mine)
+	case lease.Ended && !r.trimmed:
+		w.violate("shard %s ended before record %d", s.ID, mine)
+	}
+}
+
+// checkWorkedOff holds what all leases together say against what is.
+func (w *world) checkWorkedOff() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, known := w.workedOff()
+	if !known {
+		return
+	}
+	for _, s := range w.shards {
+		if r := w.firstUncounted(s); r != nil && r.made.Before(before) {
+			w.violate("everything is said to be worked off until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)
+		}
+	}
+}
+
+func (w *world) workedOff() (time.Time, bool) {
+	if w.state.Label == "" {
+		return time.Time{}, false
+	}
+	var leases []Lease
+	for _, lease := range w.leases {
+		leases = append(leases, lease)
+	}
+	return WorkedOff(leases)
+}
+
+// process is a process's sight of the world. A dead one has no effect any more.
+type process struct {
+	*world
+	name  string
+	calls map[string]int
+	dead  bool
+	// iterators are those that it was given.
+	iterators []simIterator
+}
+
+var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of the test"}
+
+// errDead is what a process sees that was killed.
+var errDead = errors.New("dead")
+
+// draw is a number below n that depends on the seed, the process, the sort of call and how many there were.
+func (p *process) draw(call string, n int) int {
+	p.calls[call]++
+	sum := p.seed*31 + uint64(p.calls[call])
+	for _, text := range []string{p.name, call} {
+		for i := range len(text) {
+			sum = (sum ^ uint64(text[i])) * 0x9E3779B97F4A7C15
+			sum ^= sum >> 29
+		}
+	}
+	return int(sum % uint64(n))
+}
+
+// call is on the way for a while, and may fail before or after it had its effect.
+func (p *process) call(ctx context.Context, name string, effect func() error) error {
+	p.mu.Lock()
+	wait, fault := time.Duration(p.draw(name+"'s time", 20))*time.Millisecond, 0
+	if p.faulty {
+		if fault = p.draw(name, 24); p.draw(name+" is slow", 40) == 0 {
+			wait *= 50
+		}
+	}
+	p.mu.Unlock()
+	if err := pause(ctx, wait); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.dead:
+		return errDead
+	case fault == 1:
+		return errFault
+	}
+	if err := effect(); err != nil || fault != 2 {
+		return err
+	}
+	return errFault
+}
+
+// Shards lists.
+func (p *process) Shards(ctx context.Context) (Listing, error) {
+	var listing Listing
+	err := p.call(ctx, "list", func() error {
+		listing.Label = p.label
+		for _, s := range p.shards {
+			if s.listed {
+				listing.Shards = append(listing.Shards, s.Shard)
+			}
+		}
+		slices.Reverse(listing.Shards)
+		return nil
+	})
+	return listing, err
+}
+
+// simIterator is a shard, the place of the next record, and when it was made.
+type simIterator struct {
+	shard *simShard
+	at    int
+	made  time.Time
+}
+
+func (p *process) iterator(s *simShard, at int) string {
+	p.iterators = append(p.iterators, simIterator{s, at, time.Now()})
+	return strconv.Itoa(len(p.iterators) - 1)
+}
+
+// Open makes an iterator.
+func (p *process) Open(ctx context.Context, _, shard, after string) (iterator string, err error) {
+	err = p.call(ctx, "open", func() error {
+		s := p.shard(shard)
+		if !s.listed {
+			return ErrGone
+		}
+		at := 0
+		if after != "" {
+			at = slices.IndexFunc(s.records, func(r *simRecord) bool { return r.Sequence == after }) + 1
+		}
+		if after != "" && at < len(s.records) && s.records[at].trimmed && !p.silent {
+			return ErrTrimmed
+		}
+		for at < len(s.records) && s.records[at].trimmed {
+			at++
+		}
+		iterator = p.iterator(s, at)
+		return nil
+	})
+	return iterator, err
+}
+
+// Read reads up to 7 records.
+func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, err error) {
+	err = p.call(ctx, "read", func() error {
+		p.reads++
+		number, _ := strconv.Atoi(iterator)
+		s, at := p.iterators[number].shard, p.iterators[number].at
+		switch {
+		case !s.listed:
+			return ErrGone
+		case time.Since(p.iterators[number].made) > 15*time.Minute, p.faulty && p.draw("expire", 30) == 0:
+			return ErrExpired
+		case at < len(s.records) && s.records[at].trimmed && !p.silent:
+			return ErrTrimmed
+		}
+		for at < len(s.records) && s.records[at].trimmed {
+			at++
+		}
+		for len(batch.Records) < 7 && at < len(s.records) {
+			batch.Records = append(batch.Records, s.records[at].Record)
+			at++
+		}
+		if s.open || at < len(s.records) {
+			batch.Next = p.iterator(s, at)
+		}
+		return nil
+	})
+	return batch, err
+}
+
+// List lists leases.
+func (p *process) List(ctx context.Context, _ string) (leases []Lease, err error) {
+	err = p.call(ctx, "leases", func() error {
+		for _, lease := range p.leases {
+			leases = append(leases, lease)
+		}
+		slices.SortFunc(leases, func(a, b Lease) int { return len(a.Shard) - len(b.Shard) })
+		return nil
+	})
+	return leases, err
+}
+
+var errConflict = &comment.Error{Kind: comment.Conflict, Message: "someone else was first"}
+
+// Swap writes a lease, which is a change of the table.
+func (p *process) Swap(ctx context.Context, _ string, old, new Lease) error {
+	return p.call(ctx, "swap", func() error {
+		there := p.leases[new.Shard]
+		if there.Owner != old.Owner || there.Counter != old.Counter {
+			return errConflict
+		}
+		p.leases[new.Shard] = new
+		p.swaps++
+		p.checkLease(new)
+		p.change(keys-1, false)
+		return nil
+	})
+}
+
+// State reads the state.
+func (p *process) State(ctx context.Context) (state State, err error) {
+	err = p.call(ctx, "state", func() error { state = p.state; return nil })
+	return state, err
+}
+
+// SwapState writes it.
+func (p *process) SwapState(ctx context.Context, old, new State) error {
+	return p.call(ctx, "swap state", func() error {
+		if p.state.Version != old.Version {
+			return errConflict
+		}
+		new.Version = old.Version + 1
+		if p.state = new; new.Complete {
+			p.count(new.Since)
+		}
+		return nil
+	})
+}
+
+// count is what a rebuild has done.
+func (w *world) count(until time.Time) {
+	for _, history := range w.history {
+		for _, r := range history {
+			r.counted = r.counted || r.made.Before(until)
+		}
+	}
+}
+
+// SetAside keeps a record.
+func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
+	return p.call(ctx, "set aside", func() error {
+		for _, history := range p.history {
+			for _, r := range history {
+				if r.Position == aside.Position {
+					if r.aside = true; !r.poison {
+						p.violate("record %s was set aside without a reason", r.Sequence)
+					}
+				}
+			}
+		}
+		return nil
+	})
+}
+
+var errPoison = errors.New("poison")
+
+// Handle works off records up to the first that cannot be.
+func (p *process) Handle(ctx context.Context, records []Record) error {
+	return p.call(ctx, "handle", func() error {
+		for _, record := range records {
+			if err := p.settle(record, len(records) == 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settle checks that everything that happened to the item before is settled, or known to be lost.
+func (p *process) settle(record Record, alone bool) error {
+	key, _ := strconv.Atoi(record.Keys["PK"].(*types.AttributeValueMemberS).Value)
+	history := p.history[key]
+	at, _ := slices.BinarySearchFunc(history, record.Position, func(r *simRecord, position Position) int {
+		return compareText(r.Position, position)
+	})
+	for i := at - 1; i >= 0; i-- {
+		if before := history[i]; !p.excused(before) && !(before.poison && before.alone) {
+			p.violate("record %s was handed over before record %s of the same item (trimmed: %v)", record.Sequence, history[i].Sequence, history[i].trimmed)
+			break
+		}
+	}
+	if history[at].poison {
+		history[at].alone = history[at].alone || alone
+		return errPoison
+	}
+	history[at].settled = true
+	return nil
+}
+
+func compareText(a, b Position) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,227 @@
+package stream
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// worker is one run of a consumer.
+type worker struct {
+	*Consumer
+	me                           string
+	poll, beat, expiry, discover time.Duration
+	// random draws from a span of time.
+	random func(time.Duration) time.Duration
+
+	label     string
+	looked    time.Time
+	sightings map[string]sighting
+	absent    map[string]int
+	running   sync.WaitGroup
+	wake      chan struct{}
+}
+
+// turn looks at leases and, if it is time, at shards, and does what is to be done.
+func (w *worker) turn(ctx context.Context) error {
+	w.reap()
+	if w.label == "" {
+		listing, err := w.Source.Shards(ctx)
+		if err != nil {
+			return err
+		}
+		w.label = listing.Label
+	}
+	v, err := w.look(ctx)
+	if err != nil {
+		return err
+	}
+	if v.listing != nil && v.listing.Label != w.label {
+		w.changeStream(v.listing.Label)
+		return nil
+	}
+	if err := w.act(ctx, v, decide(v)); err != nil {
+		w.looked = time.Time{} // what could not be done is decided anew
+		return err
+	}
+	return nil
+}
+
+// look reads the leases before the shards: a shard that has a lease has been listed, so one missing then is gone.
+func (w *worker) look(ctx context.Context) (view, error) {
+	leases, err := w.Leases.List(ctx, w.label)
+	if err != nil {
+		return view{}, err
+	}
+	now := time.Now()
+	w.sightings = sight(w.sightings, leases, now)
+	v := view{me: w.me, now: now, expiry: w.expiry, leases: leases, held: w.held(), sightings: w.sightings}
+	if now.Sub(w.looked) >= w.discover {
+		listing, err := w.Source.Shards(ctx)
+		if err != nil {
+			return view{}, err
+		}
+		w.looked, w.absent = now, miss(w.absent, leases, listing)
+		v.listing = &listing
+	}
+	v.absent = w.absent
+	v.state, err = w.Journal.State(ctx)
+	return v, err
+}
+
+// changeStream gives up the old stream for another one.
+func (w *worker) changeStream(label string) {
+	w.stop()
+	w.label, w.looked, w.sightings, w.absent = label, time.Time{}, nil, nil
+	w.rouse()
+}
+
+// act does what was decided, gaps first: nothing is read behind one that was not recorded.
+func (w *worker) act(ctx context.Context, v view, a actions) error {
+	for _, shard := range a.leave {
+		w.reader(shard).leave()
+	}
+	for _, gap := range a.gaps {
+		if err := w.gap(ctx, gap); err != nil {
+			return err
+		}
+	}
+	for _, lease := range a.create {
+		if _, err := w.swap(ctx, Lease{}, lease); err != nil {
+			return err
+		}
+	}
+	for _, lease := range a.lost {
+		ended := lease
+		ended.Owner, ended.Ended, ended.Counter = "", true, lease.Counter+1
+		if _, err := w.swap(ctx, lease, ended); err != nil {
+			return err
+		}
+	}
+	if a.begin {
+		if err := w.begin(ctx, *v.listing); err != nil {
+			return err
+		}
+	}
+	if len(a.create)+len(a.lost) > 0 {
+		w.rouse()
+	}
+	return w.take(ctx, a.take, v.state)
+}
+
+// begin enters the stream into the state. What others write at the same time is kept.
+func (w *worker) begin(ctx context.Context, listing Listing) error {
+	for {
+		old, err := w.Journal.State(ctx)
+		if err != nil {
+			return err
+		}
+		next := old
+		next.Label = listing.Label
+		if err := w.Journal.SwapState(ctx, old, next); comment.KindOf(err) != comment.Conflict {
+			return err
+		}
+	}
+}
+
+func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
+	for _, lease := range leases {
+		mine := lease
+		mine.Owner, mine.Counter = w.me, lease.Counter+1
+		taken, err := w.swap(ctx, lease, mine)
+		if err != nil {
+			return err
+		}
+		if taken {
+			w.start(ctx, mine, resume(lease, state))
+		}
+	}
+	return nil
+}
+
+// swap tells whether the lease was as it was seen. Someone who came first is no error.
+func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
+	err := w.Leases.Swap(ctx, w.label, old, new)
+	if comment.KindOf(err) == comment.Conflict {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// start reads a shard until it is left. The reader outlives the end of the context by the time it takes to release it.
+func (w *worker) start(ctx context.Context, lease Lease, from progress) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{})}
+	w.mu.Lock()
+	if w.readers == nil {
+		w.readers = map[string]*reader{}
+	}
+	w.readers[lease.Shard] = r
+	w.mu.Unlock()
+	w.running.Go(func() {
+		defer cancel()
+		r.run(ctx)
+		close(r.done)
+		w.rouse()
+	})
+}
+
+// reap forgets readers that are done. After one that read its shard to the end, there are others to be looked for.
+func (w *worker) reap() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for shard, r := range w.readers {
+		select {
+		case <-r.done:
+			delete(w.readers, shard)
+		default:
+		}
+	}
+}
+
+// stop ends all readers and waits for them.
+func (w *worker) stop() {
+	w.mu.Lock()
+	for _, r := range w.readers {
+		r.leave()
+	}
+	w.mu.Unlock()
+	w.running.Wait()
+	w.reap()
+}
+
+func (w *worker) held() map[string]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := make(map[string]bool, len(w.readers))
+	for shard := range w.readers {
+		held[shard] = true
+	}
+	return held
+}
+
+func (w *worker) reader(shard string) *reader {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.readers[shard]
+}
+
+// rouse has the next turn come at once.
+func (w *worker) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *worker) rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-w.wake:
+	case <-timer.C:
+	}
+}
