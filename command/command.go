@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/stream"
@@ -27,6 +28,7 @@ type line struct {
 	Stream Stream `cmd:"" help:"Count comments as the table's stream tells of them, or tell how far that came."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
 
+	Explain Explain `cmd:"" help:"Print how a page of comments is read, what else could have been, and what it costs."`
 	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 }
@@ -64,7 +66,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		kong.Exit(func(status int) { exit = status }),
 		kong.UsageOnError(),
 		kong.Vars{
-			"table":    dynamo.DefaultTable,
+			"table": dynamo.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),

@@ -55,6 +55,17 @@ func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 	s.memory = newMemory(source, maxAge, s.freshStats)
 }
 
+// Acquaint has the Store know of a product what it would after some pages: its statistics and how large its comments are.
+func (s *Store) Acquaint(ctx context.Context, product string) error {
+	if err := s.memory.bring(product); err != nil {
+		return wrap(err, "statistics of product %q", product)
+	}
+	_, err := s.Comments(ctx, comment.Query{
+		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
+	})
+	return err
+}
+
 // freshStats are the statistics of a product as they are now. They are read once: a table in trouble is not to be asked
 // again for what may as well be done without.
 func (s *Store) freshStats(ctx context.Context, product string) (comment.Stats, error) {

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Explain prints how a page is read.
+type Explain struct {
+	Product       string     `help:"Whose comments." required:"" placeholder:"ID"`
+	Languages     []string   `help:"Only comments in these languages." placeholder:"TAG,..."`
+	Ratings       []int      `help:"Only comments with these ratings." placeholder:"N,..."`
+	CreatedAfter  *time.Time `help:"Only comments written at this moment or later, such as 2024-05-01T12:00:00Z." placeholder:"TIME"`
+	CreatedBefore *time.Time `help:"Only comments written before this moment." placeholder:"TIME"`
+	OldestFirst   bool       `help:"The earliest comment first, in place of the latest."`
+	First         int        `help:"How many comments the page has, 0 to ${max_page} (default: ${default})." default:"20" placeholder:"N"`
+}
+
+// Run reads the page, as a server would that knows the product, and prints what it could have read, what it did read, and
+// what that cost. None of the comments is printed.
+func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	session, err := flags.Open(ctx, "talkback explain", false, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	store := dynamo.NewStore(session.Client, session.Table)
+	store.UseStatistics(watermark{dynamo.NewLeases(session.Client, session.Table)}, explainedAge)
+	if err := store.Acquaint(ctx, c.Product); err != nil {
+		return err
+	}
+	page, err := store.Comments(ctx, q)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(term.Out, explained(page.Plan))
+	return err
+}
+
+// explainedAge is how old statistics may be for reads to be left out, as it is for a server unless told otherwise.
+const explainedAge = 5 * time.Second
+
+func (c *Explain) query() (comment.Query, error) {
+	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First}}
+	if c.OldestFirst {
+		q.Order = comment.OldestFirst
+	}
+	if err := comment.CheckProductID(c.Product); err != nil {
+		return q, fmt.Errorf("--product: %w", err)
+	}
+	if c.First < 0 || c.First > comment.MaxPageSize {
+		return q, fmt.Errorf("--first %d: a page has 0 to %d comments", c.First, comment.MaxPageSize)
+	}
+	filter := comment.Filter{Ratings: c.Ratings, CreatedAfter: c.CreatedAfter, CreatedBefore: c.CreatedBefore}
+	for _, tag := range c.Languages {
+		language, err := comment.ParseLanguage(tag)
+		if err != nil {
+			return q, fmt.Errorf("--languages: %w", err)
+		}
+		filter.Languages = append(filter.Languages, language)
+	}
+	var err error
+	q.Filter, err = filter.Normalize()
+	return q, err
+}
+
+// explained is a plan as tables.
+func explained(plan comment.QueryPlan) string {
+	var text strings.Builder
+	writeCandidates(&text, plan.Candidates)
+	text.WriteString("\n")
+	writeReads(&text, plan)
+	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, looked at: %d, read units: %.1f, milliseconds: %.1f\n",
+		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.Milliseconds())
+	return text.String()
+}
+
+func writeCandidates(out io.Writer, candidates []comment.PlanCandidate) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "COULD READ\tPARTITIONS\tESTIMATED UNITS\t")
+	for _, candidate := range candidates {
+		units, chosen := "unknown", ""
+		if candidate.EstimatedUnits != nil {
+			units = fmt.Sprintf("%.1f", *candidate.EstimatedUnits)
+		}
+		if candidate.Chosen {
+			chosen = "chosen"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", candidate.Name, candidate.Reads, units, chosen)
+	}
+	_ = w.Flush() // into memory
+}
+
+func writeReads(out io.Writer, plan comment.QueryPlan) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DID READ\tINDEX\tLIMIT\tCALLS\tLOOKED AT\tKEPT\tUNITS")
+	for _, r := range plan.Reads {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
+	}
+	for _, skip := range plan.Skipped {
+		fmt.Fprintf(w, "%s\t%s\tskipped: it held nothing of this at %s\n", printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
+	}
+	_ = w.Flush() // into memory
+}
