@@ -1,0 +1,64 @@
+package command_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// howLong is what differs from run to run.
+var howLong = regexp.MustCompile(`milliseconds: [\d.]+`)
+
+// What a page could read and what it did, of a product that is counted and of one that is not; the print is in
+// testdata/explain.golden.
+func TestExplain(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t)) // DynamoDB Local bills a read that finds nothing, as AWS does
+	r := rand.New(rand.NewPCG(7, 7))
+	e.fill(commenttest.Many(r, "globe", 400))
+	e.must("rebuild")
+	e.fill(commenttest.Many(r, "plate", 3))
+	var out bytes.Buffer
+	e.out = &out
+	for _, arguments := range [][]string{
+		{"--product", "globe"},
+		{"--product", "globe", "--ratings", "4,5"},
+		{"--product", "globe", "--ratings", "1,2,4,5", "--first", "5"},
+		{"--product", "globe", "--ratings", "1,4", "--languages", "en,de", "--oldest-first"},
+		{"--product", "globe", "--languages", "ar", "--created-after", "2020-02-28T23:59:50Z", "--created-before", "2020-02-29T00:30:00Z"},
+		{"--product", "plate", "--ratings", "1,4", "--languages", "en,de"},
+		{"--product", "nobody's"},
+	} {
+		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))
+		if said := e.must("explain", arguments...); said != "" {
+			t.Errorf("it said %s", said)
+		}
+		out.WriteString("\n")
+	}
+	compareGolden(t, "testdata/explain.golden", howLong.ReplaceAll(out.Bytes(), []byte("milliseconds: N")))
+}
+
+func TestExplainOfWhatCannotBe(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"--product", "c_x"}, "talkback: --product: a product id cannot start with \"c_\", which starts the ids of comments\n"},
+		{[]string{"--product", "globe", "--ratings", "6"}, "talkback: a rating is 1 to 5 stars, not 6\n"},
+		{[]string{"--product", "globe", "--languages", "klingonese"}, "talkback: --languages: \"klingonese\" is not a language: give a BCP 47 tag such as \"en\", \"pt-BR\" or \"zh-Hant\"\n"},
+		{[]string{"--product", "globe", "--first", "101"}, "talkback: --first 101: a page has 0 to 100 comments\n"},
+	} {
+		status, said := e.run(t.Context(), "explain", row.arguments...)
+		if diff := cmp.Diff(row.want, said); status != 1 || diff != "" {
+			t.Errorf("%v: status %d, %s", row.arguments, status, diff)
+		}
+	}
+}
