@@ -49,6 +49,7 @@ type Drift struct {
 	Detail string
 }
 
+// String is the product, the kind and the detail on one line.
 func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
 
 // compare puts drifts in an order for people.
