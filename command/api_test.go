@@ -39,6 +39,7 @@ type api struct {
 	log     *bytes.Buffer
 
 	sequence   int                  // of the last change that was counted
+	workedOff  dynamo.WorkedOff     // how far that follows the table; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }
@@ -67,7 +68,7 @@ func (a *api) markCounted() {
 
 // useClient starts the service again, with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
-	serve := command.Serve{OperationTimeout: 30 * time.Second}
+	serve := command.Serve{OperationTimeout: 30 * time.Second, WorkedOff: a.workedOff, StatisticsAge: 5 * time.Second}
 	a.log = &bytes.Buffer{}
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}

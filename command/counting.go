@@ -204,3 +204,12 @@ func (c *counting) markEmpty(ctx context.Context, state stream.State) (marked bo
 	}
 	return true, stream.MarkComplete(ctx, c.leases, state, since)
 }
+
+// watermark tells how far statistics follow the table.
+type watermark struct{ leases *dynamo.Leases }
+
+// WorkedOff is false as long as the statistics may be wrong.
+func (w watermark) WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error) {
+	upTo, known, state, err := w.leases.WorkedOff(ctx)
+	return upTo, known && state.Complete, err
+}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Import struct {
 	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+	NoCount    bool     `help:"Do not count the comments here, nor wait until they are counted: leave that to a server, to talkback stream or to a function of AWS Lambda."`
 }
 
 // A chunk ends with as many rows as keep every call busy for a while, or before its comments need much memory.
@@ -60,7 +62,13 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		progress: newProgress(term.Err, in.source.Size),
 		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
 	}
-	err = watched(ctx, session, work.run)
+	if c.NoCount {
+		err = watched(ctx, session, work.run)
+		return work.finish(err, term.Out)
+	}
+	counting := newCounting(session, "talkback import", term.Logger)
+	counting.prepare(ctx)
+	err = watched(ctx, session, func(ctx context.Context) error { return counting.during(ctx, work, term.Err) })
 	return work.finish(err, term.Out)
 }
 
@@ -252,6 +260,9 @@ type importing struct {
 
 	counts dynamo.LoadCounts
 	line   int // last one that is done
+	// loaded is how long it took until all rows were done, and counted how long from then until all were counted; 0 until
+	// that is so.
+	loaded, counted time.Duration
 }
 
 func (w *importing) run(ctx context.Context) error {
@@ -265,6 +276,7 @@ func (w *importing) run(ctx context.Context) error {
 			return ctx.Err()
 		case next, open := <-chunks:
 			if !open {
+				w.loaded = w.progress.end()
 				return nil
 			}
 			if err := w.load(ctx, next); err != nil {
@@ -300,7 +312,7 @@ func (w *importing) total() int {
 
 // finish says what became of the rows, on out if the import came to its end, else in the error.
 func (w *importing) finish(err error, out io.Writer) error {
-	took := w.progress.end()
+	took := cmp.Or(w.loaded, w.progress.end())
 	err = errors.Join(err, w.rejects.close())
 	summary := w.summary(took)
 	if err == nil {
@@ -310,6 +322,9 @@ func (w *importing) finish(err error, out io.Writer) error {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
+	if w.loaded > 0 {
+		return fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
+	}
 	return fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again: it goes on where it was", w.line, err, summary)
 }
 
@@ -317,6 +332,9 @@ func (w *importing) summary(took time.Duration) string {
 	n := w.counts
 	text := english.Sprintf("%d rows = %d written + %d already there + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
 		w.total(), n.Written, n.Existing, n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
+	if w.counted > 0 {
+		text += fmt.Sprintf(", all counted after another %.1f s", w.counted.Seconds())
+	}
 	if w.rejects.count > 0 {
 		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", w.rejects.path)
 	}

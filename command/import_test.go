@@ -37,7 +37,7 @@ func newImporter(t *testing.T, endpoint string) *importer {
 	return &importer{t: t, endpoint: endpoint, table: dynamotest.TableName(t), stdin: strings.NewReader("")}
 }
 
-var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)`)
+var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted after another [0-9.]+ s)?`)
 
 // run returns the exit status and what was said, with durations left out.
 func (i *importer) run(ctx context.Context, arguments ...string) (status int, out, said string) {

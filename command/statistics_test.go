@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -296,5 +300,98 @@ func TestLeaderboardByDefault(t *testing.T) {
 		if len(data.Leaderboard) != 10 {
 			t.Errorf("%s lists %d products", query, len(data.Leaderboard))
 		}
+	}
+}
+
+// calls has the service's calls to the table told to note, each before it is made.
+func (a *api) calls(note func(ctx context.Context, operation string) error) {
+	under := a.session.Client.Options().HTTPClient
+	a.useClient(dynamodb.New(a.session.Client.Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = faultyHTTP(func(r *http.Request) (*http.Response, error) {
+			_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+			if err := note(r.Context(), operation); err != nil {
+				return nil, err
+			}
+			return under.Do(r)
+		})
+	}))
+}
+
+// The statistics of a hundred products are one call to the table, whatever is asked of them.
+func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	var products []string
+	for n := range 100 {
+		products = append(products, fmt.Sprint("p", n))
+		comments = append(comments, commenttest.Many(r, products[n], n%3)...)
+	}
+	a.count(arrived(comments...)...)
+	model := commenttest.NewModel(comments...)
+
+	var mu sync.Mutex
+	made := map[string]int{}
+	a.calls(func(_ context.Context, operation string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		made[operation]++
+		return nil
+	})
+	var data struct {
+		Products []struct {
+			ID       string
+			Stats    statsShown
+			Comments struct{ TotalCount int }
+		}
+	}
+	a.mustAsk(`query($ids: [ID!]!) { products(ids: $ids) { id stats `+statsFields+` en: stats(lang: "en") { total } languages { count }
+		comments(first: 0) { totalCount } } }`, map[string]any{"ids": products}, &data)
+	for i, product := range data.Products {
+		want := statsOf(model.List(products[i], comment.Filter{}, comment.NewestFirst))
+		if diff := cmp.Diff(want, product.Stats); diff != "" || product.Comments.TotalCount != want.Total {
+			t.Errorf("%s: %s, %d in all", product.ID, diff, product.Comments.TotalCount)
+		}
+	}
+	if made["BatchGetItem"] != 1 || made["Query"] != 100 {
+		t.Errorf("%v calls, want one for the statistics and a hundred for the pages", made)
+	}
+}
+
+// A total is on its way before the page is answered, and the page before the total: neither is waited for with the other.
+func TestTotalsComeBesideThePage(t *testing.T) {
+	for _, row := range []struct {
+		why, query string
+		under      []string // calls that are all made before any is answered
+	}{
+		{"from statistics", `{ product(id: "x") { comments(filter: {ratings: [1, 2]}) { totalCount } } }`, []string{"BatchGetItem", "Query", "Query"}},
+		{"below the page", `{ product(id: "x") { comments { nodes { product { stats { total } } } } } }`, []string{"BatchGetItem", "Query"}},
+		{"counted", `{ product(id: "x") { comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { stats { total } } } }`, []string{"Query", "Query", "Query", "Query", "Query", "Query"}},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			a := newAPI(t, dynamotest.Dynoxide(t))
+			var mu sync.Mutex
+			var made []string
+			all := make(chan struct{})
+			a.calls(func(ctx context.Context, operation string) error {
+				mu.Lock()
+				made = append(made, operation)
+				if len(made) == len(row.under) {
+					close(all)
+				}
+				mu.Unlock()
+				select {
+				case <-all:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			a.mustAsk(row.query, nil, new(any))
+			slices.Sort(made)
+			if diff := cmp.Diff(row.under, made); diff != "" {
+				t.Errorf("%s: %s", row.why, diff)
+			}
+		})
 	}
 }

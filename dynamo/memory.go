@@ -39,7 +39,7 @@ const (
 // WorkedOff tells how far statistics follow the table.
 type WorkedOff interface {
 	// WorkedOff is a moment up to which every change of a comment is in the statistics, however old the comment. It is
-	// false when there is none: when comments were never counted, or the stream lost some of its records.
+	// false when there is none: when not all comments were ever counted, the stream lost records, or some were set aside.
 	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 

@@ -13,8 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -104,8 +107,7 @@ func (b *bench) drain(c *stream.Consumer) {
 	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
 	defer cancel()
 	if err := c.Drain(ctx, time.Now()); err != nil {
-		leases, _ := b.leases.List(b.t.Context(), "")
-		b.t.Fatal(err, c.Status(), leases)
+		b.t.Fatal(err, c.Status(), b.list())
 	}
 }
 
@@ -153,6 +155,198 @@ func TestStartAndRestart(t *testing.T) {
 		}
 		if len(again.values) != 3 {
 			t.Errorf("%d items after the restart, want 3", len(again.values))
+		}
+	})
+}
+
+// Two processes share the shards, and what one of them leaves the other takes up; nothing is missed, and each item's
+// changes are handed over in their order.
+func TestTwoConsumers(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		first, second := b.consumer(h), b.consumer(h)
+		stopFirst, stopSecond := b.run(first), b.run(second)
+		b.write(0, 30)
+		b.drain(first)
+		stopFirst()
+		b.write(30, 40)
+		b.drain(second)
+		stopSecond()
+		h.wantAll(t, 40)
+		leases := b.list()
+		for _, lease := range leases {
+			if lease.Owner != "" {
+				t.Errorf("not released: %+v", lease)
+			}
+		}
+		if len(first.Status())+len(second.Status()) > 0 {
+			t.Error("both have stopped, and still read")
+		}
+	})
+}
+
+func (b *bench) list() []stream.Lease {
+	b.t.Helper()
+	state, err := b.leases.State(b.t.Context())
+	if err != nil || state.Label == "" {
+		b.t.Fatal(state, err)
+	}
+	leases, err := b.leases.List(b.t.Context(), state.Label)
+	if err != nil || len(leases) == 0 {
+		b.t.Fatal(leases, err)
+	}
+	return leases
+}
+
+// A lease that someone else has taken, and does not renew, is taken back once it has expired.
+func TestSteal(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
+		c := b.consumer(h)
+		stop := b.run(c)
+		b.write(0, 10)
+		b.drain(c)
+		b.steal()
+		b.write(10, 20)
+		b.drain(c)
+		stop()
+		h.wantAll(t, 20)
+	})
+}
+
+// steal takes a lease as another process would.
+func (b *bench) steal() {
+	b.t.Helper()
+	state, err := b.leases.State(b.t.Context())
+	for err == nil || comment.KindOf(err) == comment.Conflict {
+		for _, lease := range b.list() {
+			if lease.Ended {
+				continue
+			}
+			stolen := lease
+			stolen.Owner, stolen.Counter = "thief", lease.Counter+1
+			if err = b.leases.Swap(b.t.Context(), state.Label, lease, stolen); err == nil {
+				return
+			}
+		}
+	}
+	b.t.Fatal(err)
+}
+
+// A record that cannot be worked off is kept aside, and all others are worked off.
+func TestPoison(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}, poison: "0007"}
+		c := b.consumer(h)
+		b.write(0, 20)
+		stop := b.run(c)
+		b.drain(c)
+		stop()
+		h.wantAll(t, 20)
+		state, err := b.leases.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state.Complete || state.Gap == nil {
+			t.Errorf("nobody is told that counts may be wrong: %+v", state)
+		}
+		asides, err := b.leases.Asides(t.Context(), state.Label)
+		if err != nil || len(asides) != 1 || asides[0].Key != "PK=item 1 SK=x" || strings.Contains(asides[0].Reason, "0007") {
+			t.Errorf("%+v, %v", asides, err)
+		}
+		counted := 0
+		for _, lease := range b.list() {
+			counted += lease.Aside
+		}
+		if counted != 1 {
+			t.Errorf("the leases count %d", counted)
+		}
+	})
+}
+
+// What a rebuild says stands, unless records were lost since it began.
+func TestMarkComplete(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b := newBench(t, endpoint)
+		before, err := b.leases.State(t.Context())
+		if err != nil || before.Complete || before.Version != 0 {
+			t.Fatalf("never counted: %+v, %v", before, err)
+		}
+		since := time.Now()
+		c := b.consumer(&seen{values: map[string][]string{}})
+		stop := b.run(c)
+		b.drain(c)
+		stop()
+		if err := stream.MarkComplete(t.Context(), b.leases, before, since); err != nil {
+			t.Fatal(err)
+		}
+		_, known, state, err := b.leases.WorkedOff(t.Context())
+		if err != nil || !known || !state.Complete || state.Label == "" {
+			t.Errorf("%+v, %v, %v", state, known, err)
+		}
+		gap := state
+		gap.Complete, gap.Gap = false, &stream.Gap{Found: time.Now(), Shard: "s", Reason: "a test"}
+		if err := b.leases.SwapState(t.Context(), state, gap); err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.MarkComplete(t.Context(), b.leases, state, since); comment.KindOf(err) != comment.Conflict {
+			t.Errorf("a gap since it began: %v", err)
+		}
+		if state, err = b.leases.State(t.Context()); err != nil || state.Complete || state.Gap == nil {
+			t.Errorf("the gap is gone: %+v, %v", state, err)
+		}
+		if err := stream.MarkComplete(t.Context(), b.leases, state, time.Now()); err != nil {
+			t.Errorf("a gap known before: %v", err)
+		}
+	})
+}
+
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is worked off all the same.
+func TestBadNetwork(t *testing.T) {
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
+	b.write(0, 50)
+	r, direct := commenttest.Rand(t), b.client
+	var network *faulttest.Network
+	b.client, network = faulttest.Under(direct, func(int) faulttest.Fault {
+		if r.IntN(5) == 0 {
+			return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	b.leases = dynamo.NewLeases(b.client, b.table)
+	first, second := b.consumer(h), b.consumer(h)
+	stopFirst, stopSecond := b.run(first), b.run(second)
+	b.client = direct
+	b.drain(first)
+	stopFirst()
+	b.write(50, 60)
+	b.drain(second)
+	stopSecond()
+	h.wantAll(t, 60)
+	if network.Calls() < 50 {
+		t.Errorf("the network had %d calls", network.Calls())
+	}
+}
+
+// The consumer and the counter together: what is counted is what is there.
+func TestCounting(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, r := newBench(t, endpoint), commenttest.Rand(t)
+		c := b.consumer(dynamo.NewCounter(b.client, b.table))
+		stop := b.run(c)
+		store, want := dynamo.NewStore(b.client, b.table), 30
+		for range want {
+			added := commenttest.Random(r, "p")
+			added.Version, added.UpdatedAt = 1, nil
+			if _, err := store.Add(t.Context(), added, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.drain(c)
+		stop()
+		stats, _, err := store.StatsOf(t.Context(), []string{"p"})
+		if got := stats["p"].Counts(comment.Filter{}).Total(); got != want || err != nil {
+			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
 		}
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
-	"time"
-
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -24,9 +22,10 @@ type simRecord struct {
 	Record
 	key     int
 	made    time.Time // when the change was really made
-	settled bool      // handed over with success, or kept aside
+	settled bool      // handed over with success
 	poison  bool
 	alone   bool // was tried alone, so that it may be given up
+	aside   bool // was kept aside
 	trimmed bool
 	counted bool // otherwise, by a rebuild
 }
@@ -45,6 +44,7 @@ type simShard struct {
 type world struct {
 	mu      sync.Mutex
 	seed    uint64
+	label   string
 	silent  bool // drops records without a word
 	faulty  bool
 	shards  []*simShard
@@ -54,12 +54,13 @@ type world struct {
 	next    int
 	broken  []string // violations
 	swaps   int
+	reads   int
 }
 
 const simLabel = "2026-01-01T00:00:00.000"
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, leases: map[string]Lease{}, faulty: true}
+	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, faulty: true}
 	w.shards = []*simShard{{Shard: Shard{ID: "s0", Parent: "long gone"}, to: keys, open: true, listed: true}}
 	return w
 }
@@ -83,7 +84,7 @@ func (w *world) change(key int, poison bool) {
 	w.next++
 	r := &simRecord{key: key, made: time.Now(), poison: poison}
 	r.Sequence = strconv.Itoa(w.next)
-	r.Position = PositionOf(simLabel, r.Sequence)
+	r.Position = PositionOf(w.label, r.Sequence)
 	r.Created = r.made.Truncate(time.Second)
 	r.Keys = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(key)}}
 	for _, s := range w.shards {
@@ -129,7 +130,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 
 // excused tells whether it is known, to whoever reads counts, that they may lack a record.
 func (w *world) excused(r *simRecord) bool {
-	return r.settled || r.trimmed && (!w.state.Complete || r.counted)
+	return r.settled || (r.trimmed || r.aside) && (!w.state.Complete || r.counted)
 }
 
 // firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
@@ -209,6 +210,8 @@ type process struct {
 	name  string
 	calls map[string]int
 	dead  bool
+	// iterators are those that it was given.
+	iterators []simIterator
 }
 
 var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of the test"}
@@ -219,10 +222,14 @@ var errDead = errors.New("dead")
 // draw is a number below n that depends on the seed, the process, the sort of call and how many there were.
 func (p *process) draw(call string, n int) int {
 	p.calls[call]++
-	hash := fnv.New64a()
-	_, _ = fmt.Fprint(hash, p.seed, p.name, call, p.calls[call])
-	sum := hash.Sum64()
-	return int((sum ^ sum>>29) % uint64(n))
+	sum := p.seed*31 + uint64(p.calls[call])
+	for _, text := range []string{p.name, call} {
+		for i := range len(text) {
+			sum = (sum ^ uint64(text[i])) * 0x9E3779B97F4A7C15
+			sum ^= sum >> 29
+		}
+	}
+	return int(sum % uint64(n))
 }
 
 // call is on the way for a while, and may fail before or after it had its effect.
@@ -254,8 +261,9 @@ func (p *process) call(ctx context.Context, name string, effect func() error) er
 
 // Shards lists.
 func (p *process) Shards(ctx context.Context) (Listing, error) {
-	listing := Listing{Label: simLabel}
+	var listing Listing
 	err := p.call(ctx, "list", func() error {
+		listing.Label = p.label
 		for _, s := range p.shards {
 			if s.listed {
 				listing.Shards = append(listing.Shards, s.Shard)
@@ -267,9 +275,16 @@ func (p *process) Shards(ctx context.Context) (Listing, error) {
 	return listing, err
 }
 
-// An iterator is a shard, the place of the next record, and when it was made.
+// simIterator is a shard, the place of the next record, and when it was made.
+type simIterator struct {
+	shard *simShard
+	at    int
+	made  time.Time
+}
+
 func (p *process) iterator(s *simShard, at int) string {
-	return fmt.Sprintf("%s %d %d", s.ID, at, time.Now().UnixNano())
+	p.iterators = append(p.iterators, simIterator{s, at, time.Now()})
+	return strconv.Itoa(len(p.iterators) - 1)
 }
 
 // Open makes an iterator.
@@ -295,18 +310,16 @@ func (p *process) Open(ctx context.Context, _, shard, after string) (iterator st
 	return iterator, err
 }
 
-// Read reads up to 7 records, and sometimes none though there are some.
+// Read reads up to 7 records.
 func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, err error) {
 	err = p.call(ctx, "read", func() error {
-		var id string
-		var at int
-		var made int64
-		_, _ = fmt.Sscan(iterator, &id, &at, &made)
-		s := p.shard(id)
+		p.reads++
+		number, _ := strconv.Atoi(iterator)
+		s, at := p.iterators[number].shard, p.iterators[number].at
 		switch {
 		case !s.listed:
 			return ErrGone
-		case time.Since(time.Unix(0, made)) > 15*time.Minute, p.faulty && p.draw("expire", 30) == 0:
+		case time.Since(p.iterators[number].made) > 15*time.Minute, p.faulty && p.draw("expire", 30) == 0:
 			return ErrExpired
 		case at < len(s.records) && s.records[at].trimmed && !p.silent:
 			return ErrTrimmed
@@ -390,7 +403,7 @@ func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
 		for _, history := range p.history {
 			for _, r := range history {
 				if r.Position == aside.Position {
-					if r.settled = true; !r.poison {
+					if r.aside = true; !r.poison {
 						p.violate("record %s was set aside without a reason", r.Sequence)
 					}
 				}

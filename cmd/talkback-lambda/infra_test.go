@@ -71,7 +71,7 @@ func TestTemplate(t *testing.T) {
 		"records come one batch at a time, in their order":         m.ParallelizationFactor == 1 && m.BatchSize > 0,
 		"reports are understood":                                   slices.Equal(m.FunctionResponseTypes, []string{"ReportBatchItemFailures"}),
 		"a batch on which the function dies is parted":             m.BisectBatchOnFunctionError,
-		"a table in trouble has time to recover":                   m.MaximumRetryAttempts >= 100,
+		"a table in trouble has time to recover":                   m.MaximumRetryAttempts == -1,
 		"what is given up is given up before the stream drops it":  m.MaximumRecordAgeInSeconds > 0 && m.MaximumRecordAgeInSeconds < 24*60*60,
 		"what is given up is noticed":                              m.DestinationConfig["OnFailure"] != nil,
 		"the function is not invoked for what it writes by itself": len(m.FilterCriteria.Filters) == 1,

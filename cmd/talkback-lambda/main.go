@@ -24,5 +24,5 @@ func main() {
 	if table == "" {
 		table = dynamo.DefaultTable
 	}
-	lambda.Start(function.New(dynamo.NewCounter(client, table), logger).Invoke)
+	lambda.Start(function.New(dynamo.NewCounter(client, table), dynamo.NewLeases(client, table), logger).Invoke)
 }

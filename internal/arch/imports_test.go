@@ -57,7 +57,7 @@ var own = map[string]struct {
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
-	"stream/function":       {[]string{"comment", "stream"}, "a door knows what it hands over, not what is made of it"},
+	"stream/function":       {[]string{"stream"}, "a door knows what it hands over, not what is made of it"},
 	"cmd/talkback-lambda":   {[]string{"dynamo", "stream/function"}, "a function is wired like a command, and is none"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"limits":                {[]string{"comment"}, "bounds are told what reading costs by whoever knows the table"},
@@ -115,9 +115,11 @@ var doors = []struct {
 	why        string
 }{
 	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
+	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
+	{"github.com/hashicorp/golang-lru/", []string{"dynamo"}, "what outlives a request is remembered in one place, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
 	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},

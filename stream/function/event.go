@@ -24,7 +24,9 @@ func recordsOf(event events.DynamoDBEvent) ([]stream.Record, error) {
 		}
 		records[i] = stream.Record{
 			Position: stream.PositionOf(label, r.Change.SequenceNumber),
+			Sequence: r.Change.SequenceNumber,
 			Created:  r.Change.ApproximateCreationDateTime.Time,
+			Keys:     imageOf(r.Change.Keys),
 			Old:      imageOf(r.Change.OldImage),
 			New:      imageOf(r.Change.NewImage),
 		}

@@ -5,11 +5,11 @@ package function
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -17,23 +17,30 @@ import (
 // done would be done again.
 const reportWithin = 2 * time.Second
 
-// atOnce is how many records are handled at once. More would save little, and be done again when one of them fails.
+// atOnce is how many records are handed over at once. What was done of an event is kept when the time is up.
 const atOnce = 250
 
 // Function hands the records of events to a handler. It is safe for use by many goroutines at once.
 type Function struct {
 	handler stream.Handler
+	shelf   Shelf
 	log     *slog.Logger
 }
 
-// New makes a function of a handler. The logger is told of records that cannot be handled, by their positions.
-func New(handler stream.Handler, logger *slog.Logger) *Function {
-	return &Function{handler: handler, log: logger}
+// Shelf keeps where records stand that could not be worked off.
+type Shelf interface {
+	// SetAside keeps a record of the stream of a label, once however often it is called.
+	SetAside(ctx context.Context, label string, aside stream.Aside) error
 }
 
-// Invoke handles the records of an event and reports the first that has to come again, with all after it, if there is
-// one; an event that cannot be read at all is an error. A record that cannot be handled keeps none of the others from
-// being handled: when Lambda gives it up after the last try, and those after it, nothing else is lost.
+// New makes a function of a handler. The logger is told what goes wrong, by positions and keys.
+func New(handler stream.Handler, shelf Shelf, logger *slog.Logger) *Function {
+	return &Function{handler: handler, shelf: shelf, log: logger}
+}
+
+// Invoke works off the records of an event, and reports the first that has to come again, with all after it, if there is
+// one. A record that no try could work off is set aside, as other readers of the stream do, and keeps none of the others
+// back. An event that does not tell which records it holds is an error, and fails as a whole.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := recordsOf(event)
 	if err != nil {
@@ -45,52 +52,38 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 		defer cancel()
 	}
 	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if first, _ := f.handle(ctx, records); first < len(records) {
-		number := event.Records[first].Change.SequenceNumber
-		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: number})
+	if done, err := f.workOff(ctx, records); err != nil {
+		again := records[done]
+		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
+		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
 	}
 	return response, nil
 }
 
-// handle has records handled. It returns the place of the first that was not, their number if all were, and whether the
-// reason may pass, so that there is no use in going on.
-func (f *Function) handle(ctx context.Context, records []stream.Record) (first int, stop bool) {
-	if len(records) <= atOnce {
-		err := f.handler.Handle(ctx, records)
-		switch {
-		case err == nil:
-			return len(records), false
-		case mayPass(err):
-			f.log.Warn("records are to be handed over again", "from", records[0].Position, "records", len(records), "error", err)
-			return 0, true
-		case len(records) == 1:
-			f.log.Error("a record cannot be handled", "position", records[0].Position, "error", err)
-			return 0, false
+// workOff works off records[:done], and all of them unless there is an error.
+func (f *Function) workOff(ctx context.Context, records []stream.Record) (done int, err error) {
+	for done < len(records) {
+		failures, n, err := stream.Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
+		for _, failure := range failures {
+			if err := f.setAside(ctx, failure); err != nil {
+				return done, err // and so again what was worked off since, which does no harm
+			}
+		}
+		if done += n; err != nil {
+			return done, err
 		}
 	}
-	return f.handleHalves(ctx, records)
+	return done, nil
 }
 
-// handleHalves has first the one and then the other half handled: so what was done of many records is kept when the time
-// is up, and those at fault are told from the others.
-func (f *Function) handleHalves(ctx context.Context, records []stream.Record) (first int, stop bool) {
-	half := len(records) / 2
-	first, stop = f.handle(ctx, records[:half])
-	if stop {
-		return first, true
+func (f *Function) setAside(ctx context.Context, failure stream.Failure) error {
+	record := failure.Record
+	label, _, _ := strings.Cut(string(record.Position), "/")
+	aside := stream.Aside{Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
+	if err := f.shelf.SetAside(ctx, label, aside); err != nil {
+		return err
 	}
-	second, stop := f.handle(ctx, records[half:])
-	if first == half {
-		first += second
-	}
-	return first, stop
-}
-
-// mayPass tells whether the same records may be handled later.
-func mayPass(err error) bool {
-	switch comment.KindOf(err) {
-	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:
-		return true
-	}
-	return false
+	f.log.Error("a record of the stream cannot be worked off and was set aside",
+		"position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
+	return nil
 }

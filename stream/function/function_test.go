@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -48,8 +49,32 @@ func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error 
 // invoke hands an event to a function and returns the identifiers that it reports, and what it logged.
 func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc) (failed []string, log string) {
 	t.Helper()
+	failed, _, log = invokeWith(t, ctx, event, handler, nil)
+	return failed, log
+}
+
+// shelf keeps in memory what was set aside, unless it is broken.
+type shelf struct {
+	broken error
+	kept   []stream.Aside
+}
+
+func (s *shelf) SetAside(_ context.Context, label string, aside stream.Aside) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	if !strings.HasPrefix(string(aside.Position), label+"/") || aside.Key == "" {
+		return fmt.Errorf("label %q and key %q of %s", label, aside.Key, aside.Position)
+	}
+	s.kept = append(s.kept, aside)
+	return nil
+}
+
+func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, aside []stream.Aside, log string) {
+	t.Helper()
 	var said bytes.Buffer
-	response, err := function.New(handler, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
+	kept := &shelf{broken: broken}
+	response, err := function.New(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +85,7 @@ func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handl
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}
-	return failed, said.String()
+	return failed, kept.kept, said.String()
 }
 
 // text, numeral, list and set are values as the SDK has them.
@@ -88,6 +113,8 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	}
 	want := stream.Record{
 		Position: stream.PositionOf("2026-11-02T07:41:09.318", "87100000000004519294412"),
+		Sequence: "87100000000004519294412",
+		Keys:     map[string]types.AttributeValue{"PK": text("OTHER#1"), "SK": text("X")},
 		Created:  time.Unix(1794729702, 0),
 		Old:      map[string]types.AttributeValue{"PK": text("OTHER#1"), "SK": text("X")},
 		New: map[string]types.AttributeValue{
@@ -118,73 +145,84 @@ func TestRecordsOfAnEvent(t *testing.T) {
 }
 
 // poison is no error that passes.
-var poison = errors.New("damaged")
+var poison = errors.New("damaged: klemmt")
 
-// Whatever fails, all that can be handled is, and the first that has to come again is reported.
+// Whatever fails, all that can be worked off is, and the first that has to come again is reported.
 func TestWhatIsReported(t *testing.T) {
 	event := recorded(t, "comments.json")
 	const last = 9
+	throttled := comment.Errorf(comment.Throttled, "slow down")
 	for _, row := range []struct {
 		why    string
 		bad    map[int]error // by place in the event
-		first  int           // reported; -1 for none
-		missed []int         // beside those that are bad
+		shelf  error
+		first  int // reported; -1 for none
+		aside  []int
+		missed []int
 	}{
 		{why: "nothing fails", first: -1},
-		{why: "the first cannot be handled", bad: map[int]error{0: poison}, first: 0},
-		{why: "the last cannot be handled", bad: map[int]error{last: poison}, first: last},
-		{why: "several cannot be handled", bad: map[int]error{2: poison, 3: poison, 7: poison}, first: 2},
-		{why: "none can be handled", bad: all(poison), first: 0},
-		{why: "the table takes no more for a while", bad: map[int]error{6: comment.Errorf(comment.Throttled, "slow down")}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 7, 8, 9}},
-		{why: "one cannot be handled and the table takes no more", bad: map[int]error{1: poison, 8: comment.Errorf(comment.Unavailable, "gone")}, first: 1, missed: []int{5, 6, 7, 9}},
+		{why: "the first cannot be worked off", bad: map[int]error{0: poison}, first: -1, aside: []int{0}},
+		{why: "the last cannot be worked off", bad: map[int]error{last: poison}, first: -1, aside: []int{last}},
+		{why: "several cannot be worked off", bad: map[int]error{2: poison, 3: poison, 7: poison}, first: -1, aside: []int{2, 3, 7}},
+		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+		{why: "one cannot be worked off, and later the table takes no more", bad: map[int]error{1: poison, 9: throttled}, first: 9, aside: []int{1}, missed: []int{9}},
+		{why: "one can be worked off no more than set aside", bad: map[int]error{4: poison}, shelf: throttled, first: 0},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			handled := map[stream.Position]bool{}
-			places := map[stream.Position]int{}
-			failed, log := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
-				if len(places) == 0 {
-					for i, r := range records {
-						places[r.Position] = i
+			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
+				places := map[stream.Position]int{}
+				handled := map[int]bool{}
+				failed, aside, log := invokeWith(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+					if len(places) == 0 {
+						for i, r := range records {
+							places[r.Position] = i
+						}
+					}
+					if err := worst(records, places, row.bad); err != nil {
+						return err
+					}
+					for _, r := range records {
+						handled[places[r.Position]] = true
+					}
+					return nil
+				}, row.shelf)
+				var want []string
+				if row.first >= 0 {
+					want = []string{event.Records[row.first].Change.SequenceNumber}
+				}
+				if diff := cmp.Diff(want, failed); diff != "" {
+					t.Errorf("reported: %s\n%s", diff, log)
+				}
+				var put []int
+				for _, a := range aside {
+					put = append(put, places[a.Position])
+				}
+				if diff := cmp.Diff(row.aside, put); diff != "" {
+					t.Errorf("set aside: %s", diff)
+				}
+				for i := range event.Records {
+					if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[i] {
+						t.Errorf("record %d: worked off is %v", i, handled[i])
 					}
 				}
-				var worst error
-				for _, r := range records {
-					if err := row.bad[places[r.Position]]; err != nil && (worst == nil || comment.KindOf(err) == comment.Internal) {
-						worst = err
+				for _, words := range []string{"Boils", "klemmt", "Chloé"} {
+					if strings.Contains(log, words) || strings.Contains(fmt.Sprint(aside), words) {
+						t.Errorf("what was written is in the log, or set aside: %s %v", log, aside)
 					}
 				}
-				for _, r := range records {
-					handled[r.Position] = handled[r.Position] || worst == nil
-				}
-				return worst
 			})
-			var want []string
-			if row.first >= 0 {
-				want = []string{event.Records[row.first].Change.SequenceNumber}
-			}
-			if diff := cmp.Diff(want, failed); diff != "" {
-				t.Errorf("reported: %s\n%s", diff, log)
-			}
-			for position, i := range places {
-				if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[position] {
-					t.Errorf("record %d: handled is %v", i, handled[position])
-				}
-			}
-			for _, words := range []string{"Boils", "klemmt", "Chloé"} {
-				if strings.Contains(log, words) {
-					t.Errorf("what was written is in the log: %s", log)
-				}
-			}
 		})
 	}
 }
 
-func all(err error) map[int]error {
-	bad := map[int]error{}
-	for i := range 10 {
-		bad[i] = err
+// worst is what a handler says of records: that one is damaged before anything else.
+func worst(records []stream.Record, places map[stream.Position]int, bad map[int]error) (err error) {
+	for _, r := range records {
+		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, poison) {
+			err = found
+		}
 	}
-	return bad
+	return err
 }
 
 // An event that does not tell which records it holds fails as a whole, whatever is in it: any report would be a wrong one.
@@ -204,7 +242,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
 		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
-		_, err := function.New(handler, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		_, err := function.New(handler, &shelf{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.why, err)
 		}

@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// scripted is a table with a stream of many shards, a few to a page.
+type scripted struct {
+	arn    *string
+	err    error
+	opened *dynamodbstreams.GetShardIteratorInput
+	next   *string
+}
+
+func (s *scripted) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return &dynamodb.DescribeTableOutput{Table: &tabletypes.TableDescription{LatestStreamArn: s.arn, LatestStreamLabel: aws.String("label")}}, s.err
+}
+
+func (s *scripted) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+	first := 0
+	_, _ = fmt.Sscanf(aws.ToString(in.ExclusiveStartShardId), "shard %d", &first)
+	out := &types.StreamDescription{}
+	for i := first + 1; i <= min(first+3, 7); i++ {
+		shard := types.Shard{ShardId: aws.String(fmt.Sprint("shard ", i)), SequenceNumberRange: &types.SequenceNumberRange{EndingSequenceNumber: aws.String("9")}}
+		if i > 1 {
+			shard.ParentShardId = aws.String(fmt.Sprint("shard ", i-1))
+		}
+		out.Shards = append(out.Shards, shard)
+	}
+	if first+3 < 7 {
+		out.LastEvaluatedShardId = out.Shards[len(out.Shards)-1].ShardId
+	}
+	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: out}, nil
+}
+
+func (s *scripted) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+	s.opened = in
+	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String("iterator")}, s.err
+}
+
+func (s *scripted) GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
+	return &dynamodbstreams.GetRecordsOutput{NextShardIterator: s.next}, s.err
+}
+
+func TestShardsAreReadInAllPages(t *testing.T) {
+	s := &scripted{arn: aws.String("arn")}
+	listing, err := NewSource(s, s, "t").Shards(t.Context())
+	if err != nil || len(listing.Shards) != 7 || listing.Label != "label" {
+		t.Fatal(listing, err)
+	}
+	if last := listing.Shards[6]; last != (Shard{ID: "shard 7", Parent: "shard 6"}) {
+		t.Errorf("the last is %v", last)
+	}
+}
+
+func TestWithoutAStream(t *testing.T) {
+	for why, s := range map[string]*scripted{
+		"it was never switched on": {},
+		"there is no table":        {err: &tabletypes.ResourceNotFoundException{}},
+	} {
+		if _, err := NewSource(s, s, "t").Shards(t.Context()); !errors.Is(err, ErrNoStream) {
+			t.Errorf("%s: %v", why, err)
+		}
+		if err := (&Consumer{Source: NewSource(s, s, "t")}).Run(t.Context()); !errors.Is(err, ErrNoStream) {
+			t.Errorf("%s: run: %v", why, err)
+		}
+	}
+}
+
+// A shard is opened behind its checkpoint or at its oldest record, never at the latest.
+func TestWhereAShardIsOpened(t *testing.T) {
+	s := &scripted{arn: aws.String("arn")}
+	source := NewSource(s, s, "t")
+	if _, err := source.Open(t.Context(), "label", "x", ""); !errors.Is(err, ErrGone) {
+		t.Errorf("a shard of a stream that was never listed: %v", err)
+	}
+	if _, err := source.Shards(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[string]types.ShardIteratorType{
+		"": types.ShardIteratorTypeTrimHorizon, "17": types.ShardIteratorTypeAfterSequenceNumber,
+	} {
+		if _, err := source.Open(t.Context(), "label", "x", after); err != nil {
+			t.Fatal(err)
+		}
+		if s.opened.ShardIteratorType != want || aws.ToString(s.opened.SequenceNumber) != after {
+			t.Errorf("after %q: %+v", after, s.opened)
+		}
+	}
+}
+
+func TestErrorsOfAStream(t *testing.T) {
+	for _, row := range []struct{ err, want error }{
+		{&types.ExpiredIteratorException{}, ErrExpired},
+		{&types.TrimmedDataAccessException{}, ErrTrimmed},
+		{&types.ResourceNotFoundException{}, ErrGone},
+	} {
+		s := &scripted{arn: aws.String("arn"), err: row.err}
+		if _, err := NewSource(s, s, "t").Read(t.Context(), "label", "i"); !errors.Is(err, row.want) {
+			t.Errorf("%T: %v", row.err, err)
+		}
+	}
+}
+
+// Each type of value comes over as it is.
+func TestValues(t *testing.T) {
+	from := map[string]types.AttributeValue{
+		"s": &types.AttributeValueMemberS{Value: "x"}, "n": &types.AttributeValueMemberN{Value: "1"},
+		"b": &types.AttributeValueMemberB{Value: []byte{1}}, "bool": &types.AttributeValueMemberBOOL{Value: true},
+		"null": &types.AttributeValueMemberNULL{Value: true}, "ss": &types.AttributeValueMemberSS{Value: []string{"x"}},
+		"ns": &types.AttributeValueMemberNS{Value: []string{"1"}}, "bs": &types.AttributeValueMemberBS{Value: [][]byte{{1}}},
+		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberS{Value: "y"}}},
+		"m": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"k": &types.AttributeValueMemberN{Value: "2"}}},
+	}
+	want := map[string]tabletypes.AttributeValue{
+		"s": &tabletypes.AttributeValueMemberS{Value: "x"}, "n": &tabletypes.AttributeValueMemberN{Value: "1"},
+		"b": &tabletypes.AttributeValueMemberB{Value: []byte{1}}, "bool": &tabletypes.AttributeValueMemberBOOL{Value: true},
+		"null": &tabletypes.AttributeValueMemberNULL{Value: true}, "ss": &tabletypes.AttributeValueMemberSS{Value: []string{"x"}},
+		"ns": &tabletypes.AttributeValueMemberNS{Value: []string{"1"}}, "bs": &tabletypes.AttributeValueMemberBS{Value: [][]byte{{1}}},
+		"l": &tabletypes.AttributeValueMemberL{Value: []tabletypes.AttributeValue{&tabletypes.AttributeValueMemberS{Value: "y"}}},
+		"m": &tabletypes.AttributeValueMemberM{Value: map[string]tabletypes.AttributeValue{"k": &tabletypes.AttributeValueMemberN{Value: "2"}}},
+	}
+	got := recordOf("l", types.StreamRecord{NewImage: from, SequenceNumber: aws.String("7")})
+	private := cmpopts.IgnoreUnexported(
+		tabletypes.AttributeValueMemberS{}, tabletypes.AttributeValueMemberN{}, tabletypes.AttributeValueMemberB{}, tabletypes.AttributeValueMemberBOOL{},
+		tabletypes.AttributeValueMemberNULL{}, tabletypes.AttributeValueMemberSS{}, tabletypes.AttributeValueMemberNS{}, tabletypes.AttributeValueMemberBS{},
+		tabletypes.AttributeValueMemberL{}, tabletypes.AttributeValueMemberM{})
+	if diff := cmp.Diff(want, got.New, private); diff != "" {
+		t.Error(diff)
+	}
+	if got.Old != nil || got.Position != PositionOf("l", "7") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The stream is asked where the table is, but for AWS, which has another address for streams.
+func TestWhereTheStreamIsAsked(t *testing.T) {
+	for endpoint, copied := range map[string]bool{"http://127.0.0.1:8000": true, "https://dynamodb.eu-west-1.amazonaws.com": false} {
+		from := dynamodb.New(dynamodb.Options{
+			Region: "eu-west-1", BaseEndpoint: aws.String(endpoint), Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		})
+		options := NewClient(from).Options()
+		if (options.BaseEndpoint != nil) != copied || options.Region != "eu-west-1" || options.Credentials == nil {
+			t.Errorf("%s: %+v", endpoint, options)
+		}
+	}
+}

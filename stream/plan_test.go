@@ -1,0 +1,228 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// told is actions in words.
+func told(a actions) string {
+	var words []string
+	for _, shard := range a.leave {
+		words = append(words, "leave "+shard)
+	}
+	for _, gap := range a.gaps {
+		words = append(words, strings.TrimSpace("gap "+gap.Shard))
+	}
+	for _, lease := range a.create {
+		word := "create " + lease.Shard
+		if !lease.CaughtUp.IsZero() {
+			word += " caught up"
+		}
+		words = append(words, word)
+	}
+	for _, lease := range a.lost {
+		words = append(words, "end "+lease.Shard)
+	}
+	if a.begin {
+		words = append(words, "begin")
+	}
+	for _, lease := range a.take {
+		words = append(words, "take "+lease.Shard)
+	}
+	return strings.Join(words, ", ")
+}
+
+// leasesOf reads "shard owner" and "shard -" and "shard ended", each with ">parent" if it has one.
+func leasesOf(lines ...string) []Lease {
+	var leases []Lease
+	for _, line := range lines {
+		name, state, _ := strings.Cut(line, " ")
+		shard, parent, _ := strings.Cut(name, ">")
+		lease := Lease{Shard: shard, Parent: parent, Owner: state, Counter: 1, CaughtUp: testNow}
+		switch state {
+		case "-":
+			lease.Owner = ""
+		case "ended":
+			lease.Owner, lease.Ended = "", true
+		}
+		leases = append(leases, lease)
+	}
+	return leases
+}
+
+func listingOf(label string, shards ...string) *Listing {
+	listing := &Listing{Label: label}
+	for _, name := range shards {
+		shard, parent, _ := strings.Cut(name, ">")
+		listing.Shards = append(listing.Shards, Shard{ID: shard, Parent: parent})
+	}
+	return listing
+}
+
+func TestDecide(t *testing.T) {
+	begun := State{Label: "now"}
+	for _, row := range []struct {
+		why     string
+		leases  []Lease
+		listing *Listing
+		state   State
+		absent  string // a shard that was not listed twice
+		stale   string // a lease that was not renewed
+		held    string
+		want    string
+	}{
+		{why: "nothing is there to do", want: ""},
+		{why: "at the very first, oldest shards have their turn, and that is no gap",
+			listing: listingOf("now", "a>gone", "b>a", "c"), want: "create a, create c, begin"},
+		{why: "a stream is begun only once", listing: listingOf("now", "a"), leases: leasesOf("a me"), held: "a", state: begun, want: ""},
+		{why: "another stream than before, where counts were complete", listing: listingOf("now", "a"),
+			state: State{Label: "then", Complete: true}, want: "gap, create a, begin"},
+		{why: "another stream than before, where they were not", listing: listingOf("now", "a"), state: State{Label: "then"}, want: "create a, begin"},
+		{why: "counted before any stream was read: the reader of a shard finds out whether that is long ago", listing: listingOf("now", "a"),
+			state: State{Complete: true}, want: "create a, begin"},
+		{why: "children wait for their parent", listing: listingOf("now", "a", "b>a", "c>b"), leases: leasesOf("a me"), held: "a", state: begun, want: ""},
+		{why: "children of a parent that ended, caught up where it was", listing: listingOf("now", "a", "b>a", "c>a"), leases: leasesOf("a ended"),
+			state: begun, want: "create b caught up, create c caught up"},
+		{why: "a parent that ended explains its child also when it is gone", listing: listingOf("now", "b>a"), leases: leasesOf("a ended"),
+			state: begun, want: "create b caught up"},
+		{why: "a shard whose parent went without ever having a lease", listing: listingOf("now", "a", "c>b"), leases: leasesOf("a me"), held: "a",
+			state: begun, want: "gap c, create c"},
+		{why: "a shard missing from one listing may be listed in the next; it is left alone", listing: listingOf("now", "b"), leases: leasesOf("a -", "b me"),
+			held: "b", state: begun, want: ""},
+		{why: "a shard that is gone, free", listing: listingOf("now", "b>a"), leases: leasesOf("a -"), absent: "a", state: begun,
+			want: "gap a, create b, end a"},
+		{why: "a shard that is gone, of this process: first it stops reading", listing: listingOf("now", "b>a"), leases: leasesOf("a me"), absent: "a",
+			held: "a", state: begun, want: "leave a"},
+		{why: "a shard that is gone, of a live process: that is its business", listing: listingOf("now", "b>a"), leases: leasesOf("a other"), absent: "a",
+			state: begun, want: ""},
+		{why: "free leases are taken", leases: leasesOf("a -", "b -"), want: "take a, take b"},
+		{why: "leases of the dead are taken", leases: leasesOf("a other"), stale: "a", want: "take a"},
+		{why: "a lease of this process, which does not know of it, is taken up again", leases: leasesOf("a me"), want: "take a"},
+		{why: "no more than a fair share", leases: leasesOf("a other", "b -", "c -", "d -"), want: "take b, take c"},
+		{why: "the last of an odd number goes to whoever comes first", leases: leasesOf("a other", "b -", "c me"), held: "c", want: "take b"},
+		{why: "one at a time from who has clearly more", leases: leasesOf("a other", "b other", "c other"), want: "take a"},
+		{why: "not from who has one more", leases: leasesOf("a other", "b other", "c me"), held: "c", want: ""},
+		{why: "from the richest", leases: leasesOf("a x", "b y", "c y", "d y", "e me"), held: "e", want: "take b"},
+		{why: "not what has ended", leases: leasesOf("a ended"), want: ""},
+	} {
+		v := view{me: "me", now: testNow, expiry: time.Minute, leases: row.leases, listing: row.listing, state: row.state,
+			held: map[string]bool{}, sightings: map[string]sighting{}, absent: map[string]int{}}
+		for _, lease := range row.leases {
+			v.sightings[lease.Shard] = sighting{since: testNow}
+		}
+		if row.listing != nil {
+			v.absent = miss(nil, row.leases, *row.listing)
+		}
+		if row.stale != "" {
+			v.sightings[row.stale] = sighting{since: testNow.Add(-time.Minute)}
+		}
+		if row.absent != "" {
+			v.absent[row.absent] = absences
+		}
+		if row.held != "" {
+			v.held[row.held] = true
+		}
+		if got := told(decide(v)); got != row.want {
+			t.Errorf("%s: %q, want %q", row.why, got, row.want)
+		}
+	}
+}
+
+// A lease expires by how long the observer has seen it unchanged.
+func TestSight(t *testing.T) {
+	later := testNow.Add(time.Minute)
+	seen := sight(nil, []Lease{{Shard: "a", Owner: "x", Counter: 7}}, testNow)
+	for _, row := range []struct {
+		why   string
+		lease Lease
+		since time.Time
+	}{
+		{"unchanged", Lease{Shard: "a", Owner: "x", Counter: 7, CaughtUp: later}, testNow},
+		{"renewed", Lease{Shard: "a", Owner: "x", Counter: 8}, later},
+		{"taken by another", Lease{Shard: "a", Owner: "y", Counter: 7}, later},
+		{"never seen", Lease{Shard: "b", Owner: "x", Counter: 7}, later},
+	} {
+		if got := sight(seen, []Lease{row.lease}, later)[row.lease.Shard].since; !got.Equal(row.since) {
+			t.Errorf("%s: since %s, want %s", row.why, got, row.since)
+		}
+	}
+}
+
+func TestWorkedOff(t *testing.T) {
+	early, late := testNow.Add(-time.Minute), testNow
+	for _, row := range []struct {
+		why    string
+		leases []Lease
+		want   time.Time
+	}{
+		{"no lease says anything", nil, time.Time{}},
+		{"one shard", []Lease{{CaughtUp: late}}, late},
+		{"the one that lags most", []Lease{{CaughtUp: late}, {CaughtUp: early}}, early},
+		{"one of which nothing is known", []Lease{{CaughtUp: late}, {}}, time.Time{}},
+		{"ended ones count no more", []Lease{{CaughtUp: early, Ended: true}, {CaughtUp: late}, {Ended: true}}, late},
+	} {
+		if got, known := WorkedOff(row.leases); !got.Equal(row.want) || known == row.want.IsZero() {
+			t.Errorf("%s: %s, %v", row.why, got, known)
+		}
+	}
+}
+
+// What a row of answers makes known.
+func TestProgress(t *testing.T) {
+	record := func(sequence string, at time.Time) Record { return Record{Sequence: sequence, Created: at} }
+	before := progress{checkpoint: "1", caughtUp: testNow}
+	ask := func(seconds int) time.Time { return testNow.Add(time.Duration(seconds) * time.Second) }
+	for _, row := range []struct {
+		why  string
+		got  progress
+		want string
+	}{
+		{"a record: all before its second", before.through(record("2", ask(5)), 0), "2 +4s"},
+		{"an older record takes nothing back", before.through(record("2", ask(-5)), 1), "2 +0s"},
+		{"one empty answer proves nothing", before.quiet(ask(5)), "1 +0s"},
+		{"two do, as of the first", before.quiet(ask(5)).quiet(ask(6)), "1 +5s"},
+		{"a record between them begins anew", before.quiet(ask(5)).through(record("2", ask(0)), 0).quiet(ask(6)), "2 +0s"},
+		{"the oldest record again: nothing is known", before.fromHorizon(), " unknown"},
+		{"what was counted otherwise is worked off", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
+		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}), " unknown"},
+	} {
+		got := row.got.checkpoint + " unknown"
+		if !row.got.caughtUp.IsZero() {
+			got = fmt.Sprintf("%s +%v", row.got.checkpoint, row.got.caughtUp.Sub(testNow))
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", row.why, got, row.want)
+		}
+	}
+}
+
+// That records may be missing is noticed once, when what is known falls out of reach.
+func TestOutOfReach(t *testing.T) {
+	reach := retention - retentionMargin
+	for _, row := range []struct {
+		why   string
+		lease Lease
+		after time.Duration
+		lost  bool
+	}{
+		{"within reach", Lease{CaughtUp: testNow}, reach - time.Second, false},
+		{"out of reach", Lease{CaughtUp: testNow}, reach, true},
+		{"never known: it is read from the oldest on, and nobody was promised anything", Lease{}, 2 * reach, false},
+	} {
+		p, lost := resume(row.lease, State{}).outOfReach(testNow.Add(row.after))
+		if lost != row.lost {
+			t.Errorf("%s: %v", row.why, lost)
+		}
+		if _, again := p.outOfReach(testNow.Add(row.after)); again {
+			t.Errorf("%s: told twice", row.why)
+		}
+		if lost && !p.onto(row.lease).CaughtUp.IsZero() {
+			t.Errorf("%s: the next one to take up the lease would tell it again", row.why)
+		}
+	}
+}
