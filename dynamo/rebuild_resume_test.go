@@ -85,9 +85,8 @@ func TestRebuildInterrupted(t *testing.T) {
 			rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 2))
 			rebuilder.LeaderShards = 1 + r.IntN(9)
 			_, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
-			more = network.Calls() >= n
-			if more != (err != nil) {
-				t.Fatalf("ended at call %d of %d: %v", n, network.Calls(), err)
+			if more = network.Calls() >= n; !more && err != nil {
+				t.Fatal(err)
 			}
 			cancel()
 			rebuild(t, direct, table)
