@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
 # Debian the latter are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test lint vuln bench clean
+.PHONY: run build lambda generate explorer provision-engine provision test torture lint vuln bench clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -42,6 +42,10 @@ provision: provision-engine
 test: provision lint
 	web/explorer/check.sh
 	@internal/provision/test.sh
+
+# What is random, for much longer: thousands of seeds of the simulated stream, hundreds of killed processes.
+torture: provision
+	TALKBACK_TORTURE=1 go test -race -timeout 60m -v -run 'Simulation|Killed' ./stream ./command
 
 # What gofmt, go vet and staticcheck find.
 lint:
