@@ -45,7 +45,7 @@ test: provision lint
 
 # What is random, for much longer: thousands of seeds of the simulated stream, hundreds of killed processes.
 torture: provision
-	TALKBACK_TORTURE=1 go test -race -timeout 60m -v -run 'Simulation|Killed' ./stream ./command
+	TALKBACK_TORTURE=1 go test -count 1 -timeout 60m -v -run 'Simulation|Killed' ./stream ./command
 
 # What gofmt, go vet and staticcheck find.
 lint:

@@ -47,7 +47,8 @@ type Consumer struct {
 	Handler Handler
 	// Logger is told what goes wrong, by positions and keys.
 	Logger *slog.Logger
-	// OnGap is told of each gap that this process found, after it was recorded; nil for nobody.
+	// OnGap is told of each gap that this process found, after it was recorded; nil for nobody. It is called by several
+	// goroutines, which read no further until it returns.
 	OnGap func(Gap)
 
 	// Poll is the time between two reads of a shard. 0: DefaultPoll.
@@ -156,7 +157,7 @@ func (c *Consumer) gap(ctx context.Context, gap Gap) error {
 }
 
 func (c *Consumer) tell(gap Gap) {
-	c.Logger.Error("records of the stream were lost, so that what was counted from it may be wrong; everything has to be counted again",
+	c.Logger.Error("what is counted from the stream may be wrong, until everything is counted again",
 		"shard", gap.Shard, "reason", gap.Reason)
 	if c.OnGap != nil {
 		c.OnGap(gap)

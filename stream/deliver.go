@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/talkback/talkback/comment"
 )
 
@@ -54,13 +56,20 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 	return failures, done, nil
 }
 
-// passes tells whether the same records may be worked off later.
+// passes tells whether the same records may be worked off later. A call to AWS that failed is hardly the fault of a record,
+// unless AWS says that what was asked is not valid: a permission or a credential that is missing would else have everything
+// given up.
 func passes(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:
 		return true
 	}
-	return false
+	var call *smithy.OperationError
+	var api smithy.APIError
+	if !errors.As(err, &call) {
+		return false
+	}
+	return !errors.As(err, &api) || api.ErrorCode() != "ValidationException" && api.ErrorCode() != "TransactionCanceledException"
 }
 
 // try makes an error of a panic.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/stream"
 )
@@ -38,6 +40,11 @@ func (p *picky) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
+// called is how the SDK says that AWS refused a call.
+func called(code string) error {
+	return fmt.Errorf("count: %w", &smithy.OperationError{OperationName: "TransactWriteItems", Err: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}})
+}
+
 func TestDeliver(t *testing.T) {
 	poison, busy := errors.New("the words of a customer"), comment.Errorf(comment.Throttled, "busy")
 	for _, row := range []struct {
@@ -55,6 +62,9 @@ func TestDeliver(t *testing.T) {
 		{"all are poison", picky{errors: map[string]error{"a": poison, "b": poison, "c": poison, "d": poison, "e": poison, "f": poison, "g": poison, "h": poison}},
 			"abcdefgh", 8, "", false},
 		{"the table is busy", picky{errors: map[string]error{"f": busy}}, "", 0, "", true},
+		{"AWS does not let us", picky{errors: map[string]error{"f": called("AccessDeniedException")}}, "", 0, "", true},
+		{"AWS finds what is asked invalid", picky{errors: map[string]error{"f": called("ValidationException")}}, "f", 8, "abcdegh", false},
+		{"credentials cannot be had", picky{errors: map[string]error{"f": &smithy.OperationError{Err: errors.New("expired")}}}, "", 0, "", true},
 		{"poison, and busy behind it", picky{errors: map[string]error{"b": poison, "f": busy}}, "b", 5, "acde", true},
 	} {
 		t.Run(row.why, func(t *testing.T) {

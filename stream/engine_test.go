@@ -15,7 +15,9 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -245,6 +247,9 @@ func TestPoison(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if state.Complete || state.Gap == nil {
+			t.Errorf("nobody is told that counts may be wrong: %+v", state)
+		}
 		asides, err := b.leases.Asides(t.Context(), state.Label)
 		if err != nil || len(asides) != 1 || asides[0].Key != "PK=item 1 SK=x" || strings.Contains(asides[0].Reason, "0007") {
 			t.Errorf("%+v, %v", asides, err)
@@ -292,6 +297,56 @@ func TestMarkComplete(t *testing.T) {
 		}
 		if err := stream.MarkComplete(t.Context(), b.leases, state, time.Now()); err != nil {
 			t.Errorf("a gap known before: %v", err)
+		}
+	})
+}
+
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is worked off all the same.
+func TestBadNetwork(t *testing.T) {
+	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
+	b.write(0, 50)
+	r, direct := commenttest.Rand(t), b.client
+	var network *faulttest.Network
+	b.client, network = faulttest.Under(direct, func(int) faulttest.Fault {
+		if r.IntN(5) == 0 {
+			return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	b.leases = dynamo.NewLeases(b.client, b.table)
+	first, second := b.consumer(h), b.consumer(h)
+	stopFirst, stopSecond := b.run(first), b.run(second)
+	b.client = direct
+	b.drain(first)
+	stopFirst()
+	b.write(50, 60)
+	b.drain(second)
+	stopSecond()
+	h.wantAll(t, 60)
+	if network.Calls() < 50 {
+		t.Errorf("the network had %d calls", network.Calls())
+	}
+}
+
+// The consumer and the counter together: what is counted is what is there.
+func TestCounting(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, r := newBench(t, endpoint), commenttest.Rand(t)
+		c := b.consumer(dynamo.NewCounter(b.client, b.table))
+		stop := b.run(c)
+		store, want := dynamo.NewStore(b.client, b.table), 30
+		for range want {
+			added := commenttest.Random(r, "p")
+			added.Version, added.UpdatedAt = 1, nil
+			if _, err := store.Add(t.Context(), added, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.drain(c)
+		stop()
+		stats, _, err := store.StatsOf(t.Context(), []string{"p"})
+		if got := stats["p"].Counts(comment.Filter{}).Total(); got != want || err != nil {
+			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
 		}
 	})
 }

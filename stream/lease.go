@@ -21,7 +21,7 @@ type Lease struct {
 	Ended bool
 	// CaughtUp is a time before which every change in this shard was worked off. Zero: unknown.
 	CaughtUp time.Time
-	// Aside is how many records of the shard were set aside.
+	// Aside is how often records of the shard were set aside; one may have been so again after a restart.
 	Aside int
 }
 
@@ -54,7 +54,7 @@ type State struct {
 	Gap *Gap
 }
 
-// Gap is that records were dropped before they were read.
+// Gap is that records were dropped before they were read, or that one was set aside.
 type Gap struct {
 	// Found is when that was noticed.
 	Found time.Time
@@ -127,7 +127,7 @@ func sameGap(a, b *Gap) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Found.Equal(b.Found) && a.Shard == b.Shard
+	return a.Found.Equal(b.Found) && a.Shard == b.Shard && a.Reason == b.Reason
 }
 
 // recordGap writes a gap into the state.

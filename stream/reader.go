@@ -242,6 +242,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	return err
 }
 
+// setAside keeps a record where it is found. What is counted lacks it, as it lacks what was dropped.
 func (r *reader) setAside(ctx context.Context, failure Failure) error {
 	aside := Aside{
 		Shard: r.status().Shard, Position: failure.Record.Position, Key: failure.Record.Key(), Reason: failure.Reason, Found: time.Now(),
@@ -251,11 +252,14 @@ func (r *reader) setAside(ctx context.Context, failure Failure) error {
 	}
 	r.Logger.Error("a record of the stream cannot be worked off and was set aside",
 		"shard", aside.Shard, "position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
-	return nil
+	return r.gap(ctx, Gap{Found: aside.Found, Shard: aside.Shard, Reason: "a record was set aside at " + string(aside.Position)})
 }
 
+// errChildless is that a shard was closed and no other is listed that goes on from it.
+var errChildless = errors.New("what follows a closed shard is not listed yet")
+
 // close makes leases of the shards that come after this one, which ends only then: all that is still to be read is behind
-// a lease that has not ended. A shard is closed a moment before its children are listed.
+// a lease that has not ended. A shard may be closed a moment before its children are listed.
 func (r *reader) close(ctx context.Context) (ended bool, err error) {
 	listing, err := r.Source.Shards(ctx)
 	if err != nil || listing.Label != r.label {
@@ -269,7 +273,10 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 			return false, err
 		}
 	}
-	return len(children) > 0, nil
+	if len(children) == 0 {
+		return false, errChildless
+	}
+	return true, nil
 }
 
 func (r *reader) advance(step func(progress) progress) {

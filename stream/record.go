@@ -65,6 +65,7 @@ func (r Record) Key() string {
 type Handler interface {
 	// Handle works off records in their order, all of them unless it returns an error. It may get a record again, after
 	// later ones too, and at the same time as another process does. An error of the kinds Throttled, Unavailable, Timeout
-	// or Canceled may pass; any other is the fault of a record.
+	// or Canceled may pass, and so may one of a call to AWS that it did not refuse as invalid; any other is the fault of a
+	// record.
 	Handle(ctx context.Context, records []Record) error
 }

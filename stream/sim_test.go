@@ -22,9 +22,10 @@ type simRecord struct {
 	Record
 	key     int
 	made    time.Time // when the change was really made
-	settled bool      // handed over with success, or kept aside
+	settled bool      // handed over with success
 	poison  bool
 	alone   bool // was tried alone, so that it may be given up
+	aside   bool // was kept aside
 	trimmed bool
 	counted bool // otherwise, by a rebuild
 }
@@ -43,6 +44,7 @@ type simShard struct {
 type world struct {
 	mu      sync.Mutex
 	seed    uint64
+	label   string
 	silent  bool // drops records without a word
 	faulty  bool
 	shards  []*simShard
@@ -52,12 +54,13 @@ type world struct {
 	next    int
 	broken  []string // violations
 	swaps   int
+	reads   int
 }
 
 const simLabel = "2026-01-01T00:00:00.000"
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, leases: map[string]Lease{}, faulty: true}
+	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, faulty: true}
 	w.shards = []*simShard{{Shard: Shard{ID: "s0", Parent: "long gone"}, to: keys, open: true, listed: true}}
 	return w
 }
@@ -81,7 +84,7 @@ func (w *world) change(key int, poison bool) {
 	w.next++
 	r := &simRecord{key: key, made: time.Now(), poison: poison}
 	r.Sequence = strconv.Itoa(w.next)
-	r.Position = PositionOf(simLabel, r.Sequence)
+	r.Position = PositionOf(w.label, r.Sequence)
 	r.Created = r.made.Truncate(time.Second)
 	r.Keys = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(key)}}
 	for _, s := range w.shards {
@@ -127,7 +130,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 
 // excused tells whether it is known, to whoever reads counts, that they may lack a record.
 func (w *world) excused(r *simRecord) bool {
-	return r.settled || r.trimmed && (!w.state.Complete || r.counted)
+	return r.settled || (r.trimmed || r.aside) && (!w.state.Complete || r.counted)
 }
 
 // firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
@@ -258,8 +261,9 @@ func (p *process) call(ctx context.Context, name string, effect func() error) er
 
 // Shards lists.
 func (p *process) Shards(ctx context.Context) (Listing, error) {
-	listing := Listing{Label: simLabel}
+	var listing Listing
 	err := p.call(ctx, "list", func() error {
+		listing.Label = p.label
 		for _, s := range p.shards {
 			if s.listed {
 				listing.Shards = append(listing.Shards, s.Shard)
@@ -309,6 +313,7 @@ func (p *process) Open(ctx context.Context, _, shard, after string) (iterator st
 // Read reads up to 7 records.
 func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, err error) {
 	err = p.call(ctx, "read", func() error {
+		p.reads++
 		number, _ := strconv.Atoi(iterator)
 		s, at := p.iterators[number].shard, p.iterators[number].at
 		switch {
@@ -398,7 +403,7 @@ func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
 		for _, history := range p.history {
 			for _, r := range history {
 				if r.Position == aside.Position {
-					if r.settled = true; !r.poison {
+					if r.aside = true; !r.poison {
 						p.violate("record %s was set aside without a reason", r.Sequence)
 					}
 				}

@@ -39,7 +39,7 @@ func (w *worker) turn(ctx context.Context) error {
 		return err
 	}
 	if v.listing != nil && v.listing.Label != w.label {
-		w.changeStream()
+		w.changeStream(v.listing.Label)
 		return nil
 	}
 	if err := w.act(ctx, v, decide(v)); err != nil {
@@ -71,10 +71,10 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	return v, err
 }
 
-// changeStream gives up the old stream, of which nothing can be known to be complete any more.
-func (w *worker) changeStream() {
+// changeStream gives up the old stream for another one.
+func (w *worker) changeStream(label string) {
 	w.stop()
-	w.label, w.looked, w.sightings, w.absent = "", time.Time{}, nil, nil
+	w.label, w.looked, w.sightings, w.absent = label, time.Time{}, nil, nil
 	w.rouse()
 }
 

@@ -115,6 +115,7 @@ var doors = []struct {
 	why        string
 }{
 	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
+	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},

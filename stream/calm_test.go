@@ -1,0 +1,121 @@
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// alone runs one process without faults in a simulated world.
+func alone(t *testing.T, during func(t *testing.T, w *world, c *Consumer)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(0)
+		w.faulty = false
+		p := &process{world: w, name: "alone", calls: map[string]int{}}
+		c := &Consumer{Source: p, Leases: p, Journal: p, Handler: p, Logger: slog.New(slog.DiscardHandler)}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		time.Sleep(10 * time.Second)
+		during(t, w, c)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		for _, violation := range w.broken {
+			t.Error(violation)
+		}
+	})
+}
+
+func (w *world) tally(what func()) (swaps, reads int) {
+	w.mu.Lock()
+	swaps, reads = w.swaps, w.reads
+	w.mu.Unlock()
+	what()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.swaps - swaps, w.reads - reads
+}
+
+// Each write of a lease is a change that is read, and makes for no further write.
+func TestAStreamAtRestIsReadGently(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, c *Consumer) {
+		swaps, reads := w.tally(func() { time.Sleep(10 * time.Minute) })
+		if swaps < 250 || swaps > 350 || reads < 2000 || reads > 2400 {
+			t.Errorf("in ten minutes %d writes of leases and %d reads", swaps, reads)
+		}
+		lag, known := c.Status()[0].Lag(time.Now())
+		if !known || lag > 3*DefaultPoll {
+			t.Errorf("it lags by %s (known: %v)", lag, known)
+		}
+	})
+}
+
+// Under load a lease is written no more often than at rest.
+func TestCheckpointsAreRare(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, _ *Consumer) {
+		swaps, _ := w.tally(func() {
+			for range 600 {
+				w.mu.Lock()
+				w.change(0, false)
+				w.mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+		if swaps > 40 {
+			t.Errorf("in a minute %d writes of leases", swaps)
+		}
+	})
+}
+
+// Drain returns when what was written before is worked off, and not earlier.
+func TestDrain(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, c *Consumer) {
+		for range 20 {
+			w.mu.Lock()
+			for range 50 {
+				w.change(0, false)
+			}
+			last := w.history[0][len(w.history[0])-1]
+			w.mu.Unlock()
+			time.Sleep(time.Nanosecond)
+			if err := c.Drain(t.Context(), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			w.mu.Lock()
+			if !last.settled {
+				t.Error("drained before the last change was worked off")
+			}
+			w.mu.Unlock()
+		}
+	})
+}
+
+// A stream that was switched off and on is another one: what lies between is lost, and all of the new one is read.
+func TestAnotherStream(t *testing.T) {
+	alone(t, func(t *testing.T, w *world, c *Consumer) {
+		w.mu.Lock()
+		w.state.Complete, w.state.Since = true, time.Now()
+		w.state.Version++
+		w.label, w.leases = "later", map[string]Lease{}
+		w.shards = append(w.shards, &simShard{Shard: Shard{ID: "new"}, to: keys, open: true, listed: true})
+		w.shards[0].listed, w.shards[0].open = false, false
+		w.history = [keys][]*simRecord{}
+		w.change(0, false)
+		changed := w.history[0][0]
+		w.mu.Unlock()
+		time.Sleep(time.Minute)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !changed.settled || w.state.Label != "later" {
+			t.Errorf("the new stream is not read: %+v", w.state)
+		}
+		if w.state.Complete || w.state.Gap == nil || !strings.Contains(w.state.Gap.Reason, "another stream") {
+			t.Errorf("no gap is recorded: %+v", w.state)
+		}
+	})
+}
