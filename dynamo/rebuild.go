@@ -283,6 +283,11 @@ func (r *rebuilding) passed(segment, items, products int, next item) {
 
 // end says that all is done.
 func (r *rebuilding) end(ctx context.Context) error {
+	if r.settings.was != 0 { // the index is a moment behind those that moved last
+		if err := waitFor(ctx, r.pace.secondLook); err != nil {
+			return err
+		}
+	}
 	if err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return leaderSettings{shards: s.shards} }); err != nil {
 		return err
 	}

@@ -40,6 +40,7 @@ type hold struct {
 // holdsAt tells whether the hold is to be respected.
 func (h hold) holdsAt(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
 
+// String is the hold as the table keeps it.
 func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10) + "/" + h.owner }
 
 func parseHold(text string) (hold, error) {
