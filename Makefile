@@ -43,9 +43,9 @@ test: provision lint
 	web/explorer/check.sh
 	@internal/provision/test.sh
 
-# The simulated stream with ten times the seeds.
-torture:
-	TALKBACK_TORTURE=1 go test -count 1 -run TestSimulation ./stream
+# What is random, for much longer: thousands of seeds of the simulated stream, hundreds of killed processes.
+torture: provision
+	TALKBACK_TORTURE=1 go test -count 1 -timeout 60m -v -run 'Simulation|Killed' ./stream ./command
 
 # What gofmt, go vet and staticcheck find.
 lint:

@@ -47,14 +47,20 @@ type api struct {
 // newAPI starts the service on an engine.
 func newAPI(tb testing.TB, endpoint string) *api {
 	tb.Helper()
+	a := &api{tb: tb, session: newSession(tb, endpoint)}
+	a.markCounted()
+	a.useClient(a.session.Client)
+	return a
+}
+
+// newSession makes a table on an engine.
+func newSession(tb testing.TB, endpoint string) *command.Session {
+	tb.Helper()
 	session := &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(tb), Address: endpoint}
 	if err := dynamo.CreateTable(tb.Context(), session.Client, session.Table); err != nil {
 		tb.Fatal(err)
 	}
-	a := &api{tb: tb, session: session}
-	a.markCounted()
-	a.useClient(session.Client)
-	return a
+	return session
 }
 
 // markCounted says of a fresh table what the program says of it at the start: nothing is left to be counted.

@@ -1,8 +1,22 @@
 package command_test
 
 import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
 )
 
 // shelf are the products that writes are spread over.
@@ -33,5 +47,118 @@ func (s *scribe) checkCounted() {
 	}
 	for language := range languages {
 		s.checkLeaders(s.model, language, 20)
+	}
+}
+
+// follows tells how far the statistics follow the table, as the program tells it.
+type follows struct{ *dynamo.Leases }
+
+// WorkedOff implements dynamo.WorkedOff.
+func (f follows) WorkedOff(ctx context.Context) (time.Time, bool, error) {
+	upTo, known, state, err := f.Leases.WorkedOff(ctx)
+	return upTo, known && state.Complete, err
+}
+
+// consume counts in this process, over a client, until it is told to stop.
+func (a *api) consume(client *dynamodb.Client) (stop func()) {
+	leases := dynamo.NewLeases(client, a.session.Table)
+	consumer := &stream.Consumer{
+		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
+		Leases: leases, Journal: leases, Handler: dynamo.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
+		Poll: time.Millisecond, Beat: 10 * time.Millisecond, Expiry: 100 * time.Millisecond,
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := consumer.Run(ctx); err != nil {
+			a.tb.Error(err)
+		}
+	})
+	return sync.OnceFunc(func() { cancel(); running.Wait() })
+}
+
+// After any mutations, all that is asked of a product has the answer that the model has, once they are counted: by
+// consumers that come and go in between.
+func TestRandomWritesAreCounted(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		a := newAPI(t, endpoint)
+		a.workedOff = follows{dynamo.NewLeases(a.session.Client, a.session.Table)}
+		a.useClient(a.session.Client)
+		s := newScribe(a)
+		stop := a.consume(a.session.Client)
+		defer func() { stop() }()
+		for range 6 {
+			for range 15 {
+				s.writeAnywhere()
+				if s.random.IntN(8) == 0 {
+					stop()
+					stop = a.consume(a.session.Client)
+				}
+			}
+			a.drained(time.Now())
+			s.checkLeaders(s.model, "", 20)
+			for range 3 {
+				s.product = shelf[s.random.IntN(len(shelf))]
+				l := s.question()
+				a.walk(l, false, s.model.List(l.product, mustNormalize(t, l.filter), l.order))
+			}
+		}
+		s.checkCounted()
+	})
+}
+
+// Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is exact.
+func TestCountingThroughEveryFault(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
+	for _, fault := range faulttest.Kinds {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t, endpoint)
+			s := newScribe(a)
+			for n := 1; n <= callsOfConsumer; n++ {
+				s.countThroughFault(n, fault)
+			}
+		})
+	}
+}
+
+// callsOfConsumer is how many calls a consumer takes, as a rule, until it has counted what is written in this test and
+// given back its lease.
+const callsOfConsumer = 24
+
+// countThroughFault has a fresh consumer count what was written, with one fault.
+func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
+	s.tb.Helper()
+	for _, product := range shelf {
+		c := commenttest.Random(s.random, product)
+		s.model.Insert(c)
+		s.load(c)
+	}
+	there := s.model.All()
+	gone := there[s.random.IntN(len(there))]
+	s.model.Delete(gone.ID)
+	s.delete(gone.ID)
+
+	client, network := faulttest.Under(s.session.Client, faulttest.Nth(n, fault))
+	stop := s.consume(client)
+	s.drained(time.Now())
+	eventually(s.tb, "the consumer calls", func() bool { return network.Calls() >= n })
+	stop()
+	if err := network.Flush(); err != nil {
+		s.tb.Error(err)
+	}
+	store := dynamo.NewStore(s.session.Client, s.session.Table)
+	found, _, err := store.StatsOf(context.Background(), shelf)
+	for _, product := range shelf {
+		s.equal(fmt.Sprintf("call %d: %s: %v", n, product, err), s.model.Stats(product), found[product].Clone())
+	}
+	leaders, err := store.Leaders(context.Background(), "", 20)
+	s.equal(fmt.Sprintf("call %d: leaderboard: %v", n, err), s.model.Leaders("", 20), leaders)
+}
+
+func (s *scribe) equal(what string, want, got any) {
+	s.tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.tb.Errorf("%s: %s", what, diff)
 	}
 }

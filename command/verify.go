@@ -63,9 +63,16 @@ func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) err
 			return err
 		}
 	}
-	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s\n", found.Comments, found.Products, took.Seconds())
+	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
 	if len(found.Drifts) > 0 {
 		return errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
 	}
 	return err
+}
+
+func driftText(drifts int) string {
+	if drifts == 0 {
+		return "no drift"
+	}
+	return english.Sprintf("%d drifts", drifts)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -68,7 +69,7 @@ func newHistory(r *rand.Rand, records int) *history {
 }
 
 func (h *history) add(sequence int, before, after *comment.Comment) {
-	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(sequence))}
+	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(sequence)), Created: time.Now()}
 	var id comment.ID
 	if before != nil {
 		record.Old, id = image(*before), before.ID

@@ -39,6 +39,10 @@ const (
 // nothing is known of the shard any more that could be of use.
 const leaseLifetime = 7 * 24 * time.Hour
 
+// asideLifetime is how long is kept what was set aside: long enough for people to look into it. The rebuild that follows has
+// counted it by then.
+const asideLifetime = 30 * 24 * time.Hour
+
 // leaseClient is the part of the SDK's client that Leases works with.
 type leaseClient interface {
 	querier

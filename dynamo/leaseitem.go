@@ -85,6 +85,7 @@ func asideItem(label string, aside stream.Aside) item {
 	it[attrAsideKey] = textValue(aside.Key)
 	it[attrAsideReason] = textValue(aside.Reason)
 	setTime(it, attrAsideFound, aside.Found)
+	it[attrTTL] = number(aside.Found.Add(asideLifetime).Unix())
 	return it
 }
 

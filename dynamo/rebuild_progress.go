@@ -21,6 +21,7 @@ const (
 	attrLabel    = "la"  // S, of the stream at the beginning, empty if none was read
 	attrGapFound = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
 	attrGapShard = "gs"  // S, of that gap
+	attrGapWhy   = "gw"  // S, of that gap
 	attrSegments = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
 	attrDone     = "d"   // BOOL
 )
@@ -68,6 +69,7 @@ func (p rebuildProgress) item() item {
 	if gap := p.stream.Gap; gap != nil {
 		out[attrGapFound] = number(gap.Found.UnixMilli())
 		out[attrGapShard] = &types.AttributeValueMemberS{Value: gap.Shard}
+		out[attrGapWhy] = &types.AttributeValueMemberS{Value: gap.Reason}
 	}
 	segments := make([]types.AttributeValue, len(p.segments))
 	for i, s := range p.segments {
@@ -93,7 +95,9 @@ func decodeRebuild(in item) (rebuildProgress, error) {
 		began: time.UnixMilli(r.number(attrBegan)).UTC(), stream: stream.State{Label: r.text(attrLabel)},
 	}
 	if in[attrGapFound] != nil {
-		p.stream.Gap = &stream.Gap{Found: time.UnixMilli(r.number(attrGapFound)).UTC(), Shard: r.text(attrGapShard)}
+		p.stream.Gap = &stream.Gap{
+			Found: time.UnixMilli(r.number(attrGapFound)).UTC(), Shard: r.text(attrGapShard), Reason: r.text(attrGapWhy),
+		}
 	}
 	if in[attrOwner] != nil {
 		p.owner = r.text(attrOwner)
@@ -139,5 +143,5 @@ func sameGap(a, b *stream.Gap) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Found.Equal(b.Found) && a.Shard == b.Shard
+	return a.Found.Equal(b.Found) && a.Shard == b.Shard && a.Reason == b.Reason
 }

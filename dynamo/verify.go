@@ -21,7 +21,7 @@ const (
 	verifyMarks   = 100 // told one by one, of a product
 	verifyFirst   = 500 * time.Millisecond
 	verifyLongest = 4 * time.Second
-	verifyStream  = 15 * time.Second // for the counting of what was changed before the second look
+	verifyStream  = 20 * time.Second // for the counting of what was changed before further looks, in all
 )
 
 // Verifier counts comments anew, and holds statistics, marks and leaderboards against that. It has no means to write.
@@ -30,7 +30,7 @@ const (
 // languages. Of comments it holds no more than a page for each call under way.
 type Verifier struct {
 	// WorkedOff tells before which moment all changes of the table were counted, false if that is unknown. What differs is
-	// not looked at again before that is past, for some seconds at most. It may be nil.
+	// not looked at again before all changes until then are counted, for some seconds at most. It may be nil.
 	WorkedOff func(ctx context.Context) (before time.Time, known bool, err error)
 
 	examiner
@@ -133,13 +133,12 @@ func (v *verifying) passed(items int, progress func(items int)) {
 
 // lookAgain looks at the suspects until each is cleared, convicted or given up.
 func (v *verifying) lookAgain(ctx context.Context) error {
-	if len(v.suspects) > 0 {
-		if err := v.awaitCounting(ctx, time.Now()); err != nil {
-			return err
-		}
-	}
+	giveUp := time.Now().Add(verifyStream)
 	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
 		if err := waitFor(ctx, wait); err != nil {
+			return err
+		}
+		if err := v.awaitCounting(ctx, time.Now(), giveUp); err != nil {
 			return err
 		}
 		suspects := v.suspects
@@ -157,8 +156,8 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 }
 
 // awaitCounting waits until all changes before a moment were counted, unless that is unknown or takes too long.
-func (v *verifying) awaitCounting(ctx context.Context, moment time.Time) error {
-	for deadline := moment.Add(verifyStream); v.WorkedOff != nil && time.Now().Before(deadline); {
+func (v *verifying) awaitCounting(ctx context.Context, moment, giveUp time.Time) error {
+	for v.WorkedOff != nil && time.Now().Before(giveUp) {
 		before, known, err := v.WorkedOff(ctx)
 		if err != nil && !passes(err) {
 			return err
@@ -207,7 +206,7 @@ func (v *verifying) clear(seen *examined) {
 	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
 }
 
-// take keeps of the drifts those that are found once more.
+// take keeps of the drifts those that are found once more; none if there is nothing that they could follow from.
 func (s *suspect) take(found []Drift) {
 	s.looks++
 	now := make(map[Drift]bool, len(found))
@@ -217,6 +216,9 @@ func (s *suspect) take(found []Drift) {
 		}
 	}
 	s.drifts = now
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(d Drift) bool { return !d.follows }) {
+		s.drifts = map[Drift]bool{}
+	}
 }
 
 // markDrifts are the marks of a product that do not fit their comments.
@@ -246,7 +248,7 @@ func (m *markDrifts) drifts() []Drift {
 	if !m.further {
 		return m.told
 	}
-	return append(m.told, Drift{m.product, FurtherMarks, "more comments than these are not counted as what they are"})
+	return append(m.told, Drift{Product: m.product, Kind: FurtherMarks, Detail: "more comments than these are not counted as what they are"})
 }
 
 // waitFor waits for the whole of a time, or until the context ends.

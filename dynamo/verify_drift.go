@@ -47,8 +47,13 @@ type Drift struct {
 	Kind DriftKind
 	// Detail is where, what is there, and what should be.
 	Detail string
+
+	// follows is whether it can only be wrong because a mark or a sum is. A product that is written all the time may be seen
+	// to lag by the same number at each look, for other comments each time.
+	follows bool
 }
 
+// String is the product, the kind and the detail on one line.
 func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
 
 // compare puts drifts in an order for people.
@@ -59,19 +64,19 @@ func (d Drift) compare(other Drift) int {
 // drifts are what a steady look found that does not fit, but for single marks.
 func (e *examined) drifts(settings leaderSettings) []Drift {
 	var out []Drift
-	add := func(kind DriftKind, detail string, args ...any) {
-		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...)})
+	add := func(kind DriftKind, follows bool, detail string, args ...any) {
+		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...), follows: follows})
 	}
 	counted := e.after.stats
 	for cell := range cellsThatDiffer(counted, e.listed) {
-		add(WrongCount, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
+		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
 	}
 	for cell := range cellsThatDiffer(counted, e.marked) {
-		add(WrongSum, "%s: %d counted, and there are %d marks", cellName(cell), at(counted, cell), at(e.marked, cell))
+		add(WrongSum, false, "%s: %d counted, and there are %d marks", cellName(cell), at(counted, cell), at(e.marked, cell))
 	}
 	for language, counts := range counted {
 		if counts == (comment.Counts{}) {
-			add(EmptyLanguage, "%s: it has no comments", language)
+			add(EmptyLanguage, false, "%s: it has no comments", language)
 		}
 	}
 	e.leaderDrifts(settings, add)
@@ -79,26 +84,28 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 }
 
 // leaderDrifts holds the leaderboards against the comments.
-func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, detail string, args ...any)) {
-	right := placesOf(e.product, e.listed, settings.shards)
+func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
+	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.after.stats, settings.shards)
 	moving := right
 	if settings.was != 0 { // a rebuild moves the products from one number of shards to the other
 		moving = placesOf(e.product, e.listed, settings.was)
 	}
 	for _, language := range slices.Sorted(maps.Keys(right)) {
 		there, found := e.places[language]
+		follows := there == counted[language]
 		switch want := right[language]; {
 		case !found:
-			add(MissingLeader, "%s: it is not there, and has %d", boardName(language), bestCount(e.listed, language))
+			add(MissingLeader, follows, "%s: it is not there, and has %d", boardName(language), bestCount(e.listed, language))
 		case there.sort != want.sort:
-			add(WrongLeader, "%s: %s, and has %d", boardName(language), leaderName(there), bestCount(e.listed, language))
+			add(WrongLeader, follows, "%s: %s, and has %d", boardName(language), leaderName(there), bestCount(e.listed, language))
 		case there.partition != want.partition && there.partition != moving[language].partition:
-			add(WrongShard, "%s: it stands in %q, and belongs into %q", boardName(language), there.partition, want.partition)
+			add(WrongShard, false, "%s: it stands in %q, and belongs into %q", boardName(language), there.partition, want.partition)
 		}
 	}
 	for _, language := range slices.Sorted(maps.Keys(e.places)) {
 		if _, wanted := right[language]; !wanted {
-			add(StrayLeader, "%s: %s, and has none", boardName(language), leaderName(e.places[language]))
+			there := e.places[language]
+			add(StrayLeader, there == counted[language], "%s: %s, and has none", boardName(language), leaderName(there))
 		}
 	}
 }
@@ -107,11 +114,11 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 func (m misfit) drift(product string) Drift {
 	switch {
 	case m.cell == nil:
-		return Drift{product, StrayMark, fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
+		return Drift{Product: product, Kind: StrayMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
 	case m.counted == nil:
-		return Drift{product, MissingMark, fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
+		return Drift{Product: product, Kind: MissingMark, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
 	}
-	return Drift{product, WrongMark, fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
+	return Drift{Product: product, Kind: WrongMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
 }
 
 // placesOf are the places of a product on the leaderboards.

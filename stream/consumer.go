@@ -47,7 +47,8 @@ type Consumer struct {
 	Handler Handler
 	// Logger is told what goes wrong, by positions and keys.
 	Logger *slog.Logger
-	// OnGap is told of each gap that this process found, from several goroutines, after it was recorded; nil for nobody.
+	// OnGap is told of each gap that this process found, after it was recorded; nil for nobody. It is called by several
+	// goroutines, which read no further until it returns.
 	OnGap func(Gap)
 
 	// Poll is the time between two reads of a shard. 0: DefaultPoll.

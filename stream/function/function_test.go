@@ -144,8 +144,8 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	}
 }
 
-// poison is no error that passes.
-var poison = errors.New("damaged: klemmt")
+// errPoison is no error that passes.
+var errPoison = errors.New("damaged: klemmt")
 
 // Whatever fails, all that can be worked off is, and the first that has to come again is reported.
 func TestWhatIsReported(t *testing.T) {
@@ -161,12 +161,12 @@ func TestWhatIsReported(t *testing.T) {
 		missed []int
 	}{
 		{why: "nothing fails", first: -1},
-		{why: "the first cannot be worked off", bad: map[int]error{0: poison}, first: -1, aside: []int{0}},
-		{why: "the last cannot be worked off", bad: map[int]error{last: poison}, first: -1, aside: []int{last}},
-		{why: "several cannot be worked off", bad: map[int]error{2: poison, 3: poison, 7: poison}, first: -1, aside: []int{2, 3, 7}},
+		{why: "the first cannot be worked off", bad: map[int]error{0: errPoison}, first: -1, aside: []int{0}},
+		{why: "the last cannot be worked off", bad: map[int]error{last: errPoison}, first: -1, aside: []int{last}},
+		{why: "several cannot be worked off", bad: map[int]error{2: errPoison, 3: errPoison, 7: errPoison}, first: -1, aside: []int{2, 3, 7}},
 		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		{why: "one cannot be worked off, and later the table takes no more", bad: map[int]error{1: poison, 9: throttled}, first: 9, aside: []int{1}, missed: []int{9}},
-		{why: "one can be worked off no more than set aside", bad: map[int]error{4: poison}, shelf: throttled, first: 0},
+		{why: "one cannot be worked off, and later the table takes no more", bad: map[int]error{1: errPoison, 9: throttled}, first: 9, aside: []int{1}, missed: []int{9}},
+		{why: "one can be worked off no more than set aside", bad: map[int]error{4: errPoison}, shelf: throttled, first: 0},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
@@ -218,7 +218,7 @@ func TestWhatIsReported(t *testing.T) {
 // worst is what a handler says of records: that one is damaged before anything else.
 func worst(records []stream.Record, places map[stream.Position]int, bad map[int]error) (err error) {
 	for _, r := range records {
-		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, poison) {
+		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, errPoison) {
 			err = found
 		}
 	}

@@ -1,0 +1,114 @@
+package command_test
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// uncounted is a table with comments that nobody ever counted.
+func uncounted(t *testing.T) (*api, []comment.Comment) {
+	t.Helper()
+	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
+	comments := commenttest.Many(commenttest.Rand(t), "globe", 40)
+	a.load(comments...)
+	return a, comments
+}
+
+const askedTotal = `{ product(id: "globe") { comments(first: 1) { nodes { id } totalCount } } }`
+
+func serveTable(t *testing.T, a *api, arguments ...string) *server {
+	t.Helper()
+	return startServer(t, append([]string{"--endpoint", a.session.Address, "--table", a.session.Table}, arguments...)...)
+}
+
+// Without anyone who counts, what shows counts is refused for the time being, and nothing else is. A server that may count
+// does so by itself, tells of it, and leaves its lease to others when it ends.
+func TestServerCountsWhatNobodyCounted(t *testing.T) {
+	a, _ := uncounted(t)
+	idle := serveTable(t, a, "--no-count")
+	answer := idle.ask(askedTotal)
+	for _, part := range []string{`"totalCount":null`, `"nodes":[{"id":"c_`, `UNAVAILABLE`, "counted for the first time"} {
+		if !strings.Contains(answer, part) {
+			t.Errorf("uncounted: %s lacks %s", answer, part)
+		}
+	}
+	if status, out, _ := talkback(t.Context(), "stream", "--status", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 || !strings.HasPrefix(out, "Never complete") {
+		t.Errorf("status %d: %s", status, out)
+	}
+
+	busy := serveTable(t, a)
+	a.drained(time.Now())
+	eventually(t, "both servers tell the total", func() bool {
+		return strings.Contains(busy.ask(askedTotal), `"totalCount":40`) && strings.Contains(idle.ask(askedTotal), `"totalCount":40`)
+	})
+	busy.signal(syscall.SIGTERM)
+	status, said := busy.wait()
+	for _, part := range []string{"all comments are being counted", "all comments are counted", "products=1 comments="} {
+		if status != 0 || !strings.Contains(said, part) {
+			t.Errorf("status %d; the log lacks %q:\n%s", status, part, said)
+		}
+	}
+	for _, lease := range a.leases() {
+		if lease.Owner != "" {
+			t.Errorf("a server that has ended still holds %+v", lease)
+		}
+	}
+}
+
+func (a *api) leases() []stream.Lease {
+	a.tb.Helper()
+	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	state, err := leases.State(context.Background())
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	list, err := leases.List(context.Background(), state.Label)
+	if err != nil || len(list) == 0 {
+		a.tb.Fatal(list, err)
+	}
+	return list
+}
+
+// After records were lost, whoever counts counts everything again.
+func TestGapIsClosed(t *testing.T) {
+	a, comments := uncounted(t)
+	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	lost := stream.State{Since: time.Now(), Gap: &stream.Gap{Found: time.Now(), Reason: "the test says so"}}
+	if err := leases.SwapState(t.Context(), stream.State{}, lost); err != nil {
+		t.Fatal(err)
+	}
+	c := startCounter(t, a)
+	a.drained(time.Now())
+	c.stop()
+	for _, part := range []string{"all comments are being counted", "the test says so", "all comments are counted"} {
+		if !strings.Contains(c.said.String(), part) {
+			t.Errorf("the log lacks %q:\n%s", part, &c.said)
+		}
+	}
+	found, _, err := dynamo.NewStore(a.session.Client, a.session.Table).StatsOf(t.Context(), []string{"globe"})
+	if got := found["globe"].Counts(comment.Filter{}).Total(); err != nil || got != len(comments) {
+		t.Errorf("%d comments are counted, %v", got, err)
+	}
+}
+
+// An import that leaves counting to others does not wait for them.
+func TestImportWithoutCounting(t *testing.T) {
+	session := newSession(t, dynamotest.Dynoxide(t))
+	status, out, said := talkback(t.Context(), "import", "testdata/api/kettle/data.jsonl", "--no-count", "--endpoint", session.Address, "--table", session.Table)
+	if status != 0 || !strings.Contains(out, "written") || strings.Contains(out, "counted") {
+		t.Errorf("status %d: %s%s", status, out, said)
+	}
+	a := &api{tb: t, session: session}
+	if state, err := dynamo.NewLeases(a.session.Client, a.session.Table).State(t.Context()); err != nil || state.Version != 0 {
+		t.Errorf("it counted all the same: %+v, %v", state, err)
+	}
+}

@@ -1,0 +1,211 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+	"github.com/talkback/talkback/stream/function"
+)
+
+// lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch, again from the first
+// record that is reported, and now and then again from somewhere before.
+type lambda struct {
+	t      *testing.T
+	a      *api
+	random *rand.Rand
+	again  int // reports of failures
+
+	function *function.Function
+}
+
+// newLambda makes one whose calls to the table go wrong now and then.
+func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
+	chance := rand.New(rand.NewPCG(r.Uint64(), 3)) // asked under the lock of the network
+	client, _ := faulttest.Under(a.session.Client, func(int) faulttest.Fault {
+		if chance.IntN(10) > 0 {
+			return faulttest.None
+		}
+		return faulttest.Kinds[chance.IntN(len(faulttest.Kinds))]
+	})
+	f := function.New(dynamo.NewCounter(client, a.session.Table), dynamo.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
+	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
+}
+
+// invoke hands over records. One time in three there is hardly any time for them: the function keeps 2 seconds for its
+// report.
+func (l *lambda) invoke(event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	ctx := context.Background()
+	if l.random.IntN(3) == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, 2*time.Second+time.Duration(l.random.IntN(15))*time.Millisecond)
+		defer cancel()
+	}
+	return l.function.Invoke(ctx, event)
+}
+
+// records are all of the stream that pass the filter.
+func (l *lambda) records() (label string, all []stream.Record) {
+	l.t.Helper()
+	client := l.a.session.Client
+	source := stream.NewSource(stream.NewClient(client), client, l.a.session.Table)
+	listing, err := source.Shards(context.Background())
+	if err != nil || len(listing.Shards) != 1 {
+		l.t.Fatal(err, listing)
+	}
+	iterator, err := source.Open(context.Background(), listing.Label, listing.Shards[0].ID, "")
+	for err == nil {
+		var batch stream.Batch
+		if batch, err = source.Read(context.Background(), listing.Label, iterator); len(batch.Records) == 0 {
+			break
+		}
+		iterator = batch.Next
+		for _, r := range batch.Records {
+			if key, _ := r.Keys["SK"].(*types.AttributeValueMemberS); key != nil && key.Value == "C" { // the filter of infra/lambda.json
+				all = append(all, r)
+			}
+		}
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return listing.Label, all
+}
+
+// run invokes the function until there is nothing more in the stream.
+func (l *lambda) run(done <-chan struct{}) {
+	at, ending := 0, false
+	for {
+		select {
+		case <-done:
+			ending = true
+		default:
+		}
+		label, records := l.records()
+		if at == len(records) && ending {
+			return
+		}
+		if l.random.IntN(4) == 0 {
+			at = l.random.IntN(at + 1)
+		}
+		batch := records[at:min(len(records), at+1+l.random.IntN(80))]
+		response, err := l.invoke(eventOf(l.t, label, batch))
+		if err != nil {
+			l.t.Error(err)
+			return
+		}
+		at += len(batch)
+		for _, failure := range response.BatchItemFailures {
+			l.again++
+			at -= len(batch) - slices.IndexFunc(batch, func(r stream.Record) bool { return r.Sequence == failure.ItemIdentifier })
+		}
+	}
+}
+
+// eventOf is the event that AWS makes of records.
+func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoDBEvent {
+	t.Helper()
+	var list []any
+	for _, r := range records {
+		change := map[string]any{
+			"ApproximateCreationDateTime": r.Created.Unix(), "SequenceNumber": r.Sequence, "Keys": wireItem(r.Keys),
+			"StreamViewType": "NEW_AND_OLD_IMAGES",
+		}
+		if r.Old != nil {
+			change["OldImage"] = wireItem(r.Old)
+		}
+		if r.New != nil {
+			change["NewImage"] = wireItem(r.New)
+		}
+		list = append(list, map[string]any{
+			"eventSource": "aws:dynamodb", "dynamodb": change,
+			"eventSourceARN": "arn:aws:dynamodb:eu-central-1:123456789012:table/comments/stream/" + label,
+		})
+	}
+	raw, err := json.Marshal(map[string]any{"Records": list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(raw, &event); err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+func wireItem(item map[string]types.AttributeValue) map[string]any {
+	out := map[string]any{}
+	for name, value := range item {
+		out[name] = wire(value)
+	}
+	return out
+}
+
+// wire is a value as JSON has it, of the types that the table holds.
+func wire(value types.AttributeValue) any {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return map[string]any{"S": v.Value}
+	case *types.AttributeValueMemberN:
+		return map[string]any{"N": v.Value}
+	case *types.AttributeValueMemberBOOL:
+		return map[string]any{"BOOL": v.Value}
+	case *types.AttributeValueMemberM:
+		return map[string]any{"M": wireItem(v.Value)}
+	case *types.AttributeValueMemberL:
+		list := []any{}
+		for _, element := range v.Value {
+			list = append(list, wire(element))
+		}
+		return map[string]any{"L": list}
+	}
+	panic("the table holds other types")
+}
+
+// A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that fail and come again: what
+// is counted is exact.
+func TestBothDoors(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		dynamotest.Each(t, func(t *testing.T, endpoint string) {
+			a := newAPI(t, endpoint)
+			s := newScribe(a)
+			l := newLambda(a, t, s.random)
+			if !alone {
+				defer a.consume(a.session.Client)()
+			}
+			written := make(chan struct{})
+			var invoking sync.WaitGroup
+			invoking.Go(func() { l.run(written) })
+			for range 60 {
+				s.writeAnywhere()
+			}
+			close(written)
+			invoking.Wait()
+			if !alone {
+				a.drained(time.Now())
+			}
+			for _, product := range shelf {
+				var data struct{ Product struct{ Stats statsShown } }
+				a.mustAsk(`query($p: ID!) { product(id: $p) { stats `+statsFields+` } }`, map[string]any{"p": product}, &data)
+				s.equal(product, statsOf(s.model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats)
+			}
+			s.checkLeaders(s.model, "", 20)
+			if l.again == 0 {
+				t.Error("no invocation failed: this proves little")
+			}
+		})
+	}
+}

@@ -1,0 +1,241 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// kills is how many processes are killed, with one of them at work and with two.
+func kills() int {
+	if os.Getenv("TALKBACK_TORTURE") != "" {
+		return 150
+	}
+	return 20
+}
+
+// counter is a process that counts.
+type counter struct {
+	t       *testing.T
+	process *exec.Cmd
+	said    bytes.Buffer
+	group   sync.WaitGroup
+}
+
+// startCounter runs `talkback stream`. Its leases are short, so that others need not wait long for what it leaves behind.
+func startCounter(t *testing.T, a *api) *counter {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{t: t, process: exec.Command(program, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")}
+	c.process.Stderr = &c.said
+	if err := c.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.group.Go(func() { _ = c.process.Wait() }) // that it was killed is no news
+	t.Cleanup(c.kill)
+	return c
+}
+
+// kill ends the process as a power failure would.
+func (c *counter) kill() {
+	_ = c.process.Process.Kill() // it may have ended
+	c.group.Wait()
+}
+
+// stop asks the process to end.
+func (c *counter) stop() {
+	c.t.Helper()
+	if err := c.process.Process.Signal(syscall.SIGTERM); err != nil {
+		c.t.Fatalf("%v\n%s", err, &c.said)
+	}
+	c.group.Wait()
+	if !c.process.ProcessState.Success() {
+		c.t.Errorf("status %v\n%s", c.process.ProcessState, &c.said)
+	}
+}
+
+// Processes that count are killed in the midst of it, again and again, while comments are added, edited and deleted. What
+// was counted in the end is exact.
+func TestCountersAreKilled(t *testing.T) {
+	for workers := 1; workers <= 2; workers++ {
+		t.Run(fmt.Sprintf("%d at work", workers), func(t *testing.T) {
+			t.Parallel()
+			newMassacre(t, workers).run(kills())
+		})
+	}
+}
+
+// massacre is a table whose counters are killed.
+type massacre struct {
+	*api
+	t       *testing.T
+	random  *rand.Rand
+	scribe  *scribe
+	bulk    *commenttest.Model // of comments that are added and deleted in large numbers
+	crew    []*counter
+	changes string // of the statistics, as they were last seen
+	struck  int    // kills that left something to be counted
+}
+
+func newMassacre(t *testing.T, workers int) *massacre {
+	t.Helper()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	m := &massacre{api: a, t: t, random: commenttest.Rand(t), scribe: newScribe(a), bulk: commenttest.NewModel(), crew: make([]*counter, workers)}
+	for i := range m.crew {
+		m.crew[i] = startCounter(t, a)
+	}
+	return m
+}
+
+func (m *massacre) run(kills int) {
+	for range kills {
+		m.write(150, 90)
+		var writing sync.WaitGroup
+		writing.Go(func() {
+			for range 6 {
+				m.scribe.writeAnywhere()
+			}
+		})
+		m.untilCounting()
+		for range m.random.IntN(10) {
+			m.changes = m.seen() // a moment more
+		}
+		victim := m.random.IntN(len(m.crew))
+		m.crew[victim].kill()
+		writing.Wait()
+		if m.total() != len(m.bulk.All())+len(m.scribe.model.All()) {
+			m.struck++
+		}
+		m.crew[victim] = startCounter(m.t, m.api)
+	}
+	m.drained(time.Now())
+	for _, c := range m.crew {
+		c.stop()
+	}
+	for _, c := range m.bulk.All() {
+		m.scribe.model.Insert(c)
+	}
+	m.scribe.checkCounted()
+	m.t.Logf("%d kills, %d of them before all was counted, %d comments in the end", kills, m.struck, len(m.scribe.model.All()))
+	if len(m.crew) == 1 && m.struck < kills/4 {
+		m.t.Errorf("only %d of %d kills struck in the midst of counting: this proves little", m.struck, kills)
+	}
+}
+
+// write adds and deletes comments in large numbers.
+func (m *massacre) write(added, deleted int) {
+	m.t.Helper()
+	var comments []comment.Comment
+	for range added {
+		c := commenttest.Random(m.random, shelf[m.random.IntN(len(shelf))])
+		comments = append(comments, c)
+		m.bulk.Insert(c)
+	}
+	m.load(comments...)
+	there := m.bulk.All()
+	m.random.Shuffle(len(there), func(i, j int) { there[i], there[j] = there[j], there[i] })
+	var requests []types.WriteRequest
+	for _, c := range there[:deleted] {
+		m.bulk.Delete(c.ID)
+		requests = append(requests, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(c.ID)}, "SK": &types.AttributeValueMemberS{Value: "C"},
+		}}})
+	}
+	for batch := range slices.Chunk(requests, 25) {
+		output, err := m.session.Client.BatchWriteItem(context.Background(), &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{m.session.Table: batch},
+		})
+		if err != nil || len(output.UnprocessedItems) > 0 {
+			m.t.Fatal(err, output)
+		}
+	}
+}
+
+// total is how many comments are counted.
+func (m *massacre) total() int {
+	m.t.Helper()
+	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table).StatsOf(context.Background(), shelf)
+	if err != nil || len(failed) > 0 {
+		m.t.Fatal(err, failed)
+	}
+	total := 0
+	for _, stats := range found {
+		total += stats.Counts(comment.Filter{}).Total()
+	}
+	return total
+}
+
+// untilCounting waits until a counter has changed something: it has more to do then, as a rule.
+func (m *massacre) untilCounting() {
+	m.t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		seen := m.seen()
+		if seen != m.changes {
+			m.changes = seen
+			return
+		}
+		if time.Now().After(deadline) {
+			m.t.Fatalf("nobody counts\n%s", &m.crew[0].said)
+		}
+	}
+}
+
+// seen is by how many changes the statistics have come to what they are.
+func (m *massacre) seen() string {
+	m.t.Helper()
+	var keys []map[string]types.AttributeValue
+	for _, product := range shelf {
+		keys = append(keys, map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "PRODUCT#" + product}, "SK": &types.AttributeValueMemberS{Value: "S"},
+		})
+	}
+	output, err := m.session.Client.BatchGetItem(context.Background(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+		m.session.Table: {Keys: keys, ProjectionExpression: aws.String("PK, n")},
+	}})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	byProduct := map[string]string{}
+	for _, item := range output.Responses[m.session.Table] {
+		byProduct[item["PK"].(*types.AttributeValueMemberS).Value] = item["n"].(*types.AttributeValueMemberN).Value
+	}
+	return fmt.Sprint(byProduct) // sorted
+}
+
+// drained waits until all that was written before a moment is counted.
+func (a *api) drained(before time.Time) {
+	a.tb.Helper()
+	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	var last string
+	for deadline := time.Now().Add(patience); ; {
+		upTo, known, state, err := leases.WorkedOff(context.Background())
+		if err == nil && known && state.Complete && !upTo.Before(before) {
+			return
+		}
+		if last = fmt.Sprint(upTo, known, state, err); time.Now().After(deadline) {
+			a.tb.Fatalf("not all is counted: %s", strings.TrimSpace(last))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

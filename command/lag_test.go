@@ -1,0 +1,33 @@
+package command
+
+import (
+	"testing"
+	"time"
+)
+
+// What is told of a lag: that it worries, that it doubled, that it is over; and not the same again.
+func TestTellLag(t *testing.T) {
+	told := time.Duration(0)
+	for i, row := range []struct {
+		lag  time.Duration
+		tell bool
+		why  string
+	}{
+		{time.Second, false, "as usual"},
+		{59 * time.Second, false, "not yet"},
+		{time.Minute, true, "a minute"},
+		{90 * time.Second, false, "known already"},
+		{2 * time.Minute, true, "doubled"},
+		{3 * time.Minute, false, "known already"},
+		{65 * time.Second, false, "not over yet"},
+		{time.Hour, true, "far more than doubled"},
+		{time.Second, true, "over"},
+		{time.Second, false, "known already"},
+		{2 * time.Minute, true, "again"},
+	} {
+		var tell bool
+		if tell, told = tellLag(told, row.lag); tell != row.tell {
+			t.Errorf("%d, %v: told is %v; %s", i, row.lag, tell, row.why)
+		}
+	}
+}

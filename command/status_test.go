@@ -1,0 +1,69 @@
+package command
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/stream"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func TestStatusHeadline(t *testing.T) {
+	gap := &stream.Gap{Found: noon.Add(-time.Hour), Shard: "s", Reason: "records were dropped"}
+	caughtUp := []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-1500 * time.Millisecond)}}
+	for _, row := range []struct {
+		why    string
+		status status
+		want   string
+	}{
+		{"a table of which nothing is known", status{}, "Never complete: nobody has counted all comments yet"},
+		{"a stream that is read before all was counted", status{state: stream.State{Label: "l"}, leases: caughtUp}, "Never complete"},
+		{"a fresh table", status{state: stream.State{Complete: true}}, "Complete: all comments were counted; nobody has read the stream since"},
+		{"a reader that just began", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s"}}}, "not known yet"},
+		{"as it should be", status{state: stream.State{Complete: true, Label: "l"}, leases: caughtUp}, "Complete: the statistics are 1.5 s behind the comments"},
+		{"a gap", status{state: stream.State{Label: "l", Gap: gap}, leases: caughtUp}, "Gap: since 2026-05-01T11:00:00Z the statistics may be wrong (records were dropped)"},
+	} {
+		row.status.now = noon
+		if got := row.status.headline(); !strings.Contains(got, row.want) {
+			t.Errorf("%s: %q does not say %q", row.why, got, row.want)
+		}
+	}
+}
+
+// All that there can be, as it is printed. What came from outside is harmless to a terminal.
+func TestStatusInFull(t *testing.T) {
+	s := status{
+		now:   noon,
+		state: stream.State{Complete: true, Label: "l"},
+		leases: []stream.Lease{
+			{Shard: "shardId-2", Owner: "host/B", Checkpoint: "4711", CaughtUp: noon.Add(-2 * time.Hour), Aside: 1},
+			{Shard: "shardId-1", Ended: true, Checkpoint: "42", CaughtUp: noon},
+			{Shard: "shardId-3"},
+		},
+		asides:  []stream.Aside{{Key: "PK=COMMENT#c_\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
+		rebuild: dynamo.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
+	}
+	var out strings.Builder
+	if err := s.write(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `Complete; how far the statistics are behind is not known yet
+A rebuild is under way, by talkback serve (pid 1 on h): 12,345 items so far
+
+SHARD      READ BY          BEHIND   POSITION       SET ASIDE
+shardId-1  read to its end           42             0
+shardId-2  host/B           2h0m0s   4711           1
+shardId-3  nobody           unknown  its beginning  0
+
+Set aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:
+  2026-05-01T11:59:00Z  PK=COMMENT#c_\u001b[2J SK=C: error of kind 0
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
