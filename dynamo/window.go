@@ -96,10 +96,11 @@ func (w window) ahead(filter comment.Filter) window {
 func beyond(filter comment.Filter, cursor comment.Position, descending bool) window {
 	w := window{descending: descending}
 	w.low, w.high = filter.Range()
-	if descending {
-		w.high = cursor.Previous()
-	} else {
-		w.low = cursor.Next()
+	if limit := cursor.Previous(); descending && limit.Compare(w.high) < 0 {
+		w.high = limit
+	}
+	if limit := cursor.Next(); !descending && limit.Compare(w.low) > 0 {
+		w.low = limit
 	}
 	return w
 }
