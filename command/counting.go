@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// beginAgain is how long counting rests after it stopped with an error.
-	beginAgain = 5 * time.Second
+	// beginAgain is how long counting rests after it stopped with an error, and twice as long after each further one, up to
+	// restLongest: what does not go well of itself is not to be paid for again and again.
+	beginAgain  = 5 * time.Second
+	restLongest = 10 * time.Minute
 	// lookForGaps is how often the state is looked at, which other processes may have changed.
 	lookForGaps = 30 * time.Second
 	// lookForEnd is how often is looked whether another process has counted everything.
@@ -81,13 +83,17 @@ func (c *counting) run(ctx context.Context) {
 
 // insist does something until the context ends, and begins again when it stops before.
 func (c *counting) insist(ctx context.Context, what string, do func(context.Context) error) {
-	for ctx.Err() == nil {
+	for wait := beginAgain; ctx.Err() == nil; wait = min(2*wait, restLongest) {
+		began := time.Now()
 		err := withoutPanic(ctx, do)
 		if ctx.Err() != nil {
 			return
 		}
-		c.log.Error(what+" stopped and will begin again; the API is not concerned", "in", beginAgain, "kind", int(comment.KindOf(err)), "error", err)
-		rest(ctx, beginAgain)
+		if time.Since(began) > restLongest {
+			wait = beginAgain
+		}
+		c.log.Error(what+" stopped and will begin again; the API is not concerned", "in", wait, "kind", int(comment.KindOf(err)), "error", err)
+		rest(ctx, wait)
 	}
 }
 

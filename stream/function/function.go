@@ -23,19 +23,13 @@ const atOnce = 250
 // Function hands the records of events to a handler. It is safe for use by many goroutines at once.
 type Function struct {
 	handler stream.Handler
-	shelf   Shelf
+	journal stream.Journal
 	log     *slog.Logger
 }
 
-// Shelf keeps where records stand that could not be worked off.
-type Shelf interface {
-	// SetAside keeps a record of the stream of a label, once however often it is called.
-	SetAside(ctx context.Context, label string, aside stream.Aside) error
-}
-
-// New makes a function of a handler. The logger is told what goes wrong, by positions and keys.
-func New(handler stream.Handler, shelf Shelf, logger *slog.Logger) *Function {
-	return &Function{handler: handler, shelf: shelf, log: logger}
+// New makes a function of a handler. The journal is that of all who read the stream. The logger is told what goes wrong, by positions and keys.
+func New(handler stream.Handler, journal stream.Journal, logger *slog.Logger) *Function {
+	return &Function{handler: handler, journal: journal, log: logger}
 }
 
 // Invoke works off the records of an event, and reports the first that has to come again, with all after it, if there is
@@ -80,7 +74,7 @@ func (f *Function) setAside(ctx context.Context, failure stream.Failure) error {
 	record := failure.Record
 	label, _, _ := strings.Cut(string(record.Position), "/")
 	aside := stream.Aside{Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
-	if err := f.shelf.SetAside(ctx, label, aside); err != nil {
+	if err := stream.SetAside(ctx, f.journal, label, aside); err != nil {
 		return err
 	}
 	f.log.Error("a record of the stream cannot be worked off and was set aside",

@@ -53,10 +53,18 @@ func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handl
 	return failed, log
 }
 
-// shelf keeps in memory what was set aside, unless it is broken.
+// shelf keeps in memory what was set aside, and the state, unless it is broken.
 type shelf struct {
 	broken error
 	kept   []stream.Aside
+	state  stream.State
+}
+
+func (s *shelf) State(context.Context) (stream.State, error) { return s.state, nil }
+
+func (s *shelf) SwapState(_ context.Context, _, next stream.State) error {
+	s.state = next
+	return nil
 }
 
 func (s *shelf) SetAside(_ context.Context, label string, aside stream.Aside) error {
@@ -84,6 +92,9 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	}
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
+	}
+	if gap := kept.state.Gap; (gap != nil) != (len(kept.kept) > 0) {
+		t.Errorf("%d records were set aside, and the gap that this makes is %v", len(kept.kept), gap)
 	}
 	return failed, kept.kept, said.String()
 }
