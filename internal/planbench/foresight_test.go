@@ -64,7 +64,7 @@ func anyBelief(t *rapid.T, p *Product) comment.Stats {
 }
 
 // manyCells is from where on trying every assignment takes too long.
-const manyCells = 7
+const manyCells = 6
 
 // cellsOf are the cells of a filter that hold anything; their language is empty if the filter names none.
 func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
@@ -117,16 +117,12 @@ func partitionsWith(cell comment.Filter) []dynamo.Partition {
 func (p *Product) walk(v visit, partition dynamo.Partition, kept []comment.Filter) float64 {
 	from, to := v.window()
 	bytes, needed := 0, 0
-	for _, e := range slices.Backward(p.table.partition(partition, p.id)) {
-		position, err := comment.ParsePosition(e.sort)
-		if err != nil {
-			panic(err)
-		}
-		number := slices.IndexFunc(p.comments, func(c comment.Comment) bool { return c.ID.Position() == position })
+	entries := p.table.partition(partition, p.id)
+	for i, number := range p.ledger[partition].numbers {
 		if number < from || number > to {
 			continue
 		}
-		bytes += e.bytes
+		bytes += entries[len(entries)-1-i].bytes
 		if slices.ContainsFunc(kept, func(cell comment.Filter) bool { return cell.Allows(p.comments[number]) }) {
 			needed = bytes
 		}

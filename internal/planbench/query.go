@@ -57,8 +57,8 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 	return q.answer(), nil
 }
 
-func (t *Table) understand(in *dynamodb.QueryInput) (question, error) {
-	q := question{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
+func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
+	q = question{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
 	key := keyExpression.FindStringSubmatch(aws.ToString(in.KeyConditionExpression))
 	if q.index == nil || q.limit == 0 || key == nil || key[1] != q.index.partitionKey || key[3] != "" && key[3] != q.index.sortKey {
 		return q, fmt.Errorf("a table in memory does not know how to answer %s of index %q with limit %d",
@@ -72,21 +72,28 @@ func (t *Table) understand(in *dynamodb.QueryInput) (question, error) {
 	if in.ProjectionExpression != nil {
 		q.shown = strings.Split(*in.ProjectionExpression, ",")
 	}
-	if in.FilterExpression == nil {
-		return q, nil
+	q.filter, err = conditions(aws.ToString(in.FilterExpression), value)
+	return q, err
+}
+
+// conditions are what a filter expression is made of; none for an empty one.
+func conditions(expression string, value func(name string) string) ([]condition, error) {
+	if expression == "" {
+		return nil, nil
 	}
-	for _, part := range strings.Split(*in.FilterExpression, " AND ") {
+	var out []condition
+	for _, part := range strings.Split(expression, " AND ") {
 		in := inExpression.FindStringSubmatch(part)
 		if in == nil {
-			return q, fmt.Errorf("a table in memory does not know the filter %s", part)
+			return nil, fmt.Errorf("a table in memory does not know the filter %s", part)
 		}
 		c := condition{attribute: in[1]}
 		for _, name := range strings.Split(in[2], ",") {
 			c.values = append(c.values, value(name))
 		}
-		q.filter = append(q.filter, c)
+		out = append(out, c)
 	}
-	return q, nil
+	return out, nil
 }
 
 // span is the part of a partition that is asked for, ascending.

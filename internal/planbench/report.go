@@ -38,7 +38,7 @@ func (a Average) figures() []string {
 
 func numberOrAny(n int) string {
 	if n == 0 {
-		return anyLanguages
+		return "any"
 	}
 	return strconv.Itoa(n)
 }

@@ -55,10 +55,12 @@ type Average struct {
 	OverForesight float64
 }
 
-// Summarize takes averages of pages: by the number of ratings and languages, by the number of ratings alone, and by page.
+// Summarize takes averages of pages: by the number of ratings and languages, by the number of ratings alone, of all, and by
+// page.
 func Summarize(rows []Row) []Average {
 	out := averages(rows, func(r Row) Group { return Group{r.Comments, r.languagesOf(), len(ratingsOf(r.Filter)), 0} })
 	out = append(out, averages(rows, func(r Row) Group { return Group{r.Comments, anyLanguages, len(ratingsOf(r.Filter)), 0} })...)
+	out = append(out, averages(rows, func(r Row) Group { return Group{r.Comments, anyLanguages, 0, 0} })...)
 	return append(out, averages(deepest(rows), func(r Row) Group { return Group{r.Comments, anyLanguages, 0, r.Page} })...)
 }
 

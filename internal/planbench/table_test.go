@@ -128,3 +128,32 @@ func anyPartition(r *rand.Rand, c comment.Comment) dynamo.Partition {
 		{Index: dynamo.ByLangAndRating, Language: c.Language, Rating: c.Rating},
 	}[r.IntN(4)]
 }
+
+// A call that it was not made for is refused, so that nothing is measured by a wrong answer.
+func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
+	table, err := NewTable(t.Context(), Generate(3, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		why    string
+		change func(*dynamodb.QueryInput)
+	}{
+		{"no such index", func(in *dynamodb.QueryInput) { in.IndexName = aws.String("byAuthor") }},
+		{"the key of another index", func(in *dynamodb.QueryInput) { in.IndexName = aws.String(string(dynamo.ByLang)) }},
+		{"no limit", func(in *dynamodb.QueryInput) { in.Limit = nil }},
+		{"another condition of the key", func(in *dynamodb.QueryInput) {
+			in.KeyConditionExpression = aws.String("GSI4PK = :p AND begins_with(GSISK, :p)")
+		}},
+		{"another filter", func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("r > :p") }},
+	} {
+		in := plainInput(dynamo.Partition{Index: dynamo.All}, generatedProduct, comment.Filter{}, nil, 5)
+		if out, err := table.Query(t.Context(), in); err != nil || out.Count != 3 {
+			t.Fatalf("%v, %v", out, err)
+		}
+		row.change(in)
+		if out, err := table.Query(t.Context(), in); err == nil {
+			t.Errorf("%s: answered with %d items", row.why, out.Count)
+		}
+	}
+}

@@ -59,7 +59,7 @@ type Cost struct {
 func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment.ID, Cost, error) {
 	switch way {
 	case FullPages:
-		return p.simply(ctx, q, p.fullPages(q.Filter))
+		return p.simply(ctx, q, fullPages(q.Filter))
 	case OneIndex:
 		return p.simply(ctx, q, oneIndex(q.Filter))
 	case Unknowing:
@@ -90,7 +90,7 @@ type source struct {
 }
 
 // fullPages are the partitions of the published way. It has one for each rating, also when all are chosen.
-func (p *Product) fullPages(filter comment.Filter) []source {
+func fullPages(filter comment.Filter) []source {
 	var out []source
 	for _, rating := range ratingsOf(filter) {
 		if len(filter.Languages) == 0 {

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -110,6 +111,9 @@ func (s settings) measureFile(ctx context.Context, out io.Writer) ([]planbench.R
 	if err != nil {
 		return nil, err
 	}
+	if len(products) == 0 {
+		return nil, fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
+	}
 	var rows []planbench.Row
 	total := 0
 	for _, comments := range products {
@@ -137,14 +141,11 @@ func measure(ctx context.Context, comments []comment.Comment) ([]planbench.Row, 
 
 // write makes the files of the table and of the plot.
 func write(name string, averages []planbench.Average) error {
-	table, err := os.Create(name + ".csv")
-	if err != nil {
+	var table bytes.Buffer
+	if err := planbench.WriteCSV(&table, averages); err != nil {
 		return err
 	}
-	if err := planbench.WriteCSV(table, averages); err != nil {
-		return err
-	}
-	if err := table.Close(); err != nil {
+	if err := os.WriteFile(name+".csv", table.Bytes(), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(name+".svg", planbench.Plot(averages), 0o644)
