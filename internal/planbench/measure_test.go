@@ -6,9 +6,9 @@ import "testing"
 // pages one wave has to be enough, and how many waves no page may exceed. The generated product is small and its ratings
 // drift, so that the figures are worse than those of most real ones; what they guard is that they do not get worse.
 const (
-	mostOverForesight = 1.45
-	leastOneWave      = 0.78
-	mostWaves         = 4
+	mostOverForesight = 1.35
+	leastOneWave      = 0.82
+	mostWaves         = 3
 )
 
 // mostDearer is how many times as much a page may cost deep in the list, or of a product with many more comments.
