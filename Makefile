@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
 # Debian the latter are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test torture lint vuln bench clean
+.PHONY: run build lambda generate explorer provision-engine provision test torture lint vuln bench bench-plans clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -59,6 +59,17 @@ vuln:
 # Time, allocations, calls and read units, side by side with simpler ways to do the same.
 bench: provision-engine
 	go test -run '^$$' -bench . -benchmem ./...
+
+# What plans cost beside perfect foresight: by default of generated comments, whose table and plot go to docs/. Of reviews
+# of your own with DATA=file, and as import has them: LANGUAGE=en, MAP="rating=stars language=country", LANGUAGE_OF="UK=en
+# DE=de", FORMAT=tsv; LEAST=20 leaves out products of fewer comments. COUNTS=1000,1000000 says how many to generate, and
+# OUT=name where table and plot go.
+bench-plans: OUT ?= $(if $(DATA)$(COUNTS),,docs/plans)
+bench-plans:
+	@go run ./internal/planbench/run $(if $(DATA),-data "$(DATA)") $(if $(FORMAT),-format $(FORMAT)) \
+		$(if $(LANGUAGE),-language $(LANGUAGE)) $(foreach pair,$(MAP),-map "$(pair)") \
+		$(foreach pair,$(LANGUAGE_OF),-language-of "$(pair)") $(if $(LEAST),-least $(LEAST)) \
+		$(if $(COUNTS),-counts $(COUNTS)) $(if $(OUT),-out $(OUT))
 
 # What was built and fetched. The data stays.
 clean:

@@ -37,7 +37,7 @@ const (
 // Run imports the file and says what became of every row. Rows that cannot be imported stop nothing. An error says what
 // stopped the import, how far it came, and that running it again goes on from there.
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	options, err := c.options()
+	options, err := c.Options()
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return work.finish(err, term.Out)
 }
 
-// options are what the flags say, or an error that names the flag to mend.
-func (c *Import) options() (reviewfile.Options, error) {
+// Options are how the flags say that the file is to be understood, or an error that names the flag to mend.
+func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{Format: reviewfile.Format(c.Format)}
 	if o.Format == "" {
 		o.Format = reviewfile.FormatOf(c.File)

@@ -75,8 +75,12 @@ var own = map[string]struct {
 	"internal/enginetest":   {nil, "it finds programs; engine's own tests need them, so it cannot know engine"},
 	"internal/dynamotest":   {[]string{"internal/engine", "internal/engine/child", "internal/enginetest"}, "it starts engines and knows nothing of tables"},
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
+	"internal/planbench":    {[]string{"comment", "dynamo", "reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
+	"internal/planbench/run": {[]string{
+		"command", "comment", "internal/planbench",
+	}, "a file is understood as the command import understands it"},
 	"command": {[]string{
 		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
@@ -114,7 +118,7 @@ var doors = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
+	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/planbench"}, "the SDK is for those who speak to the table; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},

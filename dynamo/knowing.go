@@ -1,0 +1,18 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// CommentsKnowing is Comments with what is known of the product given instead of remembered, and without counting: to
+// see what plans cost by what is believed. Wrong beliefs cost reads and never comments, unless they are trusted.
+func (s *Store) CommentsKnowing(ctx context.Context, q comment.Query, known Known) (comment.Page, error) {
+	page, runs, err := s.page(ctx, planner{product: q.Product, filter: q.Filter, known: known}, q)
+	if err != nil {
+		return comment.Page{}, err
+	}
+	page.Plan = explain(runs, len(page.Comments))
+	return page, nil
+}

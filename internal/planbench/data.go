@@ -1,0 +1,99 @@
+package planbench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/reviewfile"
+)
+
+// Product is a product of which everything is known.
+type Product struct {
+	id       string
+	comments []comment.Comment // newest first
+	stats    comment.Stats
+	size     dynamo.ItemSize
+	table    *Table
+	ledger   ledger
+}
+
+// NewProduct takes in the comments of one product, in any order and at different positions.
+func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, error) {
+	if len(comments) == 0 {
+		return nil, errors.New("a product without comments has no pages to measure")
+	}
+	table, err := NewTable(ctx, comments)
+	if err != nil {
+		return nil, err
+	}
+	p := &Product{id: comments[0].ProductID, comments: slices.Clone(comments), stats: comment.Stats{}, table: table}
+	slices.SortFunc(p.comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
+	for _, c := range p.comments {
+		p.stats.Add(c.Cell(), 1)
+	}
+	p.size = sizeOf(table.partition(dynamo.Partition{Index: dynamo.All}, p.id))
+	p.ledger = newLedger(p)
+	return p, nil
+}
+
+// sizeOf is the mean size of some items and its standard deviation.
+func sizeOf(entries []entry) dynamo.ItemSize {
+	sum, squares, n := 0.0, 0.0, float64(len(entries))
+	for _, e := range entries {
+		sum += float64(e.bytes)
+		squares += float64(e.bytes) * float64(e.bytes)
+	}
+	mean := sum / n
+	return dynamo.ItemSize{Mean: mean, Deviation: math.Sqrt(max(0, squares/n-mean*mean))}
+}
+
+// ReadFile reads the comments of a file by product. It leaves out rows that cannot be imported and repeated ids, as import
+// does, and products of fewer comments than least, the rest coming with most comments first.
+func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.Comment, error) {
+	source, err := reviewfile.Open(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = source.Close() }() // it was only read
+	reader, err := reviewfile.NewReader(source, options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	byProduct := map[string][]comment.Comment{}
+	seen := map[comment.ID]bool{}
+	for {
+		row, err := reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case err == io.EOF:
+			return largest(byProduct, least), nil
+		case errors.As(err, &bad) || err == nil && seen[row.Comment.ID]:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		seen[row.Comment.ID] = true
+		byProduct[row.Comment.ProductID] = append(byProduct[row.Comment.ProductID], row.Comment)
+	}
+}
+
+// largest are the products of at least so many comments.
+func largest(byProduct map[string][]comment.Comment, least int) [][]comment.Comment {
+	var out [][]comment.Comment
+	for _, comments := range byProduct {
+		if len(comments) >= least {
+			out = append(out, comments)
+		}
+	}
+	slices.SortFunc(out, func(a, b []comment.Comment) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].ProductID, b[0].ProductID))
+	})
+	return out
+}

@@ -1,0 +1,177 @@
+package planbench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+const (
+	// unitBytes is what half a read unit reads, eventually consistently.
+	unitBytes = 4 << 10
+	// answerBytes ends a call early, whatever its limit.
+	answerBytes = 1 << 20
+)
+
+// question is a Query understood.
+type question struct {
+	index     *index
+	partition string
+	low, high string // bounds of the sort key, both included; empty for none
+	after     string // the sort key to go on after, empty at the beginning
+	ascending bool
+	limit     int
+	filter    []condition
+	shown     []string
+}
+
+// condition is that an attribute has one of some values.
+type condition struct {
+	attribute string
+	values    []string
+}
+
+// The expressions that lists are asked for with. A name of a value begins with a colon.
+var (
+	keyExpression = regexp.MustCompile(`^(\w+) = (:\w+)(?: AND (\w+) (?:BETWEEN (:\w+) AND (:\w+)|>= (:\w+)|<= (:\w+)))?$`)
+	inExpression  = regexp.MustCompile(`^(\w+) IN \((:\w+(?:,:\w+)*)\)$`)
+)
+
+// Query answers as DynamoDB does: the limit counts what is looked at and not what the filter keeps, whatever is looked at
+// is paid for whole, rounded up once for the call, and where the limit or a megabyte ends it, the answer tells where to go
+// on. A call of another shape than lists make is refused.
+func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q, err := t.understand(in)
+	if err != nil {
+		return nil, err
+	}
+	return q.answer(), nil
+}
+
+func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
+	q = question{index: t.indexes[aws.ToString(in.IndexName)], limit: int(aws.ToInt32(in.Limit))}
+	key := keyExpression.FindStringSubmatch(aws.ToString(in.KeyConditionExpression))
+	if q.index == nil || q.limit == 0 || key == nil || key[1] != q.index.partitionKey || key[3] != "" && key[3] != q.index.sortKey {
+		return q, fmt.Errorf("a table in memory does not know how to answer %s of index %q with limit %d",
+			aws.ToString(in.KeyConditionExpression), aws.ToString(in.IndexName), q.limit)
+	}
+	value := func(name string) string { return text(in.ExpressionAttributeValues[name]) }
+	q.partition = value(key[2])
+	q.low, q.high = value(key[4]+key[6]), value(key[5]+key[7])
+	q.after = text(in.ExclusiveStartKey[q.index.sortKey])
+	q.ascending = in.ScanIndexForward == nil || *in.ScanIndexForward
+	if in.ProjectionExpression != nil {
+		q.shown = strings.Split(*in.ProjectionExpression, ",")
+	}
+	q.filter, err = conditions(aws.ToString(in.FilterExpression), value)
+	return q, err
+}
+
+// conditions are what a filter expression is made of; none for an empty one.
+func conditions(expression string, value func(name string) string) ([]condition, error) {
+	if expression == "" {
+		return nil, nil
+	}
+	var out []condition
+	for _, part := range strings.Split(expression, " AND ") {
+		in := inExpression.FindStringSubmatch(part)
+		if in == nil {
+			return nil, fmt.Errorf("a table in memory does not know the filter %s", part)
+		}
+		c := condition{attribute: in[1]}
+		for _, name := range strings.Split(in[2], ",") {
+			c.values = append(c.values, value(name))
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// span is the part of a partition that is asked for, ascending.
+func (q question) span() []entry {
+	entries := q.index.partitions[q.partition]
+	from := 0
+	if q.low != "" {
+		from = firstFrom(entries, q.low)
+	}
+	to := len(entries)
+	if q.high != "" {
+		to = firstFrom(entries, q.high+"\x00")
+	}
+	if q.after != "" && q.ascending {
+		from = max(from, firstFrom(entries, q.after+"\x00"))
+	}
+	if q.after != "" && !q.ascending {
+		to = min(to, firstFrom(entries, q.after))
+	}
+	return entries[min(from, to):to]
+}
+
+// firstFrom is the number of the first entry at or above a sort key.
+func firstFrom(entries []entry, sort string) int {
+	i, _ := slices.BinarySearchFunc(entries, sort, func(e entry, sort string) int { return strings.Compare(e.sort, sort) })
+	return i
+}
+
+func (q question) answer() *dynamodb.QueryOutput {
+	out, bytes := &dynamodb.QueryOutput{}, 0
+	span := q.span()
+	for n := 0; n < len(span); n++ {
+		e := span[n]
+		if !q.ascending {
+			e = span[len(span)-1-n]
+		}
+		bytes += e.bytes
+		out.ScannedCount++
+		if q.keeps(e.item) {
+			out.Items = append(out.Items, q.show(e.item))
+		}
+		if n+1 == q.limit || bytes >= answerBytes {
+			out.LastEvaluatedKey = pick(e.item, q.index.partitionKey, q.index.sortKey, "PK", "SK")
+			break
+		}
+	}
+	out.Count = int32(len(out.Items))
+	out.ConsumedCapacity = consumed(units(bytes))
+	return out
+}
+
+func (q question) keeps(it item) bool {
+	for _, c := range q.filter {
+		if !slices.Contains(c.values, text(it[c.attribute])) {
+			return false
+		}
+	}
+	return true
+}
+
+func (q question) show(it item) item {
+	if q.shown == nil {
+		return pick(it, q.index.carried...)
+	}
+	return pick(it, q.shown...)
+}
+
+// pick is some of an item's attributes.
+func pick(it item, names ...string) item {
+	out := make(item, len(names))
+	for _, name := range names {
+		if value := it[name]; value != nil {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// units is what one call that looks at so many bytes costs, eventually consistently, in read units. A call that finds
+// nothing costs as much as the smallest.
+func units(bytes int) float64 { return max(1, math.Ceil(float64(bytes)/unitBytes)) / 2 }

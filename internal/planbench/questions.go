@@ -1,0 +1,126 @@
+package planbench
+
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// PageSize is how many comments a page shows.
+const PageSize = 20
+
+// numberedPages are the pages asked for of every list that has them, beside its last.
+var numberedPages = []int{1, 2, 10, 100, 1000}
+
+// visit is one page to be read.
+type visit struct {
+	query comment.Query
+	// page is its number, from 1.
+	page int
+	// first is the number of its first comment in the list, list the whole list as numbers of the product's comments, newest
+	// first.
+	first int
+	list  []int
+}
+
+// ids are the comments that the page has to show.
+func (v visit) ids(p *Product) []comment.ID {
+	var out []comment.ID
+	for _, number := range v.list[v.first:min(v.first+v.query.Slice.Size, len(v.list))] {
+		out = append(out, p.comments[number].ID)
+	}
+	return out
+}
+
+// visits are the pages of all lists of a product that are asked for: of every set of ratings, alone and with languages.
+func (p *Product) visits(size int) []visit {
+	var out []visit
+	for _, languages := range p.languageSets() {
+		for set := 1; set < 1<<comment.MaxRating; set++ {
+			out = append(out, p.visitsOf(comment.Filter{Languages: languages, Ratings: ratingSet(set)}, size)...)
+		}
+	}
+	return out
+}
+
+// ratingSet is the ratings of the set bits of a number; all five are nil, as filters have it.
+func ratingSet(set int) []int {
+	var ratings []int
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		if set&(1<<(rating-1)) != 0 {
+			ratings = append(ratings, rating)
+		}
+	}
+	if len(ratings) == comment.MaxRating {
+		return nil
+	}
+	return ratings
+}
+
+// languageSets are none, the most frequent language and one of the less frequent, the two most frequent, and three that
+// are less so.
+func (p *Product) languageSets() [][]comment.Language {
+	var byCount []comment.Language
+	for _, l := range p.stats.Languages() {
+		byCount = append(byCount, l.Language)
+	}
+	sets := [][]comment.Language{nil}
+	for _, bounds := range [][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 4}} {
+		if bounds[1] <= len(byCount) {
+			set := slices.Clone(byCount[bounds[0]:bounds[1]])
+			slices.Sort(set)
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// visitsOf are pages of one list; none of an empty one.
+func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
+	var list []int
+	for number, c := range p.comments {
+		if filter.Allows(c) {
+			list = append(list, number)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	last := (len(list)-1)/size + 1
+	var out []visit
+	for _, page := range append(numberedPages[:len(numberedPages):len(numberedPages)], last) {
+		if page > last || len(out) > 0 && out[len(out)-1].page >= page {
+			continue
+		}
+		out = append(out, p.visit(filter, list, page, size))
+	}
+	return out
+}
+
+func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit {
+	v := visit{page: page, first: (page - 1) * size, list: list}
+	v.query = comment.Query{Product: p.id, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: size}}
+	if page > 1 {
+		cursor := p.comments[list[v.first-1]].ID.Position()
+		v.query.Slice.After = &cursor
+	}
+	return v
+}
+
+// window is what has to be read for a page, as numbers of the product's comments: those of its list from and to which
+// reads go, both included.
+func (v visit) window() (from, to int) {
+	first := v.first
+	if v.query.Slice.After != nil {
+		first-- // the comment at the cursor tells that there is a page before
+	}
+	return v.list[first], v.list[min(first+wanted(v.query), len(v.list))-1]
+}
+
+// ratingsOf are the ratings that a filter allows.
+func ratingsOf(filter comment.Filter) []int {
+	if len(filter.Ratings) == 0 {
+		return []int{1, 2, 3, 4, 5}
+	}
+	return filter.Ratings
+}

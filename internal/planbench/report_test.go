@@ -1,0 +1,109 @@
+package planbench
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
+
+// tinyAverages are those of a product small enough for the results to be looked through.
+func tinyAverages(t *testing.T, counts ...int) []Average {
+	t.Helper()
+	var rows []Row
+	for _, count := range counts {
+		p, err := NewProduct(t.Context(), Generate(count, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, err := Measure(t.Context(), p, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, more...)
+	}
+	return Summarize(rows)
+}
+
+// simpleWays are averages that do not change with the planner.
+func simpleWays(averages []Average) []Average {
+	var out []Average
+	for _, a := range averages {
+		if a.Way == FullPages || a.Way == OneIndex || a.Way == Foresight {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func TestCSV(t *testing.T) {
+	var got bytes.Buffer
+	if err := WriteCSV(&got, simpleWays(tinyAverages(t, 80))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "tiny.csv")
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("%s is not what it was; if that is right, run the test with -update\n%s", path, diff)
+	}
+}
+
+// The plot is well-formed XML with five panels and a line in each for every way; those without a second point on their x
+// axis are left out.
+func TestPlot(t *testing.T) {
+	for _, row := range []struct {
+		counts []int
+		lines  int
+	}{{[]int{80, 300}, 5 * ways}, {[]int{300}, 4 * ways}} {
+		svg := Plot(tinyAverages(t, row.counts...))
+		decoder := xml.NewDecoder(bytes.NewReader(svg))
+		lines := 0
+		for {
+			token, err := decoder.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start, ok := token.(xml.StartElement); ok && start.Name.Local == "polyline" {
+				lines++
+			}
+		}
+		if lines != row.lines {
+			t.Errorf("%d lines for %v comments, want %d", lines, row.counts, row.lines)
+		}
+		if text := string(svg); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("the plot of %v comments has points that are nowhere", row.counts)
+		}
+	}
+}
+
+func TestTableForPeople(t *testing.T) {
+	var got strings.Builder
+	if err := WriteTable(&got, tinyAverages(t, 80)); err != nil {
+		t.Fatal(err)
+	}
+	for _, heading := range []string{"80 comments, languages: none", "80 comments, languages: several", "x foresight"} {
+		if !strings.Contains(got.String(), heading) {
+			t.Errorf("the table lacks %q:\n%s", heading, got.String())
+		}
+	}
+}

@@ -1,0 +1,152 @@
+// Command run measures what plans cost beside perfect foresight: `make bench-plans`. See package planbench.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/planbench"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-plans:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are what the flags say. Those about a file mean what they mean to import.
+type settings struct {
+	file   command.Import
+	least  int
+	counts string
+	seed   uint64
+	out    string
+}
+
+func parse(args []string) (settings, error) {
+	var s settings
+	flags := flag.NewFlagSet("bench-plans", flag.ContinueOnError)
+	flags.StringVar(&s.file.File, "data", "", "file of reviews to measure with, as import takes it; none: generated comments")
+	flags.StringVar(&s.file.Format, "format", "", "how the file is written, if its name does not tell: tsv, csv or jsonl")
+	flags.StringVar(&s.file.Language, "language", "", "language of all rows, or of those whose column tells none")
+	flags.Func("map", "`FIELD=COLUMN`: column of a field; repeatable", appendTo(&s.file.Map))
+	flags.Func("language-of", "`VALUE=TAG`: language that a value of the language's column stands for; repeatable", appendTo(&s.file.LanguageOf))
+	flags.IntVar(&s.least, "least", 20, "leave out the file's products of fewer comments")
+	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate, one measurement each")
+	flags.Uint64Var(&s.seed, "seed", 1, "of the generated comments")
+	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if flags.NArg() > 0 {
+		return s, fmt.Errorf("%q is no flag; see -help", flags.Arg(0))
+	}
+	return s, nil
+}
+
+func appendTo(values *[]string) func(string) error {
+	return func(value string) error {
+		*values = append(*values, value)
+		return nil
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	s, err := parse(args)
+	if err != nil {
+		return err
+	}
+	var rows []planbench.Row
+	if s.file.File != "" {
+		rows, err = s.measureFile(ctx, out)
+	} else {
+		rows, err = s.measureGenerated(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	averages := planbench.Summarize(rows)
+	if err := planbench.WriteTable(out, averages); err != nil || s.out == "" {
+		return err
+	}
+	return write(s.out, averages)
+}
+
+func (s settings) measureGenerated(ctx context.Context) ([]planbench.Row, error) {
+	var rows []planbench.Row
+	for _, text := range strings.Split(s.counts, ",") {
+		count, err := strconv.Atoi(text)
+		if err != nil || count < 1 {
+			return nil, fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
+		}
+		more, err := measure(ctx, planbench.Generate(count, s.seed))
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// measureFile measures every product of a file that is large enough. Their pages count as those of one product with all
+// the comments.
+func (s settings) measureFile(ctx context.Context, out io.Writer) ([]planbench.Row, error) {
+	options, err := s.file.Options()
+	if err != nil {
+		return nil, err
+	}
+	products, err := planbench.ReadFile(s.file.File, options, s.least)
+	if err != nil {
+		return nil, err
+	}
+	if len(products) == 0 {
+		return nil, fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
+	}
+	var rows []planbench.Row
+	total := 0
+	for _, comments := range products {
+		more, err := measure(ctx, comments)
+		if err != nil {
+			return nil, fmt.Errorf("product %q: %w", comments[0].ProductID, err)
+		}
+		rows = append(rows, more...)
+		total += len(comments)
+	}
+	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, total)
+	for i := range rows {
+		rows[i].Comments = total
+	}
+	return rows, nil
+}
+
+func measure(ctx context.Context, comments []comment.Comment) ([]planbench.Row, error) {
+	product, err := planbench.NewProduct(ctx, comments)
+	if err != nil {
+		return nil, err
+	}
+	return planbench.Measure(ctx, product, planbench.PageSize)
+}
+
+// write makes the files of the table and of the plot.
+func write(name string, averages []planbench.Average) error {
+	var table bytes.Buffer
+	if err := planbench.WriteCSV(&table, averages); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".csv", table.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(name+".svg", planbench.Plot(averages), 0o644)
+}

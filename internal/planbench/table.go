@@ -1,0 +1,152 @@
+package planbench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// tableName is the name of every table in memory.
+const tableName = "comments"
+
+// item is what DynamoDB keeps: values by attribute name.
+type item = map[string]types.AttributeValue
+
+// Table is the indexes of a table in memory. It answers Query with the items and at the price that DynamoDB would, and no
+// other call. It does not change, so that it is safe for use by many goroutines.
+type Table struct {
+	indexes map[string]*index
+}
+
+// index is a global secondary index.
+type index struct {
+	partitionKey, sortKey string
+	carried               []string // the attributes of its items, keys included
+	partitions            map[string][]entry
+}
+
+// entry is an item of an index.
+type entry struct {
+	sort  string
+	item  item // with the attributes of all indexes
+	bytes int  // of what this index carries
+}
+
+// NewTable makes a table of comments as a Loader writes them.
+func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
+	var written collector
+	if _, err := dynamo.NewLoader(&written, tableName, 1).Load(ctx, comments); err != nil {
+		return nil, fmt.Errorf("comments for a table in memory: %w", err)
+	}
+	t := &Table{indexes: map[string]*index{}}
+	definition := dynamo.Definition(tableName)
+	for _, gsi := range definition.GlobalSecondaryIndexes {
+		ix := newIndex(gsi, definition.KeySchema)
+		ix.fill(written.items)
+		t.indexes[*gsi.IndexName] = ix
+	}
+	return t, nil
+}
+
+func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement) *index {
+	ix := &index{
+		partitionKey: *gsi.KeySchema[0].AttributeName,
+		sortKey:      *gsi.KeySchema[1].AttributeName,
+		carried:      slices.Clone(gsi.Projection.NonKeyAttributes),
+		partitions:   map[string][]entry{},
+	}
+	for _, key := range append(gsi.KeySchema[:2:2], tableKey...) {
+		ix.carried = append(ix.carried, *key.AttributeName)
+	}
+	return ix
+}
+
+func (ix *index) fill(items []item) {
+	for _, it := range items {
+		key := text(it[ix.partitionKey])
+		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, size(it, ix.carried)})
+	}
+	for _, entries := range ix.partitions {
+		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sort, b.sort) })
+	}
+}
+
+// partition is what a partition of a product holds, ascending.
+func (t *Table) partition(p dynamo.Partition, product string) []entry {
+	return t.indexes[string(p.Index)].partitions[p.Key(product)]
+}
+
+// text is the value of a string or a number.
+func text(value types.AttributeValue) string {
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
+	}
+	return ""
+}
+
+// size is how many bytes of an item some of its attributes are: their names, and what they hold.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+func size(it item, attributes []string) int {
+	bytes := 0
+	for _, name := range attributes {
+		switch v := it[name].(type) {
+		case *types.AttributeValueMemberS:
+			bytes += len(name) + len(v.Value)
+		case *types.AttributeValueMemberN:
+			bytes += len(name) + numberSize(v.Value)
+		}
+	}
+	return bytes
+}
+
+// numberSize is a byte for each two significant digits of a whole number above zero, and one more.
+func numberSize(number string) int {
+	return (len(strings.TrimRight(number, "0"))+1)/2 + 1
+}
+
+// collector takes the place of a table that a Loader writes to.
+type collector struct{ items []item }
+
+// BatchGetItem finds nothing: the collector is for comments that are not there yet.
+func (c *collector) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{}, nil
+}
+
+// BatchWriteItem keeps the items.
+func (c *collector) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	for _, request := range in.RequestItems[tableName] {
+		c.items = append(c.items, request.PutRequest.Item)
+	}
+	return &dynamodb.BatchWriteItemOutput{}, nil
+}
+
+// client is a table as the Store wants it. What a Store does beside reading lists is not for tables in memory: the
+// client of the SDK behind it is nil.
+type client struct {
+	*dynamodb.Client
+	table *Table
+}
+
+// Query answers from memory.
+func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return c.table.Query(ctx, in)
+}
+
+// Store is a Store that reads the table.
+func (t *Table) Store() *dynamo.Store { return dynamo.NewStore(client{table: t}, tableName) }
+
+// consumed is what a call tells of its price.
+func consumed(units float64) *types.ConsumedCapacity {
+	return &types.ConsumedCapacity{TableName: aws.String(tableName), CapacityUnits: aws.Float64(units)}
+}

@@ -1,0 +1,244 @@
+package planbench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Way is a way to read a page.
+type Way int
+
+// The ways.
+const (
+	// FullPages reads a full page from each chosen rating, or from each cell if languages are chosen, and merges: the
+	// published way.
+	FullPages Way = iota
+	// OneIndex reads a page at a time from the whole product, or from each chosen language, keeps what the filter allows,
+	// and goes on until the page is full.
+	OneIndex
+	// Unknowing is the Store's planner when nothing is known of the product.
+	Unknowing
+	// Planned is the Store's planner when it knows the product's counts and how large its comments are.
+	Planned
+	// Foresight knows every comment beforehand: the cheapest cover, each partition read exactly as far as it has to be. No
+	// way can cost less.
+	Foresight
+
+	ways = int(Foresight) + 1
+)
+
+// String is the name of the way in tables.
+func (w Way) String() string {
+	return [ways]string{"full pages", "one index", "planned, knowing nothing", "planned", "foresight"}[w]
+}
+
+// Cost is what a page took.
+type Cost struct {
+	// Items is how many comments the table looked at; 0 for Foresight, whose limits are not chosen one by one.
+	Items int
+	// Units is in read units.
+	Units float64
+	// Queries is the number of calls.
+	Queries int
+	// Waves is the number of calls that had to follow each other.
+	Waves int
+}
+
+// read reads a page in a way and tells what it shows.
+func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment.ID, Cost, error) {
+	switch way {
+	case FullPages:
+		return p.simply(ctx, q, fullPages(q.Filter))
+	case OneIndex:
+		return p.simply(ctx, q, oneIndex(q.Filter))
+	case Unknowing:
+		return p.plan(ctx, q, dynamo.Known{})
+	case Planned:
+		return p.plan(ctx, q, dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Size: p.size})
+	}
+	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
+}
+
+// plan has the Store plan and read.
+func (p *Product) plan(ctx context.Context, q comment.Query, known dynamo.Known) ([]comment.ID, Cost, error) {
+	page, err := p.table.Store().CommentsKnowing(ctx, q, known)
+	if err != nil {
+		return nil, Cost{}, err
+	}
+	var shown []comment.ID
+	for _, c := range page.Comments {
+		shown = append(shown, c.ID)
+	}
+	return shown, Cost{page.Plan.ItemsRead, page.Plan.ReadUnits, page.Plan.Queries, page.Plan.Waves}, nil
+}
+
+// source is a partition to read and what to keep of it.
+type source struct {
+	partition dynamo.Partition
+	keep      comment.Filter
+}
+
+// fullPages are the partitions of the published way. It has one for each rating, also when all are chosen.
+func fullPages(filter comment.Filter) []source {
+	var out []source
+	for _, rating := range ratingsOf(filter) {
+		if len(filter.Languages) == 0 {
+			out = append(out, source{partition: dynamo.Partition{Index: dynamo.ByRating, Rating: rating}})
+		}
+		for _, language := range filter.Languages {
+			out = append(out, source{partition: dynamo.Partition{Index: dynamo.ByLangAndRating, Language: language, Rating: rating}})
+		}
+	}
+	return out
+}
+
+func oneIndex(filter comment.Filter) []source {
+	keep := comment.Filter{Ratings: filter.Ratings}
+	if len(filter.Languages) == 0 {
+		return []source{{dynamo.Partition{Index: dynamo.All}, keep}}
+	}
+	var out []source
+	for _, language := range filter.Languages {
+		out = append(out, source{dynamo.Partition{Index: dynamo.ByLang, Language: language}, keep})
+	}
+	return out
+}
+
+// simply reads every source until it has enough for the page by itself, or has no more, and merges.
+func (p *Product) simply(ctx context.Context, q comment.Query, sources []source) ([]comment.ID, Cost, error) {
+	var found []string
+	var cost Cost
+	for _, s := range sources {
+		sorts, one, err := p.readOn(ctx, q, s)
+		if err != nil {
+			return nil, Cost{}, err
+		}
+		found = append(found, sorts...)
+		cost.Items += one.Items
+		cost.Units += one.Units
+		cost.Queries += one.Queries
+		cost.Waves = max(cost.Waves, one.Queries)
+	}
+	return shownOf(q, found), cost, nil
+}
+
+// readOn reads a source, a page at a time. It finds sort keys.
+func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]string, Cost, error) {
+	var found []string
+	var cost Cost
+	want := wanted(q)
+	for in := plainInput(s.partition, q.Product, s.keep, q.Slice.After, want); ; {
+		out, err := p.table.Query(ctx, in)
+		if err != nil {
+			return nil, cost, err
+		}
+		cost.Queries++
+		cost.Items += int(out.ScannedCount)
+		cost.Units += *out.ConsumedCapacity.CapacityUnits
+		for _, it := range out.Items {
+			found = append(found, text(it[attrSort]))
+		}
+		if len(found) >= want || out.LastEvaluatedKey == nil {
+			return found, cost, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+}
+
+// shownOf is the page out of all the sort keys that were found.
+func shownOf(q comment.Query, found []string) []comment.ID {
+	slices.Sort(found)
+	slices.Reverse(found)
+	if q.Slice.After != nil && len(found) > 0 && found[0] == q.Slice.After.String() {
+		found = found[1:]
+	}
+	var shown []comment.ID
+	for _, sort := range found[:min(q.Slice.Size, len(found))] {
+		position, err := comment.ParsePosition(sort)
+		if err != nil {
+			panic("planbench: " + err.Error()) // the table is made of comments
+		}
+		shown = append(shown, comment.IDOf(position))
+	}
+	return shown
+}
+
+// wanted is how many comments a page takes to be shown and to tell whether there are others around it: one beyond it, and
+// the one at its cursor.
+func wanted(q comment.Query) int {
+	if q.Slice.After == nil {
+		return q.Slice.Size + 1
+	}
+	return q.Slice.Size + 2
+}
+
+// Attributes of the table as the simple ways know them.
+const (
+	attrSort     = "GSISK"
+	attrLanguage = "l"
+	attrRating   = "r"
+)
+
+// plainInput is a call for the newest of a partition, from a position down.
+func plainInput(partition dynamo.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
+	values := item{":p": &types.AttributeValueMemberS{Value: partition.Key(product)}}
+	key := partitionKeys[partition.Index] + " = :p"
+	if from != nil {
+		key += " AND " + attrSort + " <= :from"
+		values[":from"] = &types.AttributeValueMemberS{Value: from.String()}
+	}
+	in := &dynamodb.QueryInput{
+		TableName:                 aws.String(tableName),
+		IndexName:                 aws.String(string(partition.Index)),
+		KeyConditionExpression:    aws.String(key),
+		ExpressionAttributeValues: values,
+		ScanIndexForward:          aws.Bool(false),
+		Limit:                     aws.Int32(int32(limit)),
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if expression := keepExpression(keep, values); expression != "" {
+		in.FilterExpression = aws.String(expression)
+	}
+	return in
+}
+
+// partitionKeys are the partition key attributes of the indexes.
+var partitionKeys = func() map[dynamo.Index]string {
+	keys := map[dynamo.Index]string{}
+	for _, gsi := range dynamo.Definition(tableName).GlobalSecondaryIndexes {
+		keys[dynamo.Index(*gsi.IndexName)] = *gsi.KeySchema[0].AttributeName
+	}
+	return keys
+}()
+
+// keepExpression keeps what a filter allows; its values go into values.
+func keepExpression(keep comment.Filter, values item) string {
+	var conditions, names []string
+	for i, language := range keep.Languages {
+		names = append(names, fmt.Sprint(":language", i))
+		values[names[i]] = &types.AttributeValueMemberS{Value: string(language)}
+	}
+	if len(names) > 0 {
+		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(names, ",")+")")
+	}
+	names = nil
+	for i, rating := range keep.Ratings {
+		names = append(names, fmt.Sprint(":rating", i))
+		values[names[i]] = &types.AttributeValueMemberN{Value: strconv.Itoa(rating)}
+	}
+	if len(names) > 0 {
+		conditions = append(conditions, attrRating+" IN ("+strings.Join(names, ",")+")")
+	}
+	return strings.Join(conditions, " AND ")
+}
