@@ -110,9 +110,9 @@ func (c census) first(part Part, filter comment.Filter, want int) (items int, un
 			k = min(max(k, 1), most)
 			short := 0.0
 			if k <= s.held && (k < want || part.residual()) {
-				short = above(float64(k)+0.5, mean, deviation)
+				short = above(float64(k)+s.slack(), mean, deviation)
 			}
-			if expected := c.size.expected(min(k, s.held+1)) + short*roundPrice; expected < units {
+			if expected := c.size.expected(min(k, max(s.held, 1))) + short*roundPrice; expected < units {
 				items, units = k, expected
 			}
 		}
@@ -198,6 +198,15 @@ func (c census) share(part Part, filter comment.Filter) share {
 		chosen:  c.stats.Counts(part.wanted()).Total(),
 		matches: c.stats.Counts(comment.Filter{Languages: filter.Languages, Ratings: filter.Ratings}).Total(),
 	}
+}
+
+// slack is by how much fewer items may be needed than a read looks at. A part that is the whole list suffices when it yields
+// just what is wanted; beside others it has to yield more, or nobody knows that its next comment does not come first.
+func (s share) slack() float64 {
+	if s.chosen < s.matches {
+		return -0.5
+	}
+	return 0.5
 }
 
 // need is how many items of a part belong to the next want comments of the list, or stand between them: mean and standard

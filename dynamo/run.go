@@ -88,7 +88,17 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 		return merge.Batch[comment.Comment]{}, err
 	}
 	items, err := decodeAll(output.Items, r.plan.Product)
-	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0}, err
+	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
+}
+
+// boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
+func boundOf(last item) *comment.Comment {
+	r := itemReader{item: last}
+	position, err := comment.ParsePosition(r.text(attrSort))
+	if err != nil {
+		return nil
+	}
+	return &comment.Comment{ID: comment.IDOf(position)}
 }
 
 // query asks the table for what follows in one read.

@@ -15,6 +15,9 @@ type Batch[T any] struct {
 	// Done says that the source yields nothing after these items. An empty batch that is not done is normal: the source
 	// is asked again.
 	Done bool
+	// Bound, unless nil, is such that all further items of the source are above it: then the source need not be asked again
+	// as long as the others have lower ones.
+	Bound *T
 }
 
 // Fill reads on. It gets the numbers of the sources that ran dry, ascending, and how many items are still missing, and
@@ -36,6 +39,7 @@ type source[T any] struct {
 	items []T // read and not yet taken
 	done  bool
 	last  *T // the last item yielded, to see that the next is above it
+	bound *T // below all that is still to come, nil when nobody knows
 }
 
 // New makes a merger of so many sources, numbered from 0. Nothing is read before the first Take.
@@ -87,10 +91,15 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 	return m.err
 }
 
+// dry are the sources of which it is not known whether the next item of all is theirs.
 func (m *Merger[T]) dry() []int {
 	var dry []int
+	lowest := m.lowest()
 	for i, s := range m.sources {
-		if len(s.items) == 0 && !s.done {
+		if len(s.items) > 0 || s.done {
+			continue
+		}
+		if lowest < 0 || s.bound == nil || m.compare(*s.bound, m.sources[lowest].items[0]) < 0 {
 			dry = append(dry, i)
 		}
 	}
@@ -114,7 +123,7 @@ func (m *Merger[T]) read(ctx context.Context, dry []int, missing int) error {
 }
 
 func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
-	s.items, s.done = batch.Items, batch.Done
+	s.items, s.done, s.bound = batch.Items, batch.Done, batch.Bound
 	for i := range batch.Items {
 		if s.last != nil && m.compare(*s.last, batch.Items[i]) >= 0 {
 			return ErrOrder

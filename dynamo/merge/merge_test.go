@@ -19,6 +19,7 @@ type pile struct {
 	items   []int
 	batches []int
 	lateEnd bool
+	gap     int // by how much the bound of a batch is below the next item; 0 for no bounds
 }
 
 func (p *pile) next() merge.Batch[int] {
@@ -28,6 +29,10 @@ func (p *pile) next() merge.Batch[int] {
 	}
 	batch := merge.Batch[int]{Items: p.items[:size]}
 	p.items = p.items[size:]
+	if p.gap > 0 && len(p.items) > 0 {
+		bound := p.items[0] - p.gap
+		batch.Bound = &bound
+	}
 	batch.Done = len(p.items) == 0 && !p.lateEnd
 	p.lateEnd = p.lateEnd && len(p.items) > 0
 	return batch
@@ -54,6 +59,7 @@ func deal(t *rapid.T, items []int) []*pile {
 		piles[i] = &pile{
 			batches: rapid.SliceOfN(rapid.IntRange(0, 5), 0, 6).Draw(t, "batches"),
 			lateEnd: rapid.Bool().Draw(t, "lateEnd"),
+			gap:     rapid.IntRange(0, 5).Draw(t, "gap"),
 		}
 	}
 	for _, item := range items {
@@ -64,6 +70,33 @@ func deal(t *rapid.T, items []int) []*pile {
 	}
 	return piles
 }
+
+// A source that is known to have nothing below what the others have is not asked, also when it yielded nothing so far.
+func TestBoundsSpareRounds(t *testing.T) {
+	for _, row := range []struct {
+		why    string
+		bound  int
+		rounds int
+	}{
+		{"all that is to come lies behind what is taken", 30, 1},
+		{"what is to come may lie before", 15, 2},
+		{"what is to come may be the very next", 29, 2},
+	} {
+		rounds := 0
+		merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+			if rounds++; rounds == 1 {
+				return []merge.Batch[int]{{Items: []int{10, 20, 30}}, {Bound: &row.bound}}, nil
+			}
+			return nil, errEnough
+		})
+		_, err := merger.Take(t.Context(), 3)
+		if rounds != row.rounds || (err != nil) != (row.rounds > 1) {
+			t.Errorf("%s: %d rounds, want %d; %v", row.why, rounds, row.rounds, err)
+		}
+	}
+}
+
+var errEnough = errors.New("asked again")
 
 func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
