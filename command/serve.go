@@ -145,11 +145,13 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 		Schema: graph.NewExecutableSchema(graph.Config{
 			Resolvers: &resolvers.Resolver{
 				Comments: store,
+				Leaders:  store,
 				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
 			},
 		}),
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
+		Stats:            store,
 		Authenticate:     auth.WithToken,
 		Pages:            web.Handler(),
 		Ready:            store.Ready,

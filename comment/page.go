@@ -1,5 +1,7 @@
 package comment
 
+import "time"
+
 // Sizes of a page.
 const (
 	// DefaultPageSize is the size of a page when none is asked for.
@@ -29,7 +31,22 @@ type Query struct {
 	Order Order
 	// Slice says which part of the list.
 	Slice Slice
+	// Count says what to count of the whole list beside.
+	Count Counting
 }
+
+// Counting says what to count of a whole list. Counting reads all of it.
+type Counting int
+
+// What can be counted, from the cheapest to the dearest.
+const (
+	// CountNothing counts nothing.
+	CountNothing Counting = iota
+	// CountTotal counts the comments.
+	CountTotal
+	// CountByRating counts the comments of each rating.
+	CountByRating
+)
 
 // Slice is a part of a list: of what stands between two positions, so many from one end.
 type Slice struct {
@@ -49,8 +66,20 @@ type Page struct {
 	Comments []Comment
 	// HasNext and HasPrevious tell whether comments of the list stand after and before the page.
 	HasNext, HasPrevious bool
+	// Counted is what was counted of the whole list; nil when nothing was to be.
+	Counted *Counted
 	// Plan tells how the page was read.
 	Plan QueryPlan
+}
+
+// Counted is what was counted of a whole list.
+type Counted struct {
+	// Total is the number of comments.
+	Total int
+	// ByRating are the numbers of those of each rating; zero unless these were asked for.
+	ByRating Counts
+	// Err is why nothing could be counted; nil when it was.
+	Err error
 }
 
 // QueryPlan tells how a page was read, and what that cost.
@@ -59,6 +88,8 @@ type QueryPlan struct {
 	Summary string
 	// Reads are the partitions read, or ready to be.
 	Reads []PlanRead
+	// Skipped are the partitions that were not read because nothing was in them.
+	Skipped []PlanSkip
 	// Queries is the number of calls made to the table.
 	Queries int
 	// Waves is the number of rounds of parallel calls, one after the other.
@@ -79,7 +110,7 @@ type PlanRead struct {
 	SortKeyFrom, SortKeyTo *string
 	// Descending is true when the highest sort key comes first.
 	Descending bool
-	// Limit is that of the first call: how many items to look at.
+	// Limit is that of the first call: how many items to look at; 0 for all.
 	Limit int
 	// ResidualRatings and ResidualLanguages are what the table kept of a partition that holds others too; nil for all.
 	ResidualRatings   []int
@@ -88,6 +119,16 @@ type PlanRead struct {
 	Queries, ItemsRead, ItemsKept int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
+}
+
+// PlanSkip is one partition of one index that was known to hold nothing of what is wanted.
+type PlanSkip struct {
+	// Purpose is why it would have been read.
+	Purpose ReadPurpose
+	// Index and PartitionKey say what was left out.
+	Index, PartitionKey string
+	// AsOf is the moment up to which all changes had been counted when nothing was there.
+	AsOf time.Time
 }
 
 // ReadPurpose is why a partition was read.
@@ -99,4 +140,6 @@ const (
 	ReadPage ReadPurpose = "PAGE"
 	// ReadProbe is to learn whether comments lie beyond a cursor.
 	ReadProbe ReadPurpose = "PROBE"
+	// ReadCount is to count the comments of a list.
+	ReadCount ReadPurpose = "COUNT"
 )

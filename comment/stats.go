@@ -41,6 +41,23 @@ func (c Counts) Average() (mean float64, any bool) {
 	return float64(stars) / float64(total), true
 }
 
+// RatingCount is how many comments have a rating.
+type RatingCount struct {
+	// Rating is 1 to MaxRating.
+	Rating int
+	// Count may be 0.
+	Count int
+}
+
+// Ratings are the counts row by row, the best rating first; those that are 0 too.
+func (c Counts) Ratings() []RatingCount {
+	rows := make([]RatingCount, 0, len(c))
+	for i, n := range slices.Backward(c[:]) {
+		rows = append(rows, RatingCount{Rating: i + 1, Count: n})
+	}
+	return rows
+}
+
 // Stats are how many comments a product has, by language and rating. A language without comments is not among the keys.
 // The zero value is that of a product without comments, and can be read but not added to.
 type Stats map[Language]Counts

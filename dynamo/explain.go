@@ -18,23 +18,39 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 			plan.ItemsRead += report.ItemsRead
 			plan.ReadUnits += report.ReadUnits
 		}
+		for _, partition := range r.plan.Skipped {
+			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
+		}
 	}
 	plan.Waves = waves(runs)
 	plan.Summary = summary(runs, plan)
 	return plan
 }
 
-// waves counts rounds that followed each other: the page first, then the probes, which run side by side.
+// waves counts rounds that followed each other: the page first, then the probes, which run side by side. Counting goes on
+// beside both.
 func waves(runs []*run) int {
-	page, probes := 0, 0
+	page, probes, counts := 0, 0, 0
 	for _, r := range runs {
-		if r.plan.Purpose == comment.ReadProbe {
+		switch r.plan.Purpose {
+		case comment.ReadProbe:
 			probes = max(probes, r.waves)
-		} else {
+		case comment.ReadCount:
+			counts = r.waves
+		default:
 			page += r.waves
 		}
 	}
-	return page + probes
+	return max(page+probes, counts)
+}
+
+func reportSkip(p Plan, partition Partition) comment.PlanSkip {
+	return comment.PlanSkip{
+		Purpose:      p.Purpose,
+		Index:        string(partition.Index),
+		PartitionKey: partition.Key(p.Product),
+		AsOf:         p.Known.AsOf,
+	}
 }
 
 func reportRead(p Plan, r Read, s readState) comment.PlanRead {

@@ -9,22 +9,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// queryInput is the call of the SDK for one read of a plan. A LastEvaluatedKey of the same read continues it; it never
-// outlives the request, since a cursor is a position and not such a key.
+// queryInput is the call of the SDK for one read of a plan; a limit of 0 counts. A LastEvaluatedKey of the same read
+// continues it; it never outlives the request, since a cursor is a position and not such a key.
 func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.QueryInput {
 	values := item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
-	return &dynamodb.QueryInput{
+	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(table),
 		IndexName:                 aws.String(string(r.Partition.Index)),
 		KeyConditionExpression:    aws.String(r.Partition.Index.partitionAttr() + " = :p" + rangeCondition(p, values)),
 		FilterExpression:          residualExpression(r, values),
 		ExpressionAttributeValues: values,
-		ProjectionExpression:      aws.String(listProjection),
-		ScanIndexForward:          aws.Bool(!p.Descending),
-		Limit:                     aws.Int32(int32(limit)),
 		ExclusiveStartKey:         start,
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
+	if limit == 0 {
+		input.Select = types.SelectCount
+		return input
+	}
+	input.ProjectionExpression = aws.String(listProjection)
+	input.ScanIndexForward = aws.Bool(!p.Descending)
+	input.Limit = aws.Int32(int32(limit))
+	return input
 }
 
 // rangeCondition bounds the sort key; its values go into values.

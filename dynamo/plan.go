@@ -2,7 +2,9 @@ package dynamo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -24,43 +26,91 @@ type Plan struct {
 	Low, High comment.Position
 	// Descending reads from High down, which is newest first.
 	Descending bool
-	// Want is how many comments to take from the merged reads.
+	// Want is how many comments to take from the merged reads; 0 when all are counted.
 	Want int
 	// Reads are made at once, each for one partition.
 	Reads []Read
+	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
+	Skipped []Partition
+	// Known is what is known of the product's counts. It decided what is skipped, and nothing else.
+	Known Known
 }
 
 // Read is the first read of one partition.
 type Read struct {
 	// Partition is what is read.
 	Partition Partition
-	// Limit is how many items the first call looks at.
+	// Limit is how many items the first call looks at; 0 for all.
 	Limit int
 	// Languages and Ratings are the residual filter: what to keep of a partition that holds others too; nil for all.
 	Languages []comment.Language
 	Ratings   []int
 }
 
-// makePlan plans to take so many comments from a window of the list that the filter makes.
-func makePlan(product string, filter comment.Filter, choose Chooser, w window, purpose comment.ReadPurpose, want int) Plan {
-	plan := Plan{
-		Product:    product,
-		Purpose:    purpose,
-		Low:        w.low,
-		High:       w.high,
-		Descending: w.descending,
-		Want:       want,
-	}
+// planner makes the plans of one question. It is a pure function of what it is given.
+type planner struct {
+	product string
+	filter  comment.Filter // normalized
+	choose  Chooser
+	known   Known
+}
+
+// take plans to take so many comments from a window of the list that the filter makes.
+func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
+	plan := p.plan(w, purpose)
+	plan.Want = want
 	if w.empty() || want == 0 {
 		return plan
 	}
-	for _, partition := range choose(filter, covers(filter)) {
-		read := Read{Partition: partition}
-		read.Languages, read.Ratings = partition.residual(filter)
-		read.Limit = firstLimit(want, read.hasResidual())
-		plan.Reads = append(plan.Reads, read)
+	p.read(&plan, p.filter, p.choose(p.filter, covers(p.filter)))
+	for i, read := range plan.Reads {
+		plan.Reads[i].Limit = firstLimit(want, read.hasResidual())
 	}
 	return plan
+}
+
+// count plans to count the whole list. For the counts of each rating, no partition may hold several.
+func (p planner) count(counting comment.Counting) Plan {
+	var w window
+	w.low, w.high = p.filter.Range()
+	plan := p.plan(w, comment.ReadCount)
+	filter := p.filter
+	ways := covers(filter)
+	if counting == comment.CountByRating {
+		filter = withRatings(filter)
+		ways = slices.DeleteFunc(covers(filter), func(cover Cover) bool { return !cover[0].Index.splitsByRating() })
+	}
+	if !w.empty() {
+		p.read(&plan, filter, p.choose(filter, ways))
+	}
+	return plan
+}
+
+// withRatings is a filter that names its ratings, also if they are all.
+func withRatings(filter comment.Filter) comment.Filter {
+	if len(filter.Ratings) == 0 {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			filter.Ratings = append(filter.Ratings, rating)
+		}
+	}
+	return filter
+}
+
+func (p planner) plan(w window, purpose comment.ReadPurpose) Plan {
+	return Plan{Product: p.product, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending, Known: p.known}
+}
+
+// read adds the reads of a cover to a plan, but for those that are known to find nothing.
+func (p planner) read(plan *Plan, filter comment.Filter, cover Cover) {
+	for _, partition := range cover {
+		if p.known.nothingIn(partition, filter) {
+			plan.Skipped = append(plan.Skipped, partition)
+			continue
+		}
+		read := Read{Partition: partition}
+		read.Languages, read.Ratings = partition.residual(filter)
+		plan.Reads = append(plan.Reads, read)
+	}
 }
 
 func (r Read) hasResidual() bool { return r.Languages != nil || r.Ratings != nil }
@@ -86,19 +136,37 @@ func nextLimit(last, looked, kept, missing int) int {
 // String is the plan in words, a line for each read.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+	b.WriteString(p.headline())
 	if len(p.Reads) == 0 {
 		b.WriteString("\n  nothing to read")
 	}
 	for _, read := range p.Reads {
-		fmt.Fprintf(&b, "\n  read %d of %s in %s%s", read.Limit, read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+		fmt.Fprintf(&b, "\n  %s %s in %s%s", read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+	}
+	for _, partition := range p.Skipped {
+		fmt.Fprintf(&b, "\n  skip %s in %s, where nothing was %v ago", partition.Key(p.Product), partition.Index, p.Known.Age.Round(time.Millisecond))
 	}
 	return b.String()
+}
+
+func (p Plan) headline() string {
+	if p.Purpose == comment.ReadCount {
+		return fmt.Sprintf("%s: all comments of product %q%s", purposeText[p.Purpose], p.Product, p.rangeText())
+	}
+	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+}
+
+func (r Read) verb() string {
+	if r.Limit == 0 {
+		return "count"
+	}
+	return fmt.Sprintf("read %d of", r.Limit)
 }
 
 var purposeText = map[comment.ReadPurpose]string{
 	comment.ReadPage:  "for the page and its neighbours",
 	comment.ReadProbe: "to see whether anything lies beyond a cursor",
+	comment.ReadCount: "for the count of the whole list",
 }
 
 func (p Plan) orderText() string {

@@ -101,7 +101,11 @@ func planOf(t *testing.T, q comment.Query) Plan {
 		q.Order = comment.NewestFirst
 	}
 	w := windowOf(q)
-	return makePlan(q.Product, q.Filter, chooseNarrowest, w, comment.ReadPage, w.want(q.Slice.Size))
+	return plannerOf(q, Known{}).take(w, comment.ReadPage, w.want(q.Slice.Size))
+}
+
+func plannerOf(q comment.Query, known Known) planner {
+	return planner{product: q.Product, filter: q.Filter, choose: chooseNarrowest, known: known}
 }
 
 func TestPlans(t *testing.T) {

@@ -15,6 +15,11 @@ const (
 	// assumedItemBytes is what an item of an index is assumed to have, before anything is known of a product's comments:
 	// 200 bytes of keys and short attributes, and a text of some 130 words.
 	assumedItemBytes = 1 << 10
+	// assumedCounted is how many comments a range of dates is assumed to hold when they are counted. That is more than most
+	// products ever have; of one that has thousands, a range of years costs more than is estimated.
+	assumedCounted = 400
+	// assumedLeaderBytes is what an entry of a leaderboard is assumed to have: its four keys, each with the product's id.
+	assumedLeaderBytes = 256
 	// writePrice is how many read units cost as much as a write unit: https://aws.amazon.com/dynamodb/pricing/on-demand/
 	writePrice = 5
 )
@@ -22,14 +27,36 @@ const (
 // PageUnits is what one page of a list may cost: its first wave of reads, if every partition holds as many comments as
 // are wanted. The filter must be normalized; its dates, the product and the cursors do not matter.
 func (s *Store) PageUnits(q comment.Query) float64 {
-	filter := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}
-	w := windowOf(comment.Query{Filter: filter})
-	plan := makePlan("", filter, s.choose, w, comment.ReadPage, w.want(q.Slice.Size))
+	p := s.undated(q)
+	w := windowOf(comment.Query{Filter: p.filter})
 	units := 0.0
-	for _, read := range plan.Reads {
-		units += math.Ceil(float64(read.Limit*assumedItemBytes)/unitBytes) / 2
+	for _, read := range p.take(w, comment.ReadPage, w.want(q.Slice.Size)).Reads {
+		units += eventualUnits(read.Limit * assumedItemBytes)
 	}
 	return units
+}
+
+// CountUnits is what counting a list within a range of dates may cost, if the range holds assumedCounted comments, evenly
+// spread over the partitions. The filter must be normalized; neither its dates nor the slice matter.
+func (s *Store) CountUnits(q comment.Query) float64 {
+	reads := s.undated(q).count(q.Count).Reads
+	return float64(len(reads)) * eventualUnits(assumedCounted*assumedItemBytes/len(reads))
+}
+
+// undated plans a question as if nothing were known, of its product neither.
+func (s *Store) undated(q comment.Query) planner {
+	return planner{filter: comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}, choose: s.choose}
+}
+
+// eventualUnits is what reading so many bytes costs in one call, eventually consistently.
+func eventualUnits(bytes int) float64 { return math.Ceil(float64(bytes)/unitBytes) / 2 }
+
+// StatsUnits is what fetching the statistics of one product costs: its item is far below 4 KB with dozens of languages.
+func (*Store) StatsUnits() float64 { return 0.5 }
+
+// LeadersUnits is what a leaderboard of so many products may cost: its settings, and from each shard as many entries.
+func (*Store) LeadersUnits(first int) float64 {
+	return 0.5 + defaultLeaderShards*eventualUnits(first*assumedLeaderBytes)
 }
 
 // CommentUnits is what fetching one comment costs: a consistent read of its own.

@@ -32,17 +32,21 @@ type run struct {
 // readState is how far one read of a plan has come, and what that took.
 type readState struct {
 	start   item // where the next call goes on, nil at the beginning
-	limit   int  // of the last call
+	limit   int  // of the last call, 0 to count
 	queries int
 	looked  int // items that the table looked at
 	kept    int // items that passed the residual filter
 	units   float64
 }
 
+func newRun(client querier, table string, plan Plan) *run {
+	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
+}
+
 // execute runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
 // had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
 func execute(ctx context.Context, client querier, table string, plan Plan) ([]comment.Comment, *run, error) {
-	r := &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
+	r := newRun(client, table, plan)
 	merger := merge.New(len(plan.Reads), r.compare, r.wave)
 	taken, err := merger.Take(ctx, plan.Want)
 	return taken, r, err
@@ -79,14 +83,23 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 	} else {
 		state.limit = nextLimit(state.limit, state.looked, state.kept, missing)
 	}
-	input := queryInput(r.table, r.plan, read, state.limit, state.start)
-	output, err := r.client.Query(ctx, input)
+	output, err := r.query(ctx, number)
 	if err != nil {
-		return merge.Batch[comment.Comment]{}, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
+		return merge.Batch[comment.Comment]{}, err
 	}
-	state.account(output)
 	items, err := decodeAll(output.Items, r.plan.Product)
 	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0}, err
+}
+
+// query asks the table for what follows in one read.
+func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
+	read, state := r.plan.Reads[number], &r.reads[number]
+	output, err := r.client.Query(ctx, queryInput(r.table, r.plan, read, state.limit, state.start))
+	if err != nil {
+		return nil, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
+	}
+	state.account(output)
+	return output, nil
 }
 
 func (s *readState) account(output *dynamodb.QueryOutput) {

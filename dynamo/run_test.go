@@ -35,7 +35,7 @@ func (f *fakeQuerier) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...f
 func planFor(ratings ...int) Plan {
 	filter := comment.Filter{Ratings: ratings}
 	w := window{high: comment.MaxPosition, descending: true}
-	return makePlan("42", filter, chooseNarrowest, w, comment.ReadPage, 21)
+	return plannerOf(comment.Query{Product: "42", Filter: filter}, Known{}).take(w, comment.ReadPage, 21)
 }
 
 // partitionKey is the partition that a call reads.
@@ -45,7 +45,7 @@ func partitionKey(in *dynamodb.QueryInput) string {
 
 // The first failure cancels its siblings, and nothing of the run is left behind.
 func TestFirstFailureCancelsSiblings(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // connections of other tests stay open
 	broken := errors.New("broken")
 	f := &fakeQuerier{query: func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 		if partitionKey(in) == "PRODUCT#42/3" {

@@ -25,6 +25,7 @@ type Store struct {
 	table  string
 	choose Chooser
 	now    func() time.Time
+	memory *memory // of counts that are zero; nil when these are not to be trusted
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
@@ -32,32 +33,61 @@ func NewStore(client client, table string) *Store {
 	return &Store{client: client, table: table, choose: chooseNarrowest, now: time.Now}
 }
 
-// Comments returns one page of the comments of a product. The question's filter must be normalized. The page is full
-// while comments remain, and both HasNext and HasPrevious are exact. Reads are eventually consistent, as all reads of an
-// index are.
+// Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
+// filter must be normalized. The page is full while comments remain, and both HasNext and HasPrevious are exact. Reads are
+// eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+	p := planner{product: q.Product, filter: q.Filter, choose: s.choose, known: s.memory.recall(q)}
+	var page comment.Page
+	var runs []*run
+	var counted comment.Counted
+	var counting *run
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(recovered(func() (err error) {
+		page, runs, err = s.page(ctx, p, q)
+		return err
+	}))
+	if q.Count != comment.CountNothing {
+		group.Go(recovered(func() error {
+			counted, counting = tallied(ctx, s.client, s.table, p.count(q.Count))
+			return nil
+		}))
+	}
+	if err := group.Wait(); err != nil {
+		return comment.Page{}, err
+	}
+	if counting != nil {
+		counted.Err = wrap(counted.Err, "count of comments of product %q", q.Product)
+		page.Counted = &counted
+		runs = append(runs, counting)
+	}
+	page.Plan = explain(runs, len(page.Comments))
+	return page, nil
+}
+
+// page reads a page, and whether there is more around it.
+func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
 	w := windowOf(q)
-	plan := makePlan(q.Product, q.Filter, s.choose, w, comment.ReadPage, w.want(q.Slice.Size))
-	taken, page, err := execute(ctx, s.client, s.table, plan)
+	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, w.want(q.Slice.Size)))
 	if err != nil {
-		return comment.Page{}, wrap(err, "comments of product %q", q.Product)
+		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
 	shown, around := w.cut(taken, q.Slice.Size)
-	runs, err := s.probe(ctx, q, w, &around)
+	probes, err := s.probe(ctx, p, w, &around)
 	if err != nil {
-		return comment.Page{}, wrap(err, "neighbours of a page of product %q", q.Product)
+		return comment.Page{}, nil, wrap(err, "neighbours of a page of product %q", q.Product)
 	}
-	return makePage(q, shown, around, append([]*run{page}, runs...)), nil
+	return makePage(q, shown, around), append([]*run{first}, probes...), nil
 }
 
 // probe settles what is unknown of the neighbours: it looks for one comment beyond each cursor whose own comment did not
 // come along.
-func (s *Store) probe(ctx context.Context, q comment.Query, w window, around *neighbours) ([]*run, error) {
+func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbours) ([]*run, error) {
 	var plans []Plan
 	var answers []*knowledge
 	add := func(known *knowledge, beyond func(comment.Filter) window) {
 		if *known == unknown {
-			plans = append(plans, makePlan(q.Product, q.Filter, s.choose, beyond(q.Filter), comment.ReadProbe, 1))
+			plans = append(plans, p.take(beyond(p.filter), comment.ReadProbe, 1))
 			answers = append(answers, known)
 		}
 	}
@@ -80,12 +110,11 @@ func (s *Store) probe(ctx context.Context, q comment.Query, w window, around *ne
 }
 
 // makePage turns what was read, in the direction of reading, into a page in the order of the list.
-func makePage(q comment.Query, shown []comment.Comment, around neighbours, runs []*run) comment.Page {
+func makePage(q comment.Query, shown []comment.Comment, around neighbours) comment.Page {
 	page := comment.Page{
 		Comments:    shown,
 		HasNext:     around.ahead == yes,
 		HasPrevious: around.behind == yes,
-		Plan:        explain(runs, len(shown)),
 	}
 	if q.Slice.FromEnd {
 		slices.Reverse(page.Comments)

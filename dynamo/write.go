@@ -65,6 +65,7 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 // Add keeps a new comment, whose id must be new too. With a key, a repeat by the same author within KeyLifetime returns
 // the comment that the first one added, as it was then, and a KeyReused error when that was another one.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	defer s.memory.wrote(c.ProductID)
 	if key == "" {
 		return c, wrap(s.add(ctx, c), "add %s", c)
 	}
@@ -187,6 +188,7 @@ func digestOfAll(values ...any) string {
 // Replace keeps after in place of before, which it moves in every index where that is needed. It returns a Conflict
 // error when another change came first, a NotFound error when the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
+	defer s.memory.wrote(after.ProductID)
 	mark := rand.Text()
 	changed := encode(after)
 	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
@@ -226,6 +228,7 @@ func replaced(there item, mark string, after comment.Comment, again bool) error 
 // Delete removes a comment. It returns a Conflict error when another change came first, a NotFound error when it is
 // gone already.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
+	defer s.memory.wrote(c.ProductID)
 	condition, values := versionIs(c.Version)
 	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
 		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{

@@ -30,6 +30,7 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	CommentConnection() CommentConnectionResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Query() QueryResolver
@@ -64,15 +65,23 @@ type ComplexityRoot struct {
 	}
 
 	CommentConnection struct {
-		Edges    func(childComplexity int) int
-		Nodes    func(childComplexity int) int
-		PageInfo func(childComplexity int) int
-		Plan     func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		Plan       func(childComplexity int) int
+		Stats      func(childComplexity int) int
+		TotalCount func(childComplexity int) int
 	}
 
 	CommentEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	CommentStats struct {
+		Average func(childComplexity int) int
+		Ratings func(childComplexity int) int
+		Total   func(childComplexity int) int
 	}
 
 	DeleteCommentPayload struct {
@@ -83,6 +92,17 @@ type ComplexityRoot struct {
 	EditCommentPayload struct {
 		Comment    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	LanguageCount struct {
+		Count    func(childComplexity int) int
+		Language func(childComplexity int) int
+	}
+
+	LeaderboardEntry struct {
+		Count   func(childComplexity int) int
+		Product func(childComplexity int) int
+		Rank    func(childComplexity int) int
 	}
 
 	Mutation struct {
@@ -114,20 +134,30 @@ type ComplexityRoot struct {
 		SortKeyTo         func(childComplexity int) int
 	}
 
+	PlanSkip struct {
+		AsOf         func(childComplexity int) int
+		Index        func(childComplexity int) int
+		PartitionKey func(childComplexity int) int
+		Purpose      func(childComplexity int) int
+	}
+
 	Product struct {
 		Comments        func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) int
 		ID              func(childComplexity int) int
+		Languages       func(childComplexity int) int
 		LastCommentedAt func(childComplexity int) int
 		LatestNegative  func(childComplexity int) int
 		LatestPositive  func(childComplexity int) int
+		Stats           func(childComplexity int, lang *comment.Language) int
 	}
 
 	Query struct {
-		Comment  func(childComplexity int, id string) int
-		Node     func(childComplexity int, id string) int
-		Nodes    func(childComplexity int, ids []string) int
-		Product  func(childComplexity int, id string) int
-		Products func(childComplexity int, ids []string) int
+		Comment     func(childComplexity int, id string) int
+		Leaderboard func(childComplexity int, first *int, language *comment.Language) int
+		Node        func(childComplexity int, id string) int
+		Nodes       func(childComplexity int, ids []string) int
+		Product     func(childComplexity int, id string) int
+		Products    func(childComplexity int, ids []string) int
 	}
 
 	QueryPlan struct {
@@ -136,8 +166,14 @@ type ComplexityRoot struct {
 		Queries       func(childComplexity int) int
 		ReadUnits     func(childComplexity int) int
 		Reads         func(childComplexity int) int
+		Skipped       func(childComplexity int) int
 		Summary       func(childComplexity int) int
 		Waves         func(childComplexity int) int
+	}
+
+	RatingCount struct {
+		Count  func(childComplexity int) int
+		Rating func(childComplexity int) int
 	}
 
 	UserError struct {
@@ -151,6 +187,10 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type CommentConnectionResolver interface {
+	TotalCount(ctx context.Context, obj *CommentConnection) (*int, error)
+	Stats(ctx context.Context, obj *CommentConnection) (*comment.Counts, error)
+}
 type MutationResolver interface {
 	AddComment(ctx context.Context, input AddCommentInput) (*AddCommentPayload, error)
 	EditComment(ctx context.Context, input EditCommentInput) (*EditCommentPayload, error)
@@ -158,6 +198,8 @@ type MutationResolver interface {
 }
 type ProductResolver interface {
 	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) (*CommentConnection, error)
+	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Counts, error)
+	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
 	LatestPositive(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 	LatestNegative(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
@@ -168,6 +210,7 @@ type QueryResolver interface {
 	Comment(ctx context.Context, id string) (*comment.Comment, error)
 	Node(ctx context.Context, id string) (comment.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]comment.Node, error)
+	Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*LeaderboardEntry, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -305,6 +348,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentConnection.Plan(childComplexity), true
+	case "CommentConnection.stats":
+		if e.ComplexityRoot.CommentConnection.Stats == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.Stats(childComplexity), true
+	case "CommentConnection.totalCount":
+		if e.ComplexityRoot.CommentConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.TotalCount(childComplexity), true
 
 	case "CommentEdge.cursor":
 		if e.ComplexityRoot.CommentEdge.Cursor == nil {
@@ -318,6 +373,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentEdge.Node(childComplexity), true
+
+	case "CommentStats.average":
+		if e.ComplexityRoot.CommentStats.Average == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.Average(childComplexity), true
+	case "CommentStats.ratings":
+		if e.ComplexityRoot.CommentStats.Ratings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.Ratings(childComplexity), true
+	case "CommentStats.total":
+		if e.ComplexityRoot.CommentStats.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.Total(childComplexity), true
 
 	case "DeleteCommentPayload.comment":
 		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
@@ -344,6 +418,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditCommentPayload.UserErrors(childComplexity), true
+
+	case "LanguageCount.count":
+		if e.ComplexityRoot.LanguageCount.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LanguageCount.Count(childComplexity), true
+	case "LanguageCount.language":
+		if e.ComplexityRoot.LanguageCount.Language == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LanguageCount.Language(childComplexity), true
+
+	case "LeaderboardEntry.count":
+		if e.ComplexityRoot.LeaderboardEntry.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LeaderboardEntry.Count(childComplexity), true
+	case "LeaderboardEntry.product":
+		if e.ComplexityRoot.LeaderboardEntry.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LeaderboardEntry.Product(childComplexity), true
+	case "LeaderboardEntry.rank":
+		if e.ComplexityRoot.LeaderboardEntry.Rank == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LeaderboardEntry.Rank(childComplexity), true
 
 	case "Mutation.addComment":
 		if e.ComplexityRoot.Mutation.AddComment == nil {
@@ -483,6 +589,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PlanRead.SortKeyTo(childComplexity), true
 
+	case "PlanSkip.asOf":
+		if e.ComplexityRoot.PlanSkip.AsOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanSkip.AsOf(childComplexity), true
+	case "PlanSkip.index":
+		if e.ComplexityRoot.PlanSkip.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanSkip.Index(childComplexity), true
+	case "PlanSkip.partitionKey":
+		if e.ComplexityRoot.PlanSkip.PartitionKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanSkip.PartitionKey(childComplexity), true
+	case "PlanSkip.purpose":
+		if e.ComplexityRoot.PlanSkip.Purpose == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanSkip.Purpose(childComplexity), true
+
 	case "Product.comments":
 		if e.ComplexityRoot.Product.Comments == nil {
 			break
@@ -500,6 +631,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.ID(childComplexity), true
+	case "Product.languages":
+		if e.ComplexityRoot.Product.Languages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Languages(childComplexity), true
 	case "Product.lastCommentedAt":
 		if e.ComplexityRoot.Product.LastCommentedAt == nil {
 			break
@@ -518,6 +655,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.LatestPositive(childComplexity), true
+	case "Product.stats":
+		if e.ComplexityRoot.Product.Stats == nil {
+			break
+		}
+
+		args, err := ec.field_Product_stats_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.Stats(childComplexity, args["lang"].(*comment.Language)), true
 
 	case "Query.comment":
 		if e.ComplexityRoot.Query.Comment == nil {
@@ -531,6 +679,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Comment(childComplexity, args["id"].(string)), true
 
+	case "Query.leaderboard":
+		if e.ComplexityRoot.Query.Leaderboard == nil {
+			break
+		}
+
+		args, err := ec.field_Query_leaderboard_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Leaderboard(childComplexity, args["first"].(*int), args["language"].(*comment.Language)), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -606,6 +765,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueryPlan.Reads(childComplexity), true
+	case "QueryPlan.skipped":
+		if e.ComplexityRoot.QueryPlan.Skipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Skipped(childComplexity), true
 	case "QueryPlan.summary":
 		if e.ComplexityRoot.QueryPlan.Summary == nil {
 			break
@@ -618,6 +783,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueryPlan.Waves(childComplexity), true
+
+	case "RatingCount.count":
+		if e.ComplexityRoot.RatingCount.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCount.Count(childComplexity), true
+	case "RatingCount.rating":
+		if e.ComplexityRoot.RatingCount.Rating == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RatingCount.Rating(childComplexity), true
 
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
@@ -759,6 +937,16 @@ type Query {
   node(id: ID!): Node
   "Several products and comments at once, at most 100, in the order of the ids."
   nodes(ids: [ID!]!): [Node]!
+  """
+  The products with most comments of 5 stars, the one with most first; of equal ones, the product whose id sorts first.
+  A product without such comments is not among them.
+  """
+  leaderboard(
+    "How many products, 1 to 100."
+    first: Int = 10
+    "Count only the comments in this language; those in all languages when left out."
+    language: Language
+  ): [LeaderboardEntry!]
 }
 
 type Mutation {
@@ -907,6 +1095,16 @@ type Product implements Node {
     "A cursor of this product, filter and order: only what comes before it."
     before: String
   ): CommentConnection
+  """
+  How many comments the product has, and how they rate it. Statistics follow a change of a comment within moments, and
+  are exact once nothing changes any more. They are zero for a product that nobody has commented on.
+  """
+  stats(
+    "Count only the comments in this language; those in all languages when left out."
+    lang: Language
+  ): CommentStats
+  "The languages of the comments, that of most comments first; of equal ones, the tag that sorts first."
+  languages: [LanguageCount!]
   "When the newest comment of the product was written; null when it has none."
   lastCommentedAt: DateTime
   "The newest comment with 4 or 5 stars."
@@ -975,8 +1173,52 @@ type CommentConnection {
   nodes: [Comment!]!
   "Where the page stands in the list."
   pageInfo: PageInfo!
+  """
+  How many comments the whole list has, whatever page of it is shown. Without a range of dates it comes from the
+  statistics of the product and costs next to nothing. With one, the comments in the range are counted as they are, which
+  reads all of them: the plan shows what that cost.
+  """
+  totalCount: Int
+  "How many comments the whole list has, by rating; ratings that the filter leaves out have none. It costs what ` + "`" + `totalCount` + "`" + ` does."
+  stats: CommentStats
   "How the page was read, and what that cost."
   plan: QueryPlan!
+}
+
+"How many comments there are, and how they rate."
+type CommentStats {
+  "The number of comments."
+  total: Int!
+  "The mean of their ratings, 1 to 5, not rounded; null when there are no comments."
+  average: Float
+  "The number of comments of each rating: always five rows, those without comments too, from 5 stars down to 1."
+  ratings: [RatingCount!]!
+}
+
+"How many comments have a rating."
+type RatingCount {
+  "Stars, 1 (worst) to 5 (best)."
+  rating: Int!
+  "The number of comments."
+  count: Int!
+}
+
+"How many comments are in a language."
+type LanguageCount {
+  "The language."
+  language: Language!
+  "The number of comments, at least 1."
+  count: Int!
+}
+
+"A product on the leaderboard."
+type LeaderboardEntry {
+  "1 for the first. Every entry has a rank of its own, also among equals."
+  rank: Int!
+  "The product."
+  product: Product!
+  "How many comments of 5 stars it has, at least 1."
+  count: Int!
 }
 
 "A comment in a list."
@@ -999,17 +1241,19 @@ type PageInfo {
   endCursor: String
 }
 
-"How a page was read from the table, and what that cost."
+"How a page was read from the table, and what that cost. Reading the statistics of a product, half a unit, is not part of it."
 type QueryPlan {
   "The whole plan and its outcome in words."
   summary: String!
   "Every partition that was read, in no particular order."
   reads: [PlanRead!]!
+  "Every partition that was not read, because it was known to hold no comments."
+  skipped: [PlanSkip!]!
   "How many calls were made to the table: one for each read, more for a read that had to go on."
   queries: Int!
   "How many rounds of parallel calls were made, one after the other."
   waves: Int!
-  "How many comments the table looked at; read units are paid for these."
+  "How many comments the table looked at, those that were only counted included; read units are paid for these."
   itemsRead: Int!
   "How many comments the page shows."
   itemsReturned: Int!
@@ -1017,7 +1261,7 @@ type QueryPlan {
   readUnits: Float!
 }
 
-"One partition of one index that was read for a page."
+"One partition of one index that was read for a page, or to count the comments of its list."
 type PlanRead {
   "Why it was read."
   purpose: ReadPurpose!
@@ -1031,7 +1275,7 @@ type PlanRead {
   sortKeyTo: String
   "Whether it was read from the highest sort key down, which is newest first."
   descending: Boolean!
-  "The limit of the first call: how many comments to look at."
+  "The limit of the first call: how many comments to look at; 0 when all are counted."
   limit: Int!
   "The star ratings that the table kept of a partition which holds others too; null when it dropped none."
   residualRatings: [Int!]
@@ -1047,12 +1291,29 @@ type PlanRead {
   readUnits: Float!
 }
 
+"""
+One partition of one index that was not read: the statistics of the product say that it holds no comments which the
+filter allows, and they are seconds old at most.
+"""
+type PlanSkip {
+  "Why it would have been read."
+  purpose: ReadPurpose!
+  "The index, such as \"byRating\"."
+  index: String!
+  "The partition key, such as \"PRODUCT#42/5\"."
+  partitionKey: String!
+  "The moment up to which the statistics know all changes."
+  asOf: DateTime!
+}
+
 "Why a partition was read."
 enum ReadPurpose {
   "For the comments of the page."
   PAGE
   "To learn whether comments lie beyond a cursor whose own comment is no longer in the list."
   PROBE
+  "To count the comments of a range of dates, for ` + "`" + `totalCount` + "`" + ` and ` + "`" + `stats` + "`" + `. All of the range is read."
+  COUNT
 }
 `, BuiltIn: false},
 }
@@ -1118,6 +1379,10 @@ func (ec *executionContext) childFields_CommentConnection(ctx context.Context, f
 		return ec.fieldContext_CommentConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CommentConnection_totalCount(ctx, field)
+	case "stats":
+		return ec.fieldContext_CommentConnection_stats(ctx, field)
 	case "plan":
 		return ec.fieldContext_CommentConnection_plan(ctx, field)
 	}
@@ -1132,6 +1397,18 @@ func (ec *executionContext) childFields_CommentEdge(ctx context.Context, field g
 		return ec.fieldContext_CommentEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CommentEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CommentStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_CommentStats_total(ctx, field)
+	case "average":
+		return ec.fieldContext_CommentStats_average(ctx, field)
+	case "ratings":
+		return ec.fieldContext_CommentStats_ratings(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommentStats", field.Name)
 }
 
 func (ec *executionContext) childFields_DeleteCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1152,6 +1429,28 @@ func (ec *executionContext) childFields_EditCommentPayload(ctx context.Context, 
 		return ec.fieldContext_EditCommentPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_LanguageCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "language":
+		return ec.fieldContext_LanguageCount_language(ctx, field)
+	case "count":
+		return ec.fieldContext_LanguageCount_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LanguageCount", field.Name)
+}
+
+func (ec *executionContext) childFields_LeaderboardEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rank":
+		return ec.fieldContext_LeaderboardEntry_rank(ctx, field)
+	case "product":
+		return ec.fieldContext_LeaderboardEntry_product(ctx, field)
+	case "count":
+		return ec.fieldContext_LeaderboardEntry_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LeaderboardEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1200,12 +1499,30 @@ func (ec *executionContext) childFields_PlanRead(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PlanRead", field.Name)
 }
 
+func (ec *executionContext) childFields_PlanSkip(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "purpose":
+		return ec.fieldContext_PlanSkip_purpose(ctx, field)
+	case "index":
+		return ec.fieldContext_PlanSkip_index(ctx, field)
+	case "partitionKey":
+		return ec.fieldContext_PlanSkip_partitionKey(ctx, field)
+	case "asOf":
+		return ec.fieldContext_PlanSkip_asOf(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlanSkip", field.Name)
+}
+
 func (ec *executionContext) childFields_Product(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Product_id(ctx, field)
 	case "comments":
 		return ec.fieldContext_Product_comments(ctx, field)
+	case "stats":
+		return ec.fieldContext_Product_stats(ctx, field)
+	case "languages":
+		return ec.fieldContext_Product_languages(ctx, field)
 	case "lastCommentedAt":
 		return ec.fieldContext_Product_lastCommentedAt(ctx, field)
 	case "latestPositive":
@@ -1222,6 +1539,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_summary(ctx, field)
 	case "reads":
 		return ec.fieldContext_QueryPlan_reads(ctx, field)
+	case "skipped":
+		return ec.fieldContext_QueryPlan_skipped(ctx, field)
 	case "queries":
 		return ec.fieldContext_QueryPlan_queries(ctx, field)
 	case "waves":
@@ -1234,6 +1553,16 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_readUnits(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueryPlan", field.Name)
+}
+
+func (ec *executionContext) childFields_RatingCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rating":
+		return ec.fieldContext_RatingCount_rating(ctx, field)
+	case "count":
+		return ec.fieldContext_RatingCount_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RatingCount", field.Name)
 }
 
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1460,6 +1789,20 @@ func (ec *executionContext) field_Product_comments_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Product_stats_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "lang",
+		func(ctx context.Context, v any) (*comment.Language, error) {
+			return ec.unmarshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["lang"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1485,6 +1828,28 @@ func (ec *executionContext) field_Query_comment_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_leaderboard_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "language",
+		func(ctx context.Context, v any) (*comment.Language, error) {
+			return ec.unmarshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["language"] = arg1
 	return args, nil
 }
 
@@ -2090,6 +2455,61 @@ func (ec *executionContext) fieldContext_CommentConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
+func (ec *executionContext) _CommentConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CommentConnection().TotalCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentConnection", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CommentConnection_stats(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentConnection_stats(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CommentConnection().Stats(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
+			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentConnection_stats(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CommentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentStats(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CommentConnection_plan(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2172,6 +2592,88 @@ func (ec *executionContext) fieldContext_CommentEdge_node(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CommentStats_total(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CommentStats_average(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_average(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			v, ok := obj.Average()
+			if !ok {
+				return nil, nil
+			}
+			return v, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalOFloat2float64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_average(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _CommentStats_ratings(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ratings(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []comment.RatingCount) graphql.Marshaler {
+			return ec.marshalNRatingCount2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRatingCountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_ratings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CommentStats",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RatingCount(ctx, field)
 		},
 	}
 	return fc, nil
@@ -2303,6 +2805,130 @@ func (ec *executionContext) fieldContext_EditCommentPayload_userErrors(_ context
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _LanguageCount_language(ctx context.Context, field graphql.CollectedField, obj *comment.LanguageCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LanguageCount_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Language, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Language) graphql.Marshaler {
+			return ec.marshalNLanguage2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LanguageCount_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LanguageCount", field, false, false, errors.New("field of type Language does not have child fields"))
+}
+
+func (ec *executionContext) _LanguageCount_count(ctx context.Context, field graphql.CollectedField, obj *comment.LanguageCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LanguageCount_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LanguageCount_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LanguageCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LeaderboardEntry_rank(ctx context.Context, field graphql.CollectedField, obj *LeaderboardEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LeaderboardEntry_rank(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rank, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LeaderboardEntry_rank(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LeaderboardEntry", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _LeaderboardEntry_product(ctx context.Context, field graphql.CollectedField, obj *LeaderboardEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LeaderboardEntry_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProduct(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LeaderboardEntry_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LeaderboardEntry",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LeaderboardEntry_count(ctx context.Context, field graphql.CollectedField, obj *LeaderboardEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LeaderboardEntry_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LeaderboardEntry_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LeaderboardEntry", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Mutation_addComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -2828,6 +3454,98 @@ func (ec *executionContext) fieldContext_PlanRead_readUnits(_ context.Context, f
 	return graphql.NewScalarFieldContext("PlanRead", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
+func (ec *executionContext) _PlanSkip_purpose(ctx context.Context, field graphql.CollectedField, obj *comment.PlanSkip) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanSkip_purpose(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Purpose, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.ReadPurpose) graphql.Marshaler {
+			return ec.marshalNReadPurpose2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReadPurpose(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanSkip_purpose(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanSkip", field, false, false, errors.New("field of type ReadPurpose does not have child fields"))
+}
+
+func (ec *executionContext) _PlanSkip_index(ctx context.Context, field graphql.CollectedField, obj *comment.PlanSkip) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanSkip_index(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Index, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanSkip_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanSkip", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PlanSkip_partitionKey(ctx context.Context, field graphql.CollectedField, obj *comment.PlanSkip) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanSkip_partitionKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PartitionKey, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanSkip_partitionKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanSkip", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PlanSkip_asOf(ctx context.Context, field graphql.CollectedField, obj *comment.PlanSkip) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanSkip_asOf(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsOf, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PlanSkip_asOf(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanSkip", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Product_id(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2891,6 +3609,82 @@ func (ec *executionContext) fieldContext_Product_comments(ctx context.Context, f
 	if fc.Args, err = ec.field_Product_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_stats(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_stats(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().Stats(ctx, obj, fc.Args["lang"].(*comment.Language))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
+			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_stats(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentStats(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_stats_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_languages(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_languages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Languages(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.LanguageCount) graphql.Marshaler {
+			return ec.marshalOLanguageCount2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguageCountᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_languages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LanguageCount(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -3202,6 +3996,50 @@ func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_leaderboard(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_leaderboard(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Leaderboard(ctx, fc.Args["first"].(*int), fc.Args["language"].(*comment.Language))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*LeaderboardEntry) graphql.Marshaler {
+			return ec.marshalOLeaderboardEntry2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐLeaderboardEntryᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_leaderboard(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LeaderboardEntry(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_leaderboard_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3333,6 +4171,38 @@ func (ec *executionContext) fieldContext_QueryPlan_reads(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _QueryPlan_skipped(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_skipped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Skipped, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []comment.PlanSkip) graphql.Marshaler {
+			return ec.marshalNPlanSkip2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanSkipᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_skipped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueryPlan",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PlanSkip(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _QueryPlan_queries(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3446,6 +4316,52 @@ func (ec *executionContext) _QueryPlan_readUnits(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_QueryPlan_readUnits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("QueryPlan", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCount_rating(ctx context.Context, field graphql.CollectedField, obj *comment.RatingCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCount_rating(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rating, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCount_rating(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _RatingCount_count(ctx context.Context, field graphql.CollectedField, obj *comment.RatingCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RatingCount_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RatingCount_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RatingCount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *comment.Problem) (ret graphql.Marshaler) {
@@ -5062,22 +5978,98 @@ func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.Sele
 		case "edges":
 			out.Values[i] = ec._CommentConnection_edges(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "nodes":
 			out.Values[i] = ec._CommentConnection_nodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "pageInfo":
 			out.Values[i] = ec._CommentConnection_pageInfo(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentConnection_totalCount(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "stats":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentConnection_stats(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "plan":
 			out.Values[i] = ec._CommentConnection_plan(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -5119,6 +6111,54 @@ func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "node":
 			out.Values[i] = ec._CommentEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var commentStatsImplementors = []string{"CommentStats"}
+
+func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.SelectionSet, obj *comment.Counts) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, commentStatsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CommentStats")
+		case "total":
+			out.Values[i] = ec._CommentStats_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "average":
+			out.Values[i] = ec._CommentStats_average(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ratings":
+			out.Values[i] = ec._CommentStats_ratings(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -5205,6 +6245,97 @@ func (ec *executionContext) _EditCommentPayload(ctx context.Context, sel ast.Sel
 			}
 		case "userErrors":
 			out.Values[i] = ec._EditCommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var languageCountImplementors = []string{"LanguageCount"}
+
+func (ec *executionContext) _LanguageCount(ctx context.Context, sel ast.SelectionSet, obj *comment.LanguageCount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, languageCountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LanguageCount")
+		case "language":
+			out.Values[i] = ec._LanguageCount_language(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._LanguageCount_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var leaderboardEntryImplementors = []string{"LeaderboardEntry"}
+
+func (ec *executionContext) _LeaderboardEntry(ctx context.Context, sel ast.SelectionSet, obj *LeaderboardEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, leaderboardEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LeaderboardEntry")
+		case "rank":
+			out.Values[i] = ec._LeaderboardEntry_rank(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._LeaderboardEntry_product(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._LeaderboardEntry_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -5442,6 +6573,59 @@ func (ec *executionContext) _PlanRead(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var planSkipImplementors = []string{"PlanSkip"}
+
+func (ec *executionContext) _PlanSkip(ctx context.Context, sel ast.SelectionSet, obj *comment.PlanSkip) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, planSkipImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PlanSkip")
+		case "purpose":
+			out.Values[i] = ec._PlanSkip_purpose(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "index":
+			out.Values[i] = ec._PlanSkip_index(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "partitionKey":
+			out.Values[i] = ec._PlanSkip_partitionKey(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asOf":
+			out.Values[i] = ec._PlanSkip_asOf(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var productImplementors = []string{"Product", "Node"}
 
 func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, obj *comment.Product) graphql.Marshaler {
@@ -5469,6 +6653,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Product_comments(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "stats":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_stats(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "languages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_languages(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -5762,6 +7022,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "leaderboard":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_leaderboard(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -5819,6 +7101,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "skipped":
+			out.Values[i] = ec._QueryPlan_skipped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "queries":
 			out.Values[i] = ec._QueryPlan_queries(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -5841,6 +7128,49 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			}
 		case "readUnits":
 			out.Values[i] = ec._QueryPlan_readUnits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ratingCountImplementors = []string{"RatingCount"}
+
+func (ec *executionContext) _RatingCount(ctx context.Context, sel ast.SelectionSet, obj *comment.RatingCount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ratingCountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RatingCount")
+		case "rating":
+			out.Values[i] = ec._RatingCount_rating(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._RatingCount_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -6523,6 +7853,26 @@ func (ec *executionContext) marshalNLanguage2githubᚗcomᚋtalkbackᚋtalkback�
 	return res
 }
 
+func (ec *executionContext) marshalNLanguageCount2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguageCount(ctx context.Context, sel ast.SelectionSet, v *comment.LanguageCount) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LanguageCount(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNLeaderboardEntry2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐLeaderboardEntry(ctx context.Context, sel ast.SelectionSet, v *LeaderboardEntry) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LeaderboardEntry(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐNode(ctx context.Context, sel ast.SelectionSet, v []comment.Node) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -6563,6 +7913,26 @@ func (ec *executionContext) marshalNPlanRead2ᚕgithubᚗcomᚋtalkbackᚋtalkba
 	return ret
 }
 
+func (ec *executionContext) marshalNPlanSkip2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanSkip(ctx context.Context, sel ast.SelectionSet, v comment.PlanSkip) graphql.Marshaler {
+	return ec._PlanSkip(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPlanSkip2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanSkipᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.PlanSkip) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPlanSkip2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPlanSkip(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNProduct2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProduct(ctx context.Context, sel ast.SelectionSet, v comment.Product) graphql.Marshaler {
 	return ec._Product(ctx, sel, &v)
 }
@@ -6577,6 +7947,16 @@ func (ec *executionContext) marshalNProduct2ᚕᚖgithubᚗcomᚋtalkbackᚋtalk
 	return ret
 }
 
+func (ec *executionContext) marshalNProduct2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProduct(ctx context.Context, sel ast.SelectionSet, v *comment.Product) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Product(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNQueryPlan2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueryPlan(ctx context.Context, sel ast.SelectionSet, v *comment.QueryPlan) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -6585,6 +7965,26 @@ func (ec *executionContext) marshalNQueryPlan2ᚖgithubᚗcomᚋtalkbackᚋtalkb
 		return graphql.Null
 	}
 	return ec._QueryPlan(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNRatingCount2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRatingCount(ctx context.Context, sel ast.SelectionSet, v comment.RatingCount) graphql.Marshaler {
+	return ec._RatingCount(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNRatingCount2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRatingCountᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.RatingCount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRatingCount2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRatingCount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNReadPurpose2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReadPurpose(ctx context.Context, v any) (comment.ReadPurpose, error) {
@@ -6917,6 +8317,13 @@ func (ec *executionContext) marshalOCommentOrder2ᚖgithubᚗcomᚋtalkbackᚋta
 	return res
 }
 
+func (ec *executionContext) marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx context.Context, sel ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CommentStats(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -6947,6 +8354,17 @@ func (ec *executionContext) marshalOEditCommentPayload2ᚖgithubᚗcomᚋtalkbac
 		return graphql.Null
 	}
 	return ec._EditCommentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOFloat2float64(ctx context.Context, v any) (float64, error) {
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2float64(ctx context.Context, sel ast.SelectionSet, v float64) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalFloatContext(v)
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) unmarshalOInt2ᚕintᚄ(ctx context.Context, v any) ([]int, error) {
@@ -7027,6 +8445,62 @@ func (ec *executionContext) marshalOLanguage2ᚕgithubᚗcomᚋtalkbackᚋtalkba
 	for i := range v {
 		ret[i] = ec.marshalNLanguage2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx, sel, v[i])
 	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx context.Context, v any) (*comment.Language, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := scalar.UnmarshalLanguage(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx context.Context, sel ast.SelectionSet, v *comment.Language) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := scalar.MarshalLanguage(*v)
+	return res
+}
+
+func (ec *executionContext) marshalOLanguageCount2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguageCountᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.LanguageCount) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLanguageCount2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguageCount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOLeaderboardEntry2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐLeaderboardEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*LeaderboardEntry) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLeaderboardEntry2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐLeaderboardEntry(ctx, sel, v[i])
+	})
 
 	for _, e := range ret {
 		if e == graphql.Null {

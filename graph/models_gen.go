@@ -55,6 +55,12 @@ type CommentConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 	// How the page was read, and what that cost.
 	Plan *comment.QueryPlan `json:"plan"`
+	// Counted is what was counted along with the page, nil when that was left to the product's statistics.
+	Counted *comment.Counted `json:"-"`
+	// Filter says which, normalized.
+	Filter comment.Filter `json:"-"`
+	// Product is the product whose comments are listed.
+	Product string `json:"-"`
 }
 
 // A comment in a list.
@@ -103,6 +109,16 @@ type EditCommentPayload struct {
 	Comment *comment.Comment `json:"comment,omitempty"`
 	// What is wrong with the input; empty when the comment was changed.
 	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// A product on the leaderboard.
+type LeaderboardEntry struct {
+	// 1 for the first. Every entry has a rank of its own, also among equals.
+	Rank int `json:"rank"`
+	// The product.
+	Product *comment.Product `json:"product"`
+	// How many comments of 5 stars it has, at least 1.
+	Count int `json:"count"`
 }
 
 // Where a page stands in its list.

@@ -44,6 +44,8 @@ type Options struct {
 	ErrorPresenter graphql.ErrorPresenterFunc
 	// Comments fetches comments for the loaders of each request. Required.
 	Comments loaders.CommentGetter
+	// Stats fetches statistics for the loaders of each request. Required.
+	Stats loaders.StatsGetter
 	// Limits bound what a request may cost, beyond the size of its body. If not provided, limits.Default().
 	Limits limits.Limits
 	// Prices are what reading costs, for those limits. Required.
@@ -138,7 +140,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), o.OperationTimeout)
 		defer cancel()
-		ctx = loaders.With(ctx, loaders.New(o.Comments))
+		ctx = loaders.With(ctx, loaders.New(o.Comments, o.Stats))
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 )
 
@@ -97,12 +98,27 @@ func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	return &gqlerror.Error{Message: "something went wrong"}
 }
 
+// nothing is an empty table.
+type nothing struct{}
+
+// CommentsByID implements loaders.CommentGetter.
+func (nothing) CommentsByID(context.Context, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	return nil, nil, nil
+}
+
+// StatsOf implements loaders.StatsGetter.
+func (nothing) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	return nil, nil, nil
+}
+
 // newServer starts a server with options set as a test needs them.
 func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	o := httpapi.Options{
 		Schema:           newSchema(),
 		ErrorPresenter:   hideFaults,
+		Comments:         nothing{},
+		Stats:            nothing{},
 		Pages:            http.NotFoundHandler(),
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -14,8 +14,14 @@ import (
 type Prices interface {
 	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter.
 	PageUnits(q comment.Query) float64
+	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor its dates matter.
+	CountUnits(q comment.Query) float64
 	// CommentUnits is what fetching one comment by its id costs.
 	CommentUnits() float64
+	// StatsUnits is what fetching the statistics of one product costs.
+	StatsUnits() float64
+	// LeadersUnits is what a leaderboard of so many products may cost.
+	LeadersUnits(first int) float64
 	// WriteUnits is what writing one comment costs, in as many read units as have the same price.
 	WriteUnits() float64
 }
@@ -23,8 +29,13 @@ type Prices interface {
 // place is where a field stands: how often it is resolved, and the sizes of what is above it.
 type place struct {
 	times      float64
-	page       float64 // comments of the page above
-	partitions float64 // reads of the page above
+	products   float64       // different ones that anything here can be about: below a product all is about that product
+	stats      *float64      // units of the statistics of these products, as far as they are charged
+	page       float64       // comments of the page above
+	partitions float64       // reads of the page above
+	list       comment.Query // that the page above is of
+	dated      bool          // that list has a range of dates
+	count      *float64      // units of counting that list, as far as they are charged
 }
 
 // estimate adds up what an operation may cost. It follows the fields as execution will: with variables resolved, what
@@ -39,13 +50,16 @@ type estimate struct {
 
 // run estimates a whole operation.
 func (e *estimate) run() {
-	e.selection(e.operation.Operation.SelectionSet, place{times: 1})
+	e.selection(e.operation.Operation.SelectionSet, place{times: 1, products: 1})
 }
 
 func (e *estimate) selection(set ast.SelectionSet, at place) {
 	for _, field := range graphql.CollectFields(e.operation, set, nil) {
 		e.values += at.times
 		inner := at
+		if at.stats == nil {
+			inner.stats = new(float64) // of this root field
+		}
 		name := coordinate(field.Field)
 		if weigh, known := weights[name]; known {
 			units := weigh(question{e.prices, field.ArgumentMap(e.operation.Variables)}, &inner)
@@ -80,6 +94,17 @@ type question struct {
 // weights say of each field that reads, or whose value is a list, what it costs once, and what that makes of the place
 // inside it. Other lists of objects count as a hundred elements.
 var weights = map[string]func(q question, inside *place) (units float64){
+	"CommentConnection.totalCount": question.total,
+	"CommentConnection.stats":      question.counts,
+	"CommentStats.ratings":         func(_ question, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
+	"Product.stats":                question.stats,
+	"Product.languages": func(q question, inside *place) float64 {
+		units := q.stats(inside)
+		inside.times *= assumedLanguages
+		return units
+	},
+	"Query.leaderboard": question.leaders,
+
 	"Mutation.addComment":     question.write,
 	"Mutation.editComment":    question.write,
 	"Mutation.deleteComment":  question.write,
@@ -98,8 +123,61 @@ var weights = map[string]func(q question, inside *place) (units float64){
 	"EditCommentPayload.userErrors":   problems,
 	"DeleteCommentPayload.userErrors": problems,
 
-	"QueryPlan.reads": func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+	"QueryPlan.reads":   func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+	"QueryPlan.skipped": func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
 }
+
+// assumedLanguages is how many languages the comments of a product are assumed to be in.
+const assumedLanguages = 20
+
+// stats is the price of the statistics of products. They are read once for each product, whatever is asked of them and
+// however often.
+func (q question) stats(inside *place) float64 {
+	return raise(inside.stats, inside.products*q.prices.StatsUnits(), inside.times)
+}
+
+// total is the price of a list's total: that of the statistics, or of counting what is in a range of dates.
+func (q question) total(inside *place) float64 { return q.counted(inside, comment.CountTotal) }
+
+// counts is the price of a list's counts by rating, likewise.
+func (q question) counts(inside *place) float64 { return q.counted(inside, comment.CountByRating) }
+
+// counted is the price of counting the list above. It is counted once, for whatever wants most.
+func (q question) counted(inside *place, counting comment.Counting) float64 {
+	if !inside.dated {
+		return q.stats(inside)
+	}
+	list := inside.list
+	list.Count = counting
+	return raise(inside.count, q.prices.CountUnits(list), 1)
+}
+
+// raise is by how much something becomes dearer than was charged for it, spread over the times that this is charged.
+func raise(charged *float64, units, times float64) float64 {
+	if times == 0 || units <= *charged {
+		return 0
+	}
+	more := units - *charged
+	*charged = units
+	return more / times
+}
+
+// leaders is the price of a leaderboard.
+func (q question) leaders(inside *place) float64 {
+	first := defaultLeaders
+	if n, given := number(q.arguments["first"]); given {
+		first = min(max(n, 1), maxLeaders) // others are refused by the field, which reads nothing
+	}
+	inside.times *= float64(first)
+	inside.products = float64(first)
+	return q.prices.LeadersUnits(first)
+}
+
+// What a leaderboard lists, and the most that it does.
+const (
+	defaultLeaders = 10
+	maxLeaders     = 100
+)
 
 // write is the price of a change. All of them read the comment first or the key afterwards.
 func (q question) write(*place) float64 { return q.prices.WriteUnits() + q.prices.CommentUnits() }
@@ -117,6 +195,7 @@ const maxProblems = 8
 func (q question) ids(inside *place) (units float64) {
 	ids := list(q.arguments["ids"])
 	inside.times *= float64(len(ids))
+	inside.products = float64(len(ids))
 	for _, id := range ids {
 		units += q.unitsOf(id)
 	}
@@ -142,6 +221,7 @@ func (q question) page(inside *place) float64 {
 		}
 	}
 	filter := filterOf(q.arguments["filter"])
+	inside.list, inside.count, inside.dated = comment.Query{Filter: filter}, new(float64), dated(q.arguments["filter"])
 	inside.page = float64(size)
 	inside.partitions = float64(max(1, len(filter.Languages)) * max(1, len(filter.Ratings)))
 	return q.prices.PageUnits(comment.Query{Filter: filter, Slice: comment.Slice{Size: size}})
@@ -175,6 +255,12 @@ func filterOf(argument any) comment.Filter {
 		return comment.Filter{}
 	}
 	return normalized
+}
+
+// dated tells whether a filter has a range of dates.
+func dated(argument any) bool {
+	given, _ := argument.(map[string]any)
+	return given["createdAfter"] != nil || given["createdBefore"] != nil
 }
 
 // ceiling is a count of a message, rounded up.

@@ -160,19 +160,31 @@ func (panicking) CommentsByID(context.Context, []comment.ID) (map[comment.ID]com
 	panic("secret inside")
 }
 
+// StatsOf implements loaders.StatsGetter.
+func (panicking) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	panic("secret inside")
+}
+
+// Leaders implements resolvers.Ranker.
+func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
+	panic("secret inside")
+}
+
 // A panic is INTERNAL in the field where it happened, with the id by which the log knows the request; the others stand.
 func TestPanicInAResolver(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	handler := newServer(&shop{}, func(o *httpapi.Options) {
-		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}}})
+		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}, Leaders: panicking{}}})
 		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
-		o.Comments = panicking{}
+		o.Comments, o.Stats = panicking{}, panicking{}
 		o.Prices = dynamo.NewStore(nil, "")
 	})
 	for query, field := range map[string]string{
 		`{ a: product(id: "x") { id comments { nodes { id } } } b: product(id: "y") { id } }`:                             "comments",
 		`{ a: product(id: "x") { id latestPositive { id } } b: product(id: "y") { id } }`:                                 "latestPositive",
+		`{ a: product(id: "x") { id stats { total } } b: product(id: "y") { id } }`:                                       "stats",
+		`{ a: product(id: "x") { id } leaderboard { rank } b: product(id: "y") { id } }`:                                  "leaderboard",
 		`{ a: product(id: "x") { id } c: comment(id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ") { id } b: product(id: "y") { id } }`: "c",
 		`{ a: product(id: "x") { id } nodes(ids: ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"]) { id } b: product(id: "y") { id } }`:   "nodes",
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -55,13 +56,32 @@ func (s *shop) CommentsByID(_ context.Context, ids []comment.ID) (found map[comm
 	return found, nil, nil
 }
 
+// StatsOf implements loaders.StatsGetter.
+func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	found = map[string]comment.Stats{}
+	for _, product := range products {
+		found[product] = comment.Stats{"en": {1, 1, 1, 1, 1}}
+	}
+	return found, nil, nil
+}
+
+// Leaders implements resolvers.Ranker.
+func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
+	leaders := make([]comment.Leader, first)
+	for i := range leaders {
+		leaders[i] = comment.Leader{Rank: i + 1, Product: fmt.Sprint("p", i), Count: first - i}
+	}
+	return leaders, nil
+}
+
 // newServer is the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s}}),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Comments:         s,
+		Stats:            s,
 		Limits:           limits.Default(),
 		Prices:           dynamo.NewStore(nil, ""),
 		Pages:            http.NotFoundHandler(),

@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/graph-gophers/dataloader/v7"
-
 	"github.com/talkback/talkback/comment"
 )
 
@@ -19,25 +17,19 @@ const (
 	batchTimeout = 10 * time.Second
 )
 
-// CommentGetter fetches comments by their ids, all different and at most 100. Those that do not exist are missing from
-// the answer, those that could not be fetched are among the failed.
-type CommentGetter interface {
-	CommentsByID(ctx context.Context, ids []comment.ID) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error)
-}
-
 // Loaders are the loaders of one request. They are never shared between requests: a batch answers from one moment, and
 // what it found is remembered.
 type Loaders struct {
-	comments *dataloader.Loader[comment.ID, *comment.Comment]
+	comments loader[comment.ID, comment.Comment]
+	stats    loader[string, comment.Stats]
 }
 
 // New makes the loaders of one request.
-func New(getter CommentGetter) *Loaders {
-	return &Loaders{comments: dataloader.NewBatchedLoader(
-		commentBatch(getter),
-		dataloader.WithWait[comment.ID, *comment.Comment](wait),
-		dataloader.WithBatchCapacity[comment.ID, *comment.Comment](batchCapacity),
-	)}
+func New(comments CommentGetter, stats StatsGetter) *Loaders {
+	return &Loaders{
+		comments: newLoader("comments", comments.CommentsByID),
+		stats:    newLoader("statistics", stats.StatsOf),
+	}
 }
 
 type contextKey struct{}
@@ -54,10 +46,4 @@ func From(ctx context.Context) *Loaders {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
 	return l
-}
-
-// fetchContext is the context of a batch. The library hands over that of the first caller, whose end must not fail the
-// keys of the others.
-func fetchContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 }

@@ -32,6 +32,13 @@ func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID) (map[commen
 	return g.get(ctx, call, ids)
 }
 
+// nobody has no statistics.
+type nobody struct{}
+
+func (nobody) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	return nil, nil, nil
+}
+
 func all(_ context.Context, _ int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	found := map[comment.ID]comment.Comment{}
 	for _, id := range ids {
@@ -56,7 +63,7 @@ func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.
 func TestManyAskOneCall(t *testing.T) {
 	g := &getter{get: all}
 	ids := []comment.ID{id(1), id(2), id(1), id(3)}
-	comments, errs := ask(t.Context(), loaders.New(g), ids)
+	comments, errs := ask(t.Context(), loaders.New(g, nobody{}), ids)
 	for i := range ids {
 		if errs[i] != nil || comments[i].ID != ids[i] {
 			t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
@@ -73,7 +80,7 @@ func TestNoCallIsLargerThanTheTableTakes(t *testing.T) {
 	for n := range 250 {
 		ids = append(ids, id(n))
 	}
-	if _, errs := ask(t.Context(), loaders.New(g), ids); errors.Join(errs...) != nil {
+	if _, errs := ask(t.Context(), loaders.New(g, nobody{}), ids); errors.Join(errs...) != nil {
 		t.Fatal(errors.Join(errs...))
 	}
 	for _, call := range g.calls {
@@ -88,7 +95,7 @@ func TestWhatOneKeyGets(t *testing.T) {
 	g := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return map[comment.ID]comment.Comment{id(1): {ID: id(1)}}, map[comment.ID]error{id(2): busy}, nil
 	}}
-	comments, errs := ask(t.Context(), loaders.New(g), []comment.ID{id(1), id(2), id(3)})
+	comments, errs := ask(t.Context(), loaders.New(g, nobody{}), []comment.ID{id(1), id(2), id(3)})
 	if comments[0] == nil || errs[0] != nil {
 		t.Errorf("found: %v, %v", comments[0], errs[0])
 	}
@@ -110,7 +117,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(g)
+	l := loaders.New(g, nobody{})
 	for range 2 {
 		if _, err := l.Comment(t.Context(), id(1)); err == nil {
 			t.Error("the failure of a call is no error")
@@ -136,7 +143,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(g)
+	l := loaders.New(g, nobody{})
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {

@@ -85,6 +85,9 @@ func connection(l list, page comment.Page) *graph.CommentConnection {
 		Nodes:    make([]*comment.Comment, len(page.Comments)),
 		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
 		Plan:     &page.Plan,
+		Product:  l.product,
+		Filter:   l.filter,
+		Counted:  page.Counted,
 	}
 	fingerprint := l.fingerprint()
 	for i := range page.Comments {

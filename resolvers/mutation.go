@@ -29,10 +29,9 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 	if err != nil {
 		return nil, err
 	}
-	payload := &graph.AddCommentPayload{UserErrors: userErrors(problems)}
-	if len(problems) == 0 {
-		payload.Comment = &added
-		payload.CommentEdge = edgeOf(list{product: added.ProductID, order: comment.NewestFirst}, &added)
+	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: userErrors(problems)}
+	if payload.Comment != nil {
+		payload.CommentEdge = edgeOf(list{product: added.ProductID, order: comment.NewestFirst}, payload.Comment)
 	}
 	return payload, nil
 }
@@ -52,7 +51,7 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 	if err != nil {
 		return nil, err
 	}
-	return &graph.EditCommentPayload{Comment: written(edited, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: userErrors(problems)}, nil
 }
 
 // DeleteComment deletes a comment.
@@ -65,7 +64,7 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteC
 	if err != nil {
 		return nil, err
 	}
-	return &graph.DeleteCommentPayload{Comment: written(deleted, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: userErrors(problems)}, nil
 }
 
 // orEmpty is a title that is to be taken away when it was given as null, and to stay when it was not given.
@@ -78,10 +77,11 @@ func orEmpty(title graphql.Omittable[*string]) *string {
 }
 
 // written is the comment unless problems kept it from being written.
-func written(c comment.Comment, problems []comment.Problem) *comment.Comment {
+func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
 	if len(problems) > 0 {
 		return nil
 	}
+	expectStats(ctx, []string{c.ProductID})
 	return &c
 }
 

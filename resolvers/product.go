@@ -29,7 +29,9 @@ func (r productResolver) Comments(
 	if err != nil {
 		return nil, err
 	}
-	page, err := r.Resolver.Comments.Comments(ctx, list.query(slice))
+	query := list.query(slice)
+	query.Count = countingOf(ctx, query.Filter)
+	page, err := r.Resolver.Comments.Comments(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -7,17 +7,28 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/loaders"
 )
 
-// maxIDs bounds the lists of ids in one field.
-const maxIDs = 100
+const (
+	// maxIDs bounds the lists of ids in one field.
+	maxIDs = 100
+	// maxLeaders bounds a leaderboard, and defaultLeaders is its length when null is asked for.
+	maxLeaders     = 100
+	defaultLeaders = 10
+)
 
 type queryResolver struct{ *Resolver }
 
 // Product is the product of an id.
-func (queryResolver) Product(_ context.Context, id string) (*comment.Product, error) {
-	return productByID(id)
+func (queryResolver) Product(ctx context.Context, id string) (*comment.Product, error) {
+	product, err := productByID(id)
+	if err != nil {
+		return nil, err
+	}
+	expectStats(ctx, []string{id})
+	return product, nil
 }
 
 // Products are several products. An id that no product can have is null beside an error of its own.
@@ -26,24 +37,34 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 		return nil, err
 	}
 	products := make([]*comment.Product, len(ids))
+	var good []string
 	for i, id := range ids {
 		product, err := productByID(id)
 		if err != nil {
 			addElementError(ctx, i, err)
+			continue
 		}
 		products[i] = product
+		good = append(good, id)
 	}
+	expectStats(ctx, good)
 	return products, nil
 }
 
 // Comment is the comment of an id, nil when there is none.
 func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
-	return commentByID(ctx, id)
+	c, err := commentByID(ctx, id)
+	if c != nil && err == nil {
+		expectStats(ctx, []string{c.ProductID})
+	}
+	return c, err
 }
 
 // Node is the product or the comment of an id.
 func (queryResolver) Node(ctx context.Context, id string) (comment.Node, error) {
-	return nodeByID(ctx, id)
+	node, err := nodeByID(ctx, id)
+	expectStatsOfNodes(ctx, node)
+	return node, err
 }
 
 // Nodes are several products and comments. One that cannot be fetched is null beside an error of its own.
@@ -66,7 +87,40 @@ func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, e
 			addElementError(ctx, i, err)
 		}
 	}
+	expectStatsOfNodes(ctx, nodes...)
 	return nodes, nil
+}
+
+// Leaderboard are the products with most comments of 5 stars.
+func (r queryResolver) Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*graph.LeaderboardEntry, error) {
+	size := defaultLeaders
+	if first != nil {
+		size = *first
+	}
+	if size < 1 || size > maxLeaders {
+		return nil, comment.Errorf(comment.BadInput, "a leaderboard has 1 to %d products, not %d", maxLeaders, size)
+	}
+	var in comment.Language
+	if language != nil {
+		in = *language
+	}
+	leaders, err := r.Leaders.Leaders(ctx, in, size)
+	if err != nil {
+		return nil, err
+	}
+	return leaderboard(ctx, leaders), nil
+}
+
+// leaderboard shapes the leaders.
+func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.LeaderboardEntry {
+	entries := make([]*graph.LeaderboardEntry, len(leaders))
+	products := make([]string, len(leaders))
+	for i, leader := range leaders {
+		entries[i] = &graph.LeaderboardEntry{Rank: leader.Rank, Product: &comment.Product{ID: leader.Product}, Count: leader.Count}
+		products[i] = leader.Product
+	}
+	expectStats(ctx, products)
+	return entries
 }
 
 func productByID(id string) (*comment.Product, error) {
@@ -98,6 +152,21 @@ func nodeByID(ctx context.Context, id string) (comment.Node, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// expectStatsOfNodes has the statistics of the nodes' products fetched, as far as they will be asked for.
+func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
+	var themselves, ofComments []string
+	for _, node := range nodes {
+		switch n := node.(type) {
+		case *comment.Product:
+			themselves = append(themselves, n.ID)
+		case *comment.Comment:
+			ofComments = append(ofComments, n.ProductID)
+		}
+	}
+	expectStats(ctx, themselves, "Product", "Node")
+	expectStats(ctx, ofComments, "Comment", "Node")
 }
 
 func checkCount(ids []string) error {

@@ -14,6 +14,12 @@ type Lister interface {
 	Comments(ctx context.Context, q comment.Query) (comment.Page, error)
 }
 
+// Ranker ranks products.
+type Ranker interface {
+	// Leaders are the products with most comments of the best rating, in one language or, if that is empty, in all.
+	Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error)
+}
+
 // Author writes comments for those who may. What is wrong with what they want comes back as problems, all at once.
 type Author interface {
 	Add(ctx context.Context, draft comment.Draft, key string) (comment.Comment, []comment.Problem, error)
@@ -25,6 +31,8 @@ type Author interface {
 type Resolver struct {
 	// Comments lists the comments of products. Required.
 	Comments Lister
+	// Leaders ranks the products. Required.
+	Leaders Ranker
 	// Author writes comments. Required.
 	Author Author
 }
@@ -36,6 +44,9 @@ func (r *Resolver) Query() graph.QueryResolver { return queryResolver{r} }
 
 // Product resolves the fields of the type Product.
 func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
+
+// CommentConnection resolves the fields of the type CommentConnection.
+func (r *Resolver) CommentConnection() graph.CommentConnectionResolver { return connectionResolver{r} }
 
 // Mutation resolves the fields of the type Mutation.
 func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

@@ -1,0 +1,226 @@
+package dynamo
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// A read of a partition in which nothing is costs as much as one that finds a page. So a Store remembers for a few seconds
+// what products' statistics say, and plans leave out what they say is empty.
+//
+// How old statistics are counts from the moment up to which the stream was worked off when they were read: when those who
+// count lag or are gone, statistics grow old and nothing is left out any more. A server's own writes are known to it at
+// once, so that whoever writes there finds his comment: until statistics are there that know of the write, those of its
+// product are not trusted.
+//
+// No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
+// each product; a product that is asked for more seldom than that is not worth it.
+
+const (
+	// memorySize is how many products a Store remembers, some 300 bytes each.
+	memorySize = 10_000
+	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was worked
+	// off. A record of the stream tells its time to the second.
+	clockMargin = 2 * time.Second
+	// recallTimeout bounds what is read for later pages, and recallsAtOnce how many such reads are under way.
+	recallTimeout = 2 * time.Second
+	recallsAtOnce = 8
+	// watermarkAge is how long the answer of WorkedOff is good enough.
+	watermarkAge = time.Second
+)
+
+// WorkedOff tells how far statistics follow the table.
+type WorkedOff interface {
+	// WorkedOff is a moment up to which every change of a comment is in the statistics, however old the comment. It is
+	// false when there is none: when comments were never counted, or the stream lost some of its records.
+	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
+}
+
+// SkipEmpty has reads left out of plans that statistics say find nothing, as long as these are no older than maxAge, which
+// is above 0. It is to be called before the first question.
+func (s *Store) SkipEmpty(source WorkedOff, maxAge time.Duration) {
+	s.memory = newMemory(source, maxAge, s.freshStats)
+}
+
+// freshStats are the statistics of a product as they are now. They are read once: a table in trouble is not to be asked
+// again for what may as well be done without.
+func (s *Store) freshStats(ctx context.Context, product string) (comment.Stats, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            productKey(product, statisticsSK),
+		ConsistentRead: aws.Bool(true),
+	}, noRetries)
+	if err != nil {
+		return nil, wrap(err, "GetItem of the statistics of product %q", product)
+	}
+	found, err := decodeStatistics(output.Item)
+	return found.stats, err
+}
+
+// memory is what a Store remembers of counts.
+type memory struct {
+	maxAge time.Duration
+	now    func() time.Time
+	read   func(ctx context.Context, product string) (comment.Stats, error)
+	mark   *watermark
+	places chan struct{} // taken by each reading of statistics under way
+
+	mu       sync.Mutex
+	products *simplelru.LRU[string, recollection]
+	writes   *simplelru.LRU[string, time.Time] // when a product was last written to by this Store
+	dropped  time.Time                         // the latest write that had to make place in writes
+}
+
+// recollection is what is remembered of one product.
+type recollection struct {
+	stats comment.Stats
+	asOf  time.Time // up to which the stats know all changes; zero when there are none
+	asked time.Time // when a plan would last have had use for them
+	tried time.Time // when they were last read, or that was tried
+}
+
+func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
+	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
+	m.mark = &watermark{source: source, now: func() time.Time { return m.now() }}
+	m.products = newLRU[recollection](nil)
+	m.writes = newLRU(func(_ string, at time.Time) { m.dropped = latest(m.dropped, at) })
+	return m
+}
+
+func newLRU[V any](dropped func(string, V)) *simplelru.LRU[string, V] {
+	lru, err := simplelru.NewLRU(memorySize, dropped)
+	if err != nil {
+		panic("dynamo: " + err.Error()) // the size is above 0
+	}
+	return lru
+}
+
+// recall is what is known of the counts of the product that a question is about. If that may be of use, and has been
+// before, it is brought up to date for the questions to come. A question without languages and ratings has none for it: its
+// only partition is hardly ever empty.
+func (m *memory) recall(q comment.Query) Known {
+	if m == nil {
+		return Known{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	r, _ := m.products.Get(q.Product)
+	known := r.known(now, m.maxAge, m.lastWrite(q.Product))
+	if len(q.Filter.Languages)+len(q.Filter.Ratings) == 0 {
+		return known
+	}
+	if r.due(now, m.maxAge) && m.refresh(q.Product) {
+		r.tried = now
+	}
+	r.asked = now
+	m.products.Add(q.Product, r)
+	return known
+}
+
+// known is what a plan may know at a moment. It trusts what is young, was counted after the last write of our own, and is
+// not of a future that only another clock can see.
+func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) Known {
+	if r.asOf.IsZero() {
+		return Known{}
+	}
+	age := now.Sub(r.asOf)
+	trusted := age <= maxAge && age >= -clockMargin && r.asOf.After(written.Add(clockMargin))
+	return Known{Stats: r.stats, AsOf: r.asOf, Age: max(age, 0), Trusted: trusted}
+}
+
+// due tells whether statistics should be read again: the product is asked for often enough, and they were not just read.
+func (r recollection) due(now time.Time, maxAge time.Duration) bool {
+	return now.Sub(r.asked) <= maxAge && now.Sub(r.tried) >= maxAge
+}
+
+// lastWrite is when a product was written to at the latest, as far as that matters.
+func (m *memory) lastWrite(product string) time.Time {
+	at, _ := m.writes.Get(product)
+	return latest(at, m.dropped)
+}
+
+// wrote notes that a product was just written to, or may have been.
+func (m *memory) wrote(product string) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.writes.Add(product, m.now())
+}
+
+// refresh reads statistics in the background, unless enough others are being read.
+func (m *memory) refresh(product string) bool {
+	select {
+	case m.places <- struct{}{}:
+	default:
+		return false
+	}
+	go func() {
+		defer func() { <-m.places }()
+		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
+		_ = recovered(func() error { return m.bring(product) })()
+	}()
+	return true
+}
+
+// bring reads the statistics of a product, if they can be young enough to be of use. How far the stream was worked off is
+// asked first, so that the statistics know all of that.
+func (m *memory) bring(product string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
+	defer cancel()
+	upTo, known, err := m.mark.upTo(ctx)
+	if err != nil || !known || m.now().Sub(upTo) > m.maxAge {
+		return err
+	}
+	stats, err := m.read(ctx, product)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.products.Get(product)
+	r.stats, r.asOf = stats, upTo
+	m.products.Add(product, r)
+	return nil
+}
+
+// watermark remembers for a moment how far the stream was worked off.
+type watermark struct {
+	source WorkedOff
+	now    func() time.Time
+
+	mu    sync.Mutex // held while the source is asked: whoever comes meanwhile waits for its answer
+	asked time.Time
+	at    time.Time
+	known bool
+}
+
+// upTo is how far the stream was worked off, or how far it was within the last second.
+func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now().Sub(w.asked) < watermarkAge {
+		return w.at, w.known, nil
+	}
+	var err error
+	w.at, w.known, err = w.source.WorkedOff(ctx)
+	w.asked = w.now()
+	w.known = w.known && err == nil
+	return w.at, w.known, err
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,31 @@
+package loaders
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// StatsGetter fetches the statistics of products, all different and at most 100. Those without comments are missing from
+// the answer, those that could not be fetched are among the failed.
+type StatsGetter interface {
+	StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error)
+}
+
+// Stats are the statistics of a product, empty when it has no comments. Whatever is asked of them, they are fetched once,
+// and those of products asked for within a millisecond together. A failure is not remembered: whoever asks again makes a
+// new attempt.
+func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, error) {
+	stats, err := l.stats.load(ctx, product)
+	if stats == nil || err != nil {
+		return nil, err
+	}
+	return *stats, nil
+}
+
+// ExpectStats has the statistics of products fetched together, beside whatever else is done until they are asked for.
+func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
+	for _, product := range products {
+		l.stats.expect(ctx, product)
+	}
+}
