@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/web"
 )
 
@@ -149,6 +150,7 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
 			},
 		}),
+		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
 		Stats:            store,

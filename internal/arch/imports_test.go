@@ -55,6 +55,7 @@ var own = map[string]struct {
 	"loaders":               {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":             {[]string{"comment", "graph", "loaders"}, "a resolver that knew the table would plan and read on its own"},
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
+	"resolvers/direct":      {[]string{"comment", "graph"}, "what it writes is there already; whatever has to be fetched is a resolver's"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
@@ -75,7 +76,7 @@ var own = map[string]struct {
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"command": {[]string{
-		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "reviewfile", "sample", "web",
+		"auth", "authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "limits", "resolvers", "resolvers/direct", "reviewfile", "sample", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
@@ -112,8 +113,8 @@ var doors = []struct {
 	why        string
 }{
 	{"github.com/aws/", []string{"dynamo", "stream", "command"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
-	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
-	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "httpapi", "limits"}, "likewise"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/direct", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "resolvers/direct", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
