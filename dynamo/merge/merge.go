@@ -58,7 +58,7 @@ func New[T any](sources int, compare func(a, b T) int, fill Fill[T]) *Merger[T] 
 
 // Take returns the next n items, or fewer when the sources hold no more.
 func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
-	var out []T
+	out := make([]T, 0, n)
 	for len(out) < n {
 		if err := m.refill(ctx, n-len(out)); err != nil {
 			return nil, err
