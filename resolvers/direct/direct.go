@@ -64,7 +64,7 @@ func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
 	if one == nil {
 		return one
 	}
-	part, plain := of.asked(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
+	part, plain := askedHere(ctx, of)
 	if !plain {
 		return one
 	}
@@ -73,10 +73,20 @@ func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
 
 // allOf is a Value of a list, or the list itself if its elements have to be resolved. None of them is nil.
 func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
-	part, plain := of.asked(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
+	part, plain := askedHere(ctx, of)
 	if !plain {
 		return list
 	}
 	whole := listOf(part)
 	return Value{size: whole.size(list), write: func(out []byte) []byte { return whole.write(out, list) }}
+}
+
+// askedHere tells how to write what is asked of the field that is being resolved. Of a field that may hold several types,
+// gqlgen has to choose what is asked.
+func askedHere[T any](ctx context.Context, of *object[T]) (part[*T], bool) {
+	field := graphql.GetFieldContext(ctx).Field
+	if field.Definition.Type.Name() != of.name {
+		return part[*T]{}, false
+	}
+	return of.asked(graphql.GetOperationContext(ctx), field.Selections)
 }

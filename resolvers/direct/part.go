@@ -22,8 +22,7 @@ type field[T any] func(operation *graphql.OperationContext, set ast.SelectionSet
 
 // object is a type of the schema. Its fields are those that need no resolver; others may exist.
 type object[T any] struct {
-	// types are its name, and those of its interfaces.
-	types  []string
+	name   string
 	fields map[string]field[*T]
 }
 
@@ -35,12 +34,12 @@ type member[T any] struct {
 
 // asked tells how to write what is asked of an object, and whether that is possible: not if any of it has to be resolved.
 func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (part[*T], bool) {
-	fields := graphql.CollectFields(operation, set, o.types)
+	fields := graphql.CollectFields(operation, set, nil) // of an object, all fragments on whatever it is apply
 	members := make([]member[*T], 0, len(fields))
 	for _, f := range fields {
 		field := o.fields[f.Name]
 		if f.Name == "__typename" {
-			field = text(func(*T) string { return o.types[0] })
+			field = text(func(*T) string { return o.name })
 		}
 		if field == nil {
 			return part[*T]{}, false

@@ -10,7 +10,7 @@ import (
 // The types of the schema whose fields are at hand, once their values are.
 var (
 	edges = &object[graph.CommentEdge]{
-		types: []string{"CommentEdge"},
+		name: "CommentEdge",
 		fields: map[string]field[*graph.CommentEdge]{
 			"cursor": text(func(e *graph.CommentEdge) string { return e.Cursor }),
 			"node":   nested(comments, func(e *graph.CommentEdge) *comment.Comment { return e.Node }),
@@ -18,7 +18,7 @@ var (
 	}
 
 	comments = &object[comment.Comment]{
-		types: []string{"Comment", "Node"},
+		name: "Comment",
 		fields: map[string]field[*comment.Comment]{
 			"id":        text(func(c *comment.Comment) string { return string(c.ID) }),
 			"rating":    number(func(c *comment.Comment) int { return c.Rating }),
@@ -33,7 +33,7 @@ var (
 	}
 
 	authors = &object[comment.Author]{
-		types: []string{"Author"},
+		name: "Author",
 		fields: map[string]field[*comment.Author]{
 			"id":   text(func(a *comment.Author) string { return a.ID }),
 			"name": text(func(a *comment.Author) string { return a.Name }),
@@ -41,7 +41,7 @@ var (
 	}
 
 	pageInfos = &object[graph.PageInfo]{
-		types: []string{"PageInfo"},
+		name: "PageInfo",
 		fields: map[string]field[*graph.PageInfo]{
 			"hasNextPage":     flag(func(p *graph.PageInfo) bool { return p.HasNextPage }),
 			"hasPreviousPage": flag(func(p *graph.PageInfo) bool { return p.HasPreviousPage }),
@@ -51,7 +51,7 @@ var (
 	}
 
 	counts = &object[comment.Counts]{
-		types: []string{"CommentStats"},
+		name: "CommentStats",
 		fields: map[string]field[*comment.Counts]{
 			"total":   number(func(c *comment.Counts) int { return c.Total() }),
 			"average": small(appendAverage),
@@ -60,7 +60,7 @@ var (
 	}
 
 	ratings = &object[comment.RatingCount]{
-		types: []string{"RatingCount"},
+		name: "RatingCount",
 		fields: map[string]field[*comment.RatingCount]{
 			"rating": number(func(r *comment.RatingCount) int { return r.Rating }),
 			"count":  number(func(r *comment.RatingCount) int { return r.Count }),
