@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-
-	"github.com/graph-gophers/dataloader/v7"
+	"sync"
+	"time"
 )
 
 // get fetches values by their keys, all different and at most batchCapacity. Those that do not exist are missing from the
@@ -14,87 +14,142 @@ type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V
 
 // loader gathers the keys of one kind that are asked for within a moment, and remembers what was found.
 type loader[K comparable, V any] struct {
-	batched *dataloader.Loader[K, *V]
+	what string // it loads, in the plural, for errors of ours
+	get  get[K, V]
+
+	mu        sync.Mutex
+	answers   map[K]*answer[V]
+	gathering *batch[K, V] // nil while no key waits
 }
 
-// newLoader makes a loader. What says what it loads, in the plural, for errors of ours.
-func newLoader[K comparable, V any](what string, get get[K, V]) loader[K, V] {
-	return loader[K, V]{batched: dataloader.NewBatchedLoader(
-		batch(what, get),
-		dataloader.WithWait[K, *V](wait),
-		dataloader.WithBatchCapacity[K, *V](batchCapacity),
-	)}
+// answer is what comes of a key. It is there once ready is closed.
+type answer[V any] struct {
+	ready <-chan struct{}
+	value *V // nil when there is none
+	err   error
 }
 
-// expect has a key fetched soon, for those who will load it later.
-func (l loader[K, V]) expect(ctx context.Context, key K) { l.batched.Load(ctx, key) }
-
-// load is the value of a key, nil when there is none. A failure is not remembered: whoever asks again makes a new attempt.
-func (l loader[K, V]) load(ctx context.Context, key K) (*V, error) {
-	thunk := l.batched.Load(ctx, key)
-	return await(ctx, func() (*V, error) {
-		value, err := thunk()
-		if err != nil {
-			l.batched.Clear(ctx, key)
-		}
-		return value, err
-	})
+// batch is keys that are fetched together, each with its answer.
+type batch[K comparable, V any] struct {
+	keys    []K
+	answers []*answer[V]
+	ready   chan struct{}
 }
 
-// await waits for the answer of a batch no longer than the caller's context lasts; the library alone would.
-func await[V any](ctx context.Context, thunk dataloader.Thunk[V]) (V, error) {
-	type answer struct {
-		value V
-		err   error
+func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
+	return &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
+}
+
+// expect has keys fetched soon, for those who will load them later. If no others are to come, that is at once.
+func (l *loader[K, V]) expect(ctx context.Context, complete bool, keys ...K) {
+	for _, key := range keys {
+		l.ask(ctx, key)
 	}
-	answers := make(chan answer, 1)
-	go func() {
-		value, err := thunk()
-		answers <- answer{value, err}
-	}()
+	if complete {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.send(ctx, l.gathering)
+	}
+}
+
+// load is the value of a key, nil when there is none. It waits no longer than the caller's context lasts. A failure is not
+// remembered: whoever asks again makes a new attempt.
+func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
+	a := l.ask(ctx, key)
 	select {
-	case a := <-answers:
-		return a.value, a.err
+	case <-a.ready:
 	case <-ctx.Done():
-		var none V
-		return none, ctx.Err()
+		return nil, ctx.Err()
+	}
+	if a.err != nil {
+		l.forget(key, a)
+	}
+	return a.value, a.err
+}
+
+// loadAlone is the value of a key that nothing else will be asked for with, fetched without waiting for others.
+func (l *loader[K, V]) loadAlone(ctx context.Context, key K) (*V, error) {
+	b := &batch[K, V]{}
+	a := b.add(key)
+	l.fill(ctx, b)
+	return a.value, a.err
+}
+
+// ask is the answer to a key, which is fetched with others unless it was already.
+func (l *loader[K, V]) ask(ctx context.Context, key K) *answer[V] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a := l.answers[key]; a != nil {
+		return a
+	}
+	if l.gathering == nil {
+		b := &batch[K, V]{ready: make(chan struct{})}
+		l.gathering = b
+		time.AfterFunc(wait, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.send(ctx, b)
+		})
+	}
+	a := l.gathering.add(key)
+	l.answers[key] = a
+	if len(l.gathering.keys) == batchCapacity {
+		l.send(ctx, l.gathering)
+	}
+	return a
+}
+
+// forget lets the next who asks for a key make a new attempt.
+func (l *loader[K, V]) forget(key K, a *answer[V]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.answers[key] == a {
+		delete(l.answers, key)
 	}
 }
 
-// batch turns a getter, which answers by key, into what the library wants: one result for each key, in their order, none
-// of them nil.
-func batch[K comparable, V any](what string, get get[K, V]) dataloader.BatchFunc[K, *V] {
-	return func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-		ctx, cancel := fetchContext(ctx)
+// send has a batch fetched if it is still gathering. The loader is locked. The batch belongs to all who asked: the end of
+// the first one's context must not fail the keys of the others.
+func (l *loader[K, V]) send(ctx context.Context, b *batch[K, V]) {
+	if b == nil || l.gathering != b {
+		return
+	}
+	l.gathering = nil
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 		defer cancel()
-		found, failed, err := fetch(ctx, what, get, keys)
-		results := make([]*dataloader.Result[*V], len(keys))
-		for i, key := range keys {
-			results[i] = &dataloader.Result[*V]{Error: err}
-			if err != nil {
-				continue
-			}
-			results[i].Error = failed[key]
-			if value, ok := found[key]; ok {
-				results[i].Data = &value
-			}
+		l.fill(ctx, b)
+		close(b.ready)
+	}()
+}
+
+func (b *batch[K, V]) add(key K) *answer[V] {
+	a := &answer[V]{ready: b.ready}
+	b.keys, b.answers = append(b.keys, key), append(b.answers, a)
+	return a
+}
+
+// fill fetches the answers of a batch.
+func (l *loader[K, V]) fill(ctx context.Context, b *batch[K, V]) {
+	found, failed, err := l.fetch(ctx, b.keys)
+	for i, key := range b.keys {
+		a := b.answers[i]
+		if a.err = err; err != nil {
+			continue
 		}
-		return results
+		a.err = failed[key]
+		if value, ok := found[key]; ok {
+			a.value = &value
+		}
 	}
 }
 
-// fetch turns a panic of the getter into an error: the goroutine of a batch is the library's, and would end the process.
-func fetch[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
+// fetch turns a panic of the getter into an error: the goroutine of a batch is ours, and a panic would end the process.
+func (l *loader[K, V]) fetch(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), what, cause, debug.Stack())
+			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), l.what, cause, debug.Stack())
 		}
 	}()
-	return get(ctx, keys)
-}
-
-// fetchContext is the context of a batch. The library hands over that of the first caller, whose end must not fail the
-// keys of the others.
-func fetchContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	return l.get(ctx, keys)
 }

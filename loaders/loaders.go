@@ -13,15 +13,15 @@ const (
 	wait = time.Millisecond
 	// batchCapacity is what one BatchGetItem takes.
 	batchCapacity = 100
-	// batchTimeout bounds a batch, which outlives the request that began it: see fetchContext.
+	// batchTimeout bounds a batch, which may outlive the request that began it.
 	batchTimeout = 10 * time.Second
 )
 
 // Loaders are the loaders of one request. They are never shared between requests: a batch answers from one moment, and
 // what it found is remembered.
 type Loaders struct {
-	comments loader[comment.ID, comment.Comment]
-	stats    loader[string, comment.Stats]
+	comments *loader[comment.ID, comment.Comment]
+	stats    *loader[string, comment.Stats]
 }
 
 // New makes the loaders of one request.

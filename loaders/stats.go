@@ -23,9 +23,8 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *stats, nil
 }
 
-// ExpectStats has the statistics of products fetched together, beside whatever else is done until they are asked for.
-func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
-	for _, product := range products {
-		l.stats.expect(ctx, product)
-	}
+// ExpectStats has the statistics of products fetched together, beside whatever else is done until they are asked for. If
+// complete, no others will be asked for at the same time, so that nothing is waited for.
+func (l *Loaders) ExpectStats(ctx context.Context, complete bool, products ...string) {
+	l.stats.expect(ctx, complete, products...)
 }

@@ -100,8 +100,14 @@ func countingOf(ctx context.Context, filter comment.Filter) comment.Counting {
 func expectStats(ctx context.Context, products []string, types ...string) {
 	set := graphql.GetFieldContext(ctx).Field.Selections
 	if len(products) > 0 && wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
-		loaders.From(ctx).ExpectStats(ctx, products...)
+		loaders.From(ctx).ExpectStats(ctx, alone(ctx), products...)
 	}
+}
+
+// alone tells whether a root field is the only one of its operation, so that no other asks for anything beside it.
+func alone(ctx context.Context) bool {
+	operation := graphql.GetOperationContext(ctx)
+	return len(graphql.CollectFields(operation, operation.Operation.SelectionSet, nil)) == 1
 }
 
 // wantsStats tells whether statistics are asked for in a selection, also further down. Types are those that the fragments
