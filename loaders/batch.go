@@ -67,6 +67,26 @@ func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
 	return a.value, a.err
 }
 
+// loadAll are the values of keys, if there is no failure among them. One is remembered until it is loaded by itself.
+func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whole bool) {
+	answers := make([]*answer[V], len(keys))
+	for i, key := range keys {
+		answers[i] = l.ask(ctx, key)
+	}
+	for _, a := range answers {
+		select {
+		case <-a.ready:
+		case <-ctx.Done():
+			return nil, false
+		}
+		if a.err != nil {
+			return nil, false
+		}
+		values = append(values, a.value)
+	}
+	return values, true
+}
+
 // loadAlone is the value of a key that nothing else will be asked for with, fetched without waiting for others.
 func (l *loader[K, V]) loadAlone(ctx context.Context, key K) (*V, error) {
 	b := &batch[K, V]{}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -175,4 +176,73 @@ func TestContextWithoutLoaders(t *testing.T) {
 		}
 	}()
 	loaders.From(t.Context())
+}
+
+// counted has statistics, and remembers what it was asked.
+type counted struct {
+	mu    sync.Mutex
+	calls [][]string
+}
+
+func (c *counted) StatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	c.mu.Lock()
+	c.calls = append(c.calls, slices.Clone(products))
+	c.mu.Unlock()
+	found, failed := map[string]comment.Stats{}, map[string]error{}
+	for _, product := range products {
+		if product == "broken" {
+			failed[product] = errors.New("broken")
+		} else if product != "nothing" {
+			found[product] = comment.Stats{"en": {1}}
+		}
+	}
+	return found, failed, nil
+}
+
+// Statistics that are expected are fetched together, and without a wait if no others can come.
+func TestExpectedStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, complete := range []bool{false, true} {
+			c := &counted{}
+			l := loaders.New(&getter{get: all}, c)
+			began := time.Now()
+			l.ExpectStats(t.Context(), complete, "pan", "nothing")
+			stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
+			if !whole || stats[0] != nil || stats[1].Counts(comment.Filter{}).Total() != 1 || len(stats) != 3 {
+				t.Errorf("complete %t: got %v, %t", complete, stats, whole)
+			}
+			if waited := time.Since(began) > 0; waited == complete || len(c.calls) != 1 {
+				t.Errorf("complete %t: waited %t, calls %v", complete, waited, c.calls)
+			}
+		}
+	})
+}
+
+// One failure leaves it to each load to say what is wrong; the failure is not fetched again for that.
+func TestStatsOfAllFail(t *testing.T) {
+	c := &counted{}
+	l := loaders.New(&getter{get: all}, c)
+	if _, whole := l.StatsOfAll(t.Context(), []string{"pan", "broken"}); whole {
+		t.Error("a failure went unnoticed")
+	}
+	if _, err := l.Stats(t.Context(), "broken"); err == nil || len(c.calls) != 1 {
+		t.Errorf("got %v after calls %v; want the failure of the one call", err, c.calls)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, whole := l.StatsOfAll(gone, []string{"another"}); whole {
+		t.Error("who went away waited")
+	}
+}
+
+// Who knows that he is alone waits for nobody.
+func TestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := loaders.New(&getter{get: all}, nobody{})
+		began := time.Now()
+		c, err := l.CommentAlone(t.Context(), id(1))
+		if err != nil || c.ID != id(1) || time.Since(began) > 0 {
+			t.Errorf("got %v, %v after %v", c, err, time.Since(began))
+		}
+	})
 }

@@ -55,7 +55,7 @@ var own = map[string]struct {
 	"loaders":               {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":             {[]string{"comment", "graph", "loaders"}, "a resolver that knew the table would plan and read on its own"},
 	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
-	"resolvers/direct":      {[]string{"comment", "graph"}, "what it writes is there already; whatever has to be fetched is a resolver's"},
+	"resolvers/direct":      {[]string{"comment", "graph", "loaders", "resolvers/scalar"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},

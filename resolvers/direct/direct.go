@@ -27,6 +27,8 @@ func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
 		return allOf(ctx, edges, v), nil
 	case []*comment.Comment:
 		return allOf(ctx, comments, v), nil
+	case []*comment.Product:
+		return shelfOf(ctx, v), nil
 	case *graph.CommentEdge:
 		return oneOf(ctx, edges, v), nil
 	case *comment.Comment:

@@ -1,11 +1,14 @@
 package direct_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -183,4 +186,47 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 		}
 	}
 	return asked
+}
+
+// What is asked of a page in a shop is written directly, and no less is announced than comes: the limit of an answer counts
+// on that.
+func TestWhatIsWritten(t *testing.T) {
+	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
+	const all = "{ id rating language title text author { id name } createdAt updatedAt version }"
+	query := `query($yes: Boolean!, $no: Boolean!) {
+		product(id: "pan") {
+			comments { edges { cursor node ` + all + ` } nodes ` + all + ` pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }
+			latestPositive ` + all + `
+			latestNegative { id product { id } }
+		}
+		products(ids: ["pan", "nothing"]) { id stats(lang: "en") { total average ratings { rating count } } languages { language count } }
+		again: products(ids: ["pan", "broken"]) { id stats { total } }
+		yes: __typename @include(if: $yes) no: __typename @skip(if: $no)
+	}`
+	var mu sync.Mutex
+	var written []string
+	comments.answer(t, func(ctx context.Context, next graphql.Resolver) (any, error) {
+		result, err := direct.Fields(ctx, next)
+		if value, ok := result.(direct.Value); ok {
+			var out bytes.Buffer
+			value.MarshalGQL(&out)
+			if value.Size() > out.Len() {
+				t.Errorf("%d bytes were announced, %d came: %s", value.Size(), out.Len(), out.String())
+			}
+			mu.Lock()
+			written = append(written, graphql.GetPath(ctx).String())
+			mu.Unlock()
+		}
+		return result, err
+	}, query)
+	slices.Sort(written)
+	want := []string{
+		"again[0].stats", // for the statistics of the other failed
+		"product.comments.edges", "product.comments.nodes", "product.comments.pageInfo",
+		"product.latestPositive", // the product of latestNegative has to be resolved
+		"products",
+	}
+	if diff := cmp.Diff(want, written); diff != "" {
+		t.Errorf("other fields are written directly (-want +got):\n%s", diff)
+	}
 }

@@ -17,8 +17,14 @@ type part[T any] struct {
 	write func(out []byte, of T) []byte
 }
 
+// question is a field as it is asked.
+type question struct {
+	operation *graphql.OperationContext
+	field     graphql.CollectedField
+}
+
 // field is a field of a type. It tells how to write what is asked of it, and whether that is possible.
-type field[T any] func(operation *graphql.OperationContext, set ast.SelectionSet) (part[T], bool)
+type field[T any] func(q question) (part[T], bool)
 
 // object is a type of the schema. Its fields are those that need no resolver; others may exist.
 type object[T any] struct {
@@ -44,7 +50,7 @@ func (o *object[T]) asked(operation *graphql.OperationContext, set ast.Selection
 		if field == nil {
 			return part[*T]{}, false
 		}
-		part, plain := field(operation, f.Selections)
+		part, plain := field(question{operation, f})
 		if !plain {
 			return part, false
 		}
@@ -104,7 +110,7 @@ func listOf[T any](p part[T]) part[[]T] {
 
 // leaf is a field without fields of its own.
 func leaf[T any](size func(T) int, write func([]byte, T) []byte) field[T] {
-	return func(*graphql.OperationContext, ast.SelectionSet) (part[T], bool) { return part[T]{size, write}, true }
+	return func(question) (part[T], bool) { return part[T]{size, write}, true }
 }
 
 // text is a field that holds a text.
@@ -148,8 +154,8 @@ func flag[T any](get func(T) bool) field[T] {
 
 // nested is a field that holds an object.
 func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
-	return func(operation *graphql.OperationContext, set ast.SelectionSet) (part[T], bool) {
-		p, plain := inner.asked(operation, set)
+	return func(q question) (part[T], bool) {
+		p, plain := inner.asked(q.operation, q.field.Selections)
 		return part[T]{
 			size:  func(of T) int { return p.size(get(of)) },
 			write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
@@ -159,8 +165,8 @@ func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 
 // several is a field that holds a list of objects.
 func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
-	return func(operation *graphql.OperationContext, set ast.SelectionSet) (part[T], bool) {
-		p, plain := inner.asked(operation, set)
+	return func(q question) (part[T], bool) {
+		p, plain := inner.asked(q.operation, q.field.Selections)
 		whole := listOf(p)
 		return part[T]{
 			size:  func(of T) int { return whole.size(get(of)) },

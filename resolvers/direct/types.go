@@ -83,9 +83,10 @@ func appendAverage(out []byte, c *comment.Counts) []byte {
 	return strconv.AppendFloat(out, mean, 'g', -1, 64)
 }
 
-func rowsOf(c *comment.Counts) []*comment.RatingCount {
-	rows := c.Ratings()
-	out := make([]*comment.RatingCount, len(rows))
+func rowsOf(c *comment.Counts) []*comment.RatingCount { return pointers(c.Ratings()) }
+
+func pointers[T any](rows []T) []*T {
+	out := make([]*T, len(rows))
 	for i := range rows {
 		out[i] = &rows[i]
 	}
