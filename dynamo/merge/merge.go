@@ -58,7 +58,7 @@ func New[T any](sources int, compare func(a, b T) int, fill Fill[T]) *Merger[T] 
 
 // Take returns the next n items, or fewer when the sources hold no more.
 func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
-	out := make([]T, 0, n)
+	var out []T
 	for len(out) < n {
 		if err := m.refill(ctx, n-len(out)); err != nil {
 			return nil, err
@@ -66,6 +66,9 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		lowest := m.lowest()
 		if lowest < 0 {
 			break
+		}
+		if out == nil {
+			out = make([]T, 0, n)
 		}
 		out = append(out, m.pop(lowest))
 	}
