@@ -44,6 +44,7 @@ type Serve struct {
 	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
 	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	HedgeReads  bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
 	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
@@ -141,7 +142,11 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 
 // Handler wires everything that answers requests. The authorizer says who may write.
 func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
-	store := dynamo.NewStore(session.Client, session.Table)
+	client := session.Client
+	if c.HedgeReads {
+		client = dynamo.Hedged(client)
+	}
+	store := dynamo.NewStore(client, session.Table)
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{
 			Resolvers: &resolvers.Resolver{

@@ -68,6 +68,7 @@ const statsOperation = `query Stats($ids: [ID!]!) {
 type contest struct {
 	whole, bare, published http.Handler
 	wholeTape, bareTape    *tape
+	endpoint, table        string
 	cases                  []benchCase
 }
 
@@ -85,7 +86,7 @@ func newContest(tb testing.TB) *contest {
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
 	comments := load(tb, endpoint, table)
 	publishedTape := newTape()
-	c := &contest{wholeTape: newTape(), bareTape: newTape(), cases: casesOf(comments)}
+	c := &contest{wholeTape: newTape(), bareTape: newTape(), endpoint: endpoint, table: table, cases: casesOf(comments)}
 	c.whole = wholeServer(endpoint, table, c.wholeTape)
 	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table}
 	c.published = bareHandler{client: plainClient(endpoint, publishedTape), table: table, published: true}
@@ -179,6 +180,10 @@ func newCase(name, operation string, variables map[string]any) benchCase {
 // wholeServer is the service as the command makes it, its client changed in nothing but where the answers come from.
 func wholeServer(endpoint, table string, t *tape) http.Handler {
 	client := dynamodb.New(dynamo.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = t })
+	return serverOver(client, endpoint, table)
+}
+
+func serverOver(client *dynamodb.Client, endpoint, table string) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute}
 	return serve.Handler(
 		&command.Session{Client: client, Table: table, Address: endpoint},
