@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/reviewfile"
 )
 
-// Each folder of testdata/api holds data.jsonl, which is loaded into an empty table, and operations: NAME.graphql with
+// Each folder of testdata/api holds data.jsonl, which is loaded into an empty table and counted, and operations: NAME.graphql with
 // NAME.variables.json if it takes any, and NAME.json, the answer. They run in the order of their names, on one table: what
 // mutations changed, the next ones see. A new case is a new file; -update writes its answer.
 func TestAnswers(t *testing.T) {
@@ -27,7 +27,9 @@ func TestAnswers(t *testing.T) {
 			folder := filepath.Dir(file)
 			t.Run(filepath.Base(folder), func(t *testing.T) {
 				a := newAPI(t, endpoint)
-				a.load(readComments(t, file)...)
+				comments := readComments(t, file)
+				a.load(comments...)
+				a.count(arrived(comments...)...)
 				operations, err := filepath.Glob(filepath.Join(folder, "*.graphql"))
 				if err != nil || len(operations) == 0 {
 					t.Fatalf("no operations: %v", err)

@@ -37,6 +37,8 @@ type api struct {
 	server  *httptest.Server
 	log     *bytes.Buffer
 
+	sequence   int                  // of the last change that was counted
+	workedOff  dynamo.WorkedOff     // how far that follows the table; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }
@@ -55,7 +57,7 @@ func newAPI(tb testing.TB, endpoint string) *api {
 
 // useClient starts the service again, with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
-	serve := command.Serve{OperationTimeout: 30 * time.Second}
+	serve := command.Serve{OperationTimeout: 30 * time.Second, WorkedOff: a.workedOff, StatisticsAge: 5 * time.Second}
 	a.log = &bytes.Buffer{}
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}

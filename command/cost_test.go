@@ -38,6 +38,28 @@ func TestEstimateAgainstTheTable(t *testing.T) {
 	}
 }
 
+// What counting a range was estimated to cost is no less than what the table then says it did, for a product of as many
+// comments as most have.
+func TestEstimateOfCounts(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	var comments []comment.Comment
+	for c := range sample.Comments() {
+		if c.ProductID == "espresso-machine" && len(comments) < 400 {
+			comments = append(comments, c)
+		}
+	}
+	a.load(comments...)
+	for _, filter := range []string{"", "ratings: [5]", `languages: ["de", "en"], ratings: [1, 5]`} {
+		for _, fields := range []string{"totalCount", "stats { total }", "totalCount stats { total }"} {
+			estimated, paid := a.cost(t, fmt.Sprintf(`{ product(id: "espresso-machine") { comments(first: 1, filter: {createdAfter: "2000-01-01T00:00:00Z" %s}) { %s plan { readUnits } } } }`, filter, fields))
+			if paid > estimated {
+				t.Errorf("%s of {%s}: estimated %v, paid %v", fields, filter, estimated, paid)
+			}
+			t.Logf("%s of {%s}, %d comments: estimated %v, paid %v", fields, filter, len(comments), estimated, paid)
+		}
+	}
+}
+
 // cost is what an operation was estimated to cost, and what it did cost.
 func (a *api) cost(t *testing.T, query string) (estimated, paid float64) {
 	t.Helper()

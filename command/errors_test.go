@@ -52,6 +52,10 @@ func TestErrorTexts(t *testing.T) {
 		{"no time", comments(`filter: {createdAfter: "yesterday"}`)},
 		{"a time without a zone", comments(`filter: {createdBefore: "2024-05-01T00:00:00"}`)},
 		{"a range of nothing", comments(`filter: {createdAfter: "2024-05-02T00:00:00Z", createdBefore: "2024-05-01T00:00:00Z"}`)},
+		{"a leaderboard of nobody", `{ leaderboard(first: 0) { rank } }`},
+		{"too long a leaderboard", `{ leaderboard(first: 101) { rank } }`},
+		{"statistics in no language", `{ product(id: "x") { stats(lang: "klingonisch") { total } } }`},
+		{"a chart without a field", `{ product(id: "x") { stats } }`},
 		{"no product id", `{ product(id: "") { id } }`},
 		{"a comment's id for a product", `{ product(id: "c_1") { id } }`},
 		{"a product's id for a comment", `{ comment(id: "42") { id } }`},
@@ -116,6 +120,8 @@ func TestTroubleWithTheTable(t *testing.T) {
 			for _, query := range []string{
 				`{ product(id: "x") { id comments(filter: {ratings: [1, 2]}) { nodes { id } } } }`,
 				`{ node(id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ") { id } product(id: "x") { id } }`,
+				`{ product(id: "x") { id stats { total } } }`,
+				`{ product(id: "x") { id } leaderboard { rank } }`,
 			} {
 				got := a.ask(query, nil)
 				if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != row.code {

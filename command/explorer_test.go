@@ -15,12 +15,15 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	browser := browsertest.Open(t)
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data")
 	for title, shows := range map[string]string{
-		"Newest comments":             `"summary"`,
-		"One language":                `"language": "de"`,
-		"Ratings and languages":       `"index": "byLangAndRating"`,
-		"Date range":                  `"createdAt": "2024-`,
-		"Latest praise and complaint": `"latestNegative": {`,
-		"Several products":            `"id": "never-commented-on"`,
+		"Newest comments":                      `"summary"`,
+		"One language":                         `"language": "de"`,
+		"Ratings and languages":                `"index": "byLangAndRating"`,
+		"Date range":                           `"createdAt": "2024-`,
+		"Latest praise and complaint":          `"latestNegative": {`,
+		"Several products":                     `"id": "never-commented-on"`,
+		"Statistics":                           `"totalCount": `,
+		"Leaderboard":                          `"leaderboard": [`,
+		"Comments counted in a range of dates": `"purpose": "COUNT"`,
 	} {
 		t.Run(title, func(t *testing.T) {
 			answer := browsertest.RunExample(t, browser, s.address, title)

@@ -200,7 +200,7 @@ func TestWholeReads(t *testing.T) {
 	})
 }
 
-func mustNormalize(t *testing.T, filter comment.Filter) comment.Filter {
+func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 	t.Helper()
 	normalized, err := filter.Normalize()
 	if err != nil {
@@ -248,6 +248,18 @@ func TestPagesCutByTheEngine(t *testing.T) {
 		p := a.page(list{product: "book", order: comment.NewestFirst, size: 30}.variables(false, nil))
 		if p.Plan.Waves < 3 || p.Plan.Queries != p.Plan.Waves {
 			t.Errorf("30 comments of 80 KB took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
+		}
+		var data struct {
+			Product struct {
+				Comments struct {
+					TotalCount int
+					Plan       struct{ Queries, Waves int }
+				}
+			}
+		}
+		a.mustAsk(`{ product(id: "book") { comments(first: 0, filter: {createdAfter: "2000-01-01T00:00:00Z"}) { totalCount plan { queries waves } } } }`, nil, &data)
+		if got := data.Product.Comments; got.TotalCount != len(comments) || got.Plan.Waves < 4 || got.Plan.Queries != got.Plan.Waves+1 {
+			t.Errorf("%+v; want 40 comments of 80 KB counted in calls of 1 MB each", got)
 		}
 	})
 }

@@ -38,6 +38,7 @@ type Serve struct {
 
 	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
+	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"TIME" default:"5s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
 	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
 
@@ -50,6 +51,9 @@ type Serve struct {
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
 	Writers WriterFlags `embed:"" group:"Who may write"`
+
+	// WorkedOff tells how far statistics follow the table. Without, no read is left out.
+	WorkedOff dynamo.WorkedOff `kong:"-"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -147,6 +151,9 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 		client = dynamo.Hedged(client)
 	}
 	store := dynamo.NewStore(client, session.Table)
+	if c.WorkedOff != nil && c.StatisticsAge > 0 {
+		store.SkipEmpty(c.WorkedOff, c.StatisticsAge)
+	}
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{
 			Resolvers: &resolvers.Resolver{

@@ -39,7 +39,7 @@ const (
 // WorkedOff tells how far statistics follow the table.
 type WorkedOff interface {
 	// WorkedOff is a moment up to which every change of a comment is in the statistics, however old the comment. It is
-	// false when there is none: when comments were never counted, or the stream lost some of its records.
+	// false when there is none: when not all comments were ever counted, the stream lost records, or some were set aside.
 	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
@@ -88,7 +88,7 @@ type recollection struct {
 
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
 	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
-	m.mark = &watermark{source: source, now: func() time.Time { return m.now() }}
+	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[recollection](nil)
 	m.writes = newLRU(func(_ string, at time.Time) { m.dropped = latest(m.dropped, at) })
 	return m
@@ -198,7 +198,7 @@ type watermark struct {
 	source WorkedOff
 	now    func() time.Time
 
-	mu    sync.Mutex // held while the source is asked: whoever comes meanwhile waits for its answer
+	turn  chan struct{} // taken while the source is asked: whoever comes meanwhile waits for its answer
 	asked time.Time
 	at    time.Time
 	known bool
@@ -206,8 +206,12 @@ type watermark struct {
 
 // upTo is how far the stream was worked off, or how far it was within the last second.
 func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	case <-ctx.Done():
+		return time.Time{}, false, ctx.Err()
+	}
 	if w.now().Sub(w.asked) < watermarkAge {
 		return w.at, w.known, nil
 	}

@@ -144,7 +144,7 @@ func (p Plan) String() string {
 		fmt.Fprintf(&b, "\n  %s %s in %s%s", read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
 	}
 	for _, partition := range p.Skipped {
-		fmt.Fprintf(&b, "\n  skip %s in %s, where nothing was %v ago", partition.Key(p.Product), partition.Index, p.Known.Age.Round(time.Millisecond))
+		fmt.Fprintf(&b, "\n  skip %s in %s, which held none of these %v ago", partition.Key(p.Product), partition.Index, p.Known.Age.Round(time.Millisecond))
 	}
 	return b.String()
 }

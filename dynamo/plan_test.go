@@ -108,11 +108,37 @@ func plannerOf(q comment.Query, known Known) planner {
 	return planner{product: q.Product, filter: q.Filter, choose: chooseNarrowest, known: known}
 }
 
+// trusted are counts of a second ago.
+func trusted(stats comment.Stats) Known {
+	return Known{Stats: stats, AsOf: *midnight(9), Age: time.Second, Trusted: true}
+}
+
+// countedRows are questions that count, or whose product's counts are known.
+var countedRows = []struct {
+	why      string
+	filter   comment.Filter
+	counting comment.Counting // nothing plans a page
+	known    Known
+}{
+	{"what is known to be empty is not read", comment.Filter{Languages: languages("de", "en"), Ratings: []int{1, 4}}, comment.CountNothing,
+		trusted(comment.Stats{"de": {1, 0, 0, 0, 9}, "en": {0, 7, 0, 2, 0}})},
+	{"when all is empty, nothing is read", comment.Filter{Ratings: []int{2}}, comment.CountNothing, trusted(comment.Stats{"de": {1, 0, 0, 0, 9}})},
+	{"a partition that holds others too is empty when nothing of what is wanted is in it", comment.Filter{Languages: manyLanguages(17), Ratings: []int{1, 4}}, comment.CountNothing,
+		trusted(comment.Stats{"l03": {2, 0, 0, 0, 0}, "de": {5, 5, 5, 5, 5}})},
+	{"counts that are not trusted leave nothing out", comment.Filter{Ratings: []int{2}}, comment.CountNothing, Known{AsOf: *midnight(1), Age: time.Hour}},
+	{"the total of a range of dates", comment.Filter{CreatedAfter: midnight(2), CreatedBefore: midnight(9)}, comment.CountTotal, Known{}},
+	{"a total under a filter: the narrowest cover, as for a page", comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}, CreatedAfter: midnight(2)}, comment.CountTotal, Known{}},
+	{"the counts by rating of a range of dates: a partition for each rating", comment.Filter{CreatedBefore: midnight(9)}, comment.CountByRating, Known{}},
+	{"counts by rating in a language: a partition for each cell", comment.Filter{Languages: languages("de"), CreatedBefore: midnight(9)}, comment.CountByRating, Known{}},
+	{"counts by rating in many languages: a partition for each rating, of which only those languages are counted", comment.Filter{Languages: manyLanguages(17), CreatedBefore: midnight(9)}, comment.CountByRating, Known{}},
+	{"what is known to be empty is not counted either", comment.Filter{CreatedBefore: midnight(9)}, comment.CountByRating, trusted(comment.Stats{"de": {1, 0, 0, 0, 9}})},
+	{"a range that ends before comments can exist is not counted", comment.Filter{CreatedBefore: at1970()}, comment.CountTotal, Known{}},
+}
+
 func TestPlans(t *testing.T) {
 	var got bytes.Buffer
-	for _, row := range planRows {
-		plan := planOf(t, row.query)
-		fmt.Fprintf(&got, "# %s\n%s\n", row.why, plan)
+	add := func(why string, plan Plan) {
+		fmt.Fprintf(&got, "# %s\n%s\n", why, plan)
 		for i, read := range plan.Reads {
 			if i == 4 {
 				fmt.Fprintf(&got, "... and %d calls more\n", len(plan.Reads)-i)
@@ -121,6 +147,18 @@ func TestPlans(t *testing.T) {
 			fmt.Fprintf(&got, "%s\n", inputText(t, queryInput("comments", plan, read, read.Limit, nil)))
 		}
 		got.WriteString("\n")
+	}
+	for _, row := range planRows {
+		add(row.why, planOf(t, row.query))
+	}
+	for _, row := range countedRows {
+		q := comment.Query{Product: "42", Filter: row.filter, Order: comment.NewestFirst}
+		w := windowOf(q)
+		plan := plannerOf(q, row.known).take(w, comment.ReadPage, w.want(comment.DefaultPageSize))
+		if row.counting != comment.CountNothing {
+			plan = plannerOf(q, row.known).count(row.counting)
+		}
+		add(row.why, plan)
 	}
 	compareGolden(t, "plans.golden", got.Bytes())
 }

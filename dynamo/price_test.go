@@ -33,3 +33,22 @@ func TestPageUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestCountUnits(t *testing.T) {
+	for _, row := range []struct {
+		why      string
+		filter   comment.Filter
+		counting comment.Counting
+		want     float64
+	}{
+		{"400 comments of 1 KB, half a unit for each four", comment.Filter{}, comment.CountTotal, 50},
+		{"in five partitions, 80 in each", comment.Filter{}, comment.CountByRating, 50},
+		{"in three partitions, 133 in each", comment.Filter{Ratings: []int{1, 2, 3}}, comment.CountTotal, 3 * 17},
+		{"in 33 languages, all of the product", comment.Filter{Languages: manyLanguages(33)}, comment.CountTotal, 50},
+	} {
+		got := (&Store{choose: chooseNarrowest}).CountUnits(comment.Query{Filter: row.filter, Count: row.counting})
+		if got != row.want {
+			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
+		}
+	}
+}

@@ -7,7 +7,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -30,6 +33,17 @@ func (f *fakeQuerier) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...f
 	f.calls = append(f.calls, in)
 	f.mu.Unlock()
 	return f.query(ctx, in)
+}
+
+// readOnly is a client that answers reads of lists alone.
+type readOnly struct {
+	client
+	*fakeQuerier
+}
+
+// Query implements client.
+func (r readOnly) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return r.fakeQuerier.Query(ctx, in, options...)
 }
 
 func planFor(ratings ...int) Plan {
@@ -57,6 +71,53 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 	taken, _, err := execute(t.Context(), f, "comments", planFor(1, 3, 5))
 	if !errors.Is(err, broken) || taken != nil {
 		t.Errorf("%v, %v; want nothing and the first failure", taken, err)
+	}
+}
+
+// Counting goes on beside the page: every first call is made before any of them is answered.
+func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const expected = 1 + 5
+		var under atomic.Int32
+		all := make(chan struct{})
+		f := &fakeQuerier{query: func(ctx context.Context, _ *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+			if under.Add(1) == expected {
+				close(all)
+			}
+			select {
+			case <-all:
+				return &dynamodb.QueryOutput{}, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		store := NewStore(readOnly{fakeQuerier: f}, "comments")
+		page, err := store.Comments(ctx, comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: midnight(1)}, Order: comment.NewestFirst, Count: comment.CountByRating})
+		if err != nil || page.Counted == nil || page.Counted.Err != nil || page.Plan.Waves != 1 || page.Plan.Queries != expected {
+			t.Errorf("%+v, %v after %d calls", page, err, under.Load())
+		}
+	})
+}
+
+// A count that fails says so, and leaves the page as it is; one that panics likewise.
+func TestFailedCountLeavesThePage(t *testing.T) {
+	for why, fail := range map[string]func() error{
+		"an error": func() error { return errors.New("broken") },
+		"a panic":  func() error { panic("a bug of ours") },
+	} {
+		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+			if in.Select == types.SelectCount {
+				return nil, fail()
+			}
+			return &dynamodb.QueryOutput{}, nil
+		}}
+		store := NewStore(readOnly{fakeQuerier: f}, "comments")
+		page, err := store.Comments(t.Context(), comment.Query{Product: "42", Order: comment.NewestFirst, Count: comment.CountTotal})
+		if err != nil || page.Counted == nil || page.Counted.Err == nil {
+			t.Errorf("%s: %+v, %v", why, page, err)
+		}
 	}
 }
 

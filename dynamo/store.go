@@ -36,7 +36,12 @@ func NewStore(client client, table string) *Store {
 // filter must be normalized. The page is full while comments remain, and both HasNext and HasPrevious are exact. Reads are
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	p := planner{product: q.Product, filter: q.Filter, choose: s.choose, known: s.memory.recall(q)}
+	return s.answer(ctx, q, s.memory.recall(q))
+}
+
+// answer answers a question, of whose product so much is known.
+func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comment.Page, error) {
+	p := planner{product: q.Product, filter: q.Filter, choose: s.choose, known: known}
 	var page comment.Page
 	var runs []*run
 	var counted comment.Counted

@@ -105,6 +105,11 @@ func reading(tb testing.TB) []attack {
 		sent(tb, "reading/sizes from variables", "TOO_COMPLEX", `query($n:Int){`+distinct("a%d:product(id:\"x\"){comments(first:$n){nodes{id}}}", 20)+`}`, map[string]any{"n": 100}),
 		sent(tb, "reading/a filter from variables", "TOO_COMPLEX", `query($f:CommentFilter){`+distinct("a%d:product(id:\"x\"){comments(last:100 filter:$f){nodes{id}}}", 5)+`}`,
 			map[string]any{"f": map[string]any{"ratings": []any{1, 2, 3}, "languages": []any{"de", "en"}}}),
+		asked(tb, "reading/ranges counted over and over", "TOO_COMPLEX", `{product(id:"x"){`+distinct("a%d:comments(first:1 filter:{createdAfter:\"2024-05-01T00:00:00Z\"}){totalCount}", 20)+`}}`),
+		asked(tb, "reading/ranges of many products counted", "TOO_COMPLEX", `{products(ids:`+all+`){comments(first:1 filter:{createdBefore:"2024-05-01T00:00:00Z"}){stats{total}}}}`),
+		asked(tb, "reading/a range counted for each comment of a page", "TOO_COMPLEX", `{product(id:"x"){comments(first:100){nodes{product{comments(first:1 filter:{createdBefore:"2024-05-01T00:00:00Z"}){totalCount}}}}}}`),
+		asked(tb, "reading/leaderboards by the dozen", "TOO_COMPLEX", `{`+distinct("a%d:leaderboard(first:100){product{stats{total}}}", 20)+`}`),
+		asked(tb, "reading/statistics of products by the thousand", "TOO_COMPLEX", `{`+distinct("a%d:products(ids:"+all+"){stats{total}}", 5)+`}`),
 		{name: "reading/one page, as a measure", code: fine, body: envelope(tb, "{"+page+"}", nil), answerKB: 64, allocKB: 4096},
 	}
 }

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -224,6 +225,9 @@ func (q question) page(inside *place) float64 {
 	inside.list, inside.count, inside.dated = comment.Query{Filter: filter}, new(float64), dated(q.arguments["filter"])
 	inside.page = float64(size)
 	inside.partitions = float64(max(1, len(filter.Languages)) * max(1, len(filter.Ratings)))
+	if inside.dated { // read once for the page, and perhaps once more to count, by rating
+		inside.partitions += float64(max(1, len(filter.Languages)) * cmp.Or(len(filter.Ratings), comment.MaxRating))
+	}
 	return q.prices.PageUnits(comment.Query{Filter: filter, Slice: comment.Slice{Size: size}})
 }
 

@@ -22,6 +22,12 @@ func served(t *testing.T) map[string]operation {
 		fragment C on Comment { id rating language title text createdAt updatedAt version author { id name } product { id } }`},
 		"a page of all but one rating in five languages": {Query: `{ product(id: "x") {
 			comments(filter: {ratings: [1, 2, 3, 4], languages: ["de", "en", "fr", "ja", "es"]}) { nodes { id } } } }`},
+		"a hundred products with their charts": {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) {
+			id stats { total average ratings { rating count } } de: stats(lang: "de") { total average } languages { language count } } }`},
+		"a page with its totals": {Query: `{ product(id: "x") {
+			stats { total average ratings { rating count } } languages { language count }
+			comments(first: 100, filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount stats { ratings { rating count } } nodes { id } plan { skipped { partitionKey } } } } }`},
+		"a leaderboard of a hundred":    {Query: `{ leaderboard(first: 100) { rank count product { id stats { total average } } } }`},
 		"a hundred products":            {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { id } }`},
 		"a hundred comments by id":      {Query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, Variables: json.RawMessage(`{"ids": ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"` + repeat(`, "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`, 99) + `]}`)},
 		"a page in a hundred languages": {Query: `query($f: CommentFilter) { product(id: "x") { comments(filter: $f) { nodes { id } } } }`, Variables: json.RawMessage(`{"f": {"languages": [` + strings.TrimSuffix(repeat(`"de","en",`, 50), ",") + `]}}`)},

@@ -246,3 +246,50 @@ func TestAlone(t *testing.T) {
 		}
 	})
 }
+
+// statsGetter knows the statistics of one product, and remembers how often it was asked.
+type statsGetter struct {
+	mu    sync.Mutex
+	calls int
+	fail  error
+}
+
+func (g *statsGetter) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls++
+	if g.fail != nil {
+		err := g.fail
+		g.fail = nil
+		return nil, nil, err
+	}
+	return map[string]comment.Stats{"known": {"de": {1}}}, nil, nil
+}
+
+// What is expected is fetched once; a product without comments has empty statistics, which is no error.
+func TestExpectedStatistics(t *testing.T) {
+	g := &statsGetter{}
+	l := loaders.New(&getter{get: all}, g)
+	l.ExpectStats(t.Context(), false, "known", "unknown", "known")
+	for product, total := range map[string]int{"known": 1, "unknown": 0} {
+		stats, err := l.Stats(t.Context(), product)
+		if got := stats.Counts(comment.Filter{}).Total(); err != nil || got != total {
+			t.Errorf("%s: %v, %v; want %d", product, stats, err, total)
+		}
+	}
+	if g.calls != 1 {
+		t.Errorf("%d calls, want 1", g.calls)
+	}
+}
+
+// A failure that nobody waited for is as soon forgotten as one that someone saw.
+func TestExpectedStatisticsThatFail(t *testing.T) {
+	g := &statsGetter{fail: errors.New("broken")}
+	l := loaders.New(&getter{get: all}, g)
+	if _, err := l.Stats(t.Context(), "known"); err == nil {
+		t.Error("a failure is no error")
+	}
+	if stats, err := l.Stats(t.Context(), "known"); err != nil || len(stats) != 1 {
+		t.Errorf("after a failure: %v, %v", stats, err)
+	}
+}

@@ -177,8 +177,7 @@ func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
 			ofComments = append(ofComments, n.ProductID)
 		}
 	}
-	expectStats(ctx, themselves, "Product", "Node")
-	expectStats(ctx, ofComments, "Comment", "Node")
+	expectAll(ctx, append(whoseStats(ctx, themselves, "Product", "Node"), whoseStats(ctx, ofComments, "Comment", "Node")...))
 }
 
 func checkCount(ids []string) error {

@@ -98,8 +98,21 @@ func countingOf(ctx context.Context, filter comment.Filter) comment.Counting {
 // each takes. It is for root fields: whatever can be asked below a product or a comment is about that product alone, so one
 // look suffices. Types are those that the products were found by, where the field's own type does not tell.
 func expectStats(ctx context.Context, products []string, types ...string) {
+	expectAll(ctx, whoseStats(ctx, products, types...))
+}
+
+// whoseStats are those of the products whose statistics are asked for: all or none.
+func whoseStats(ctx context.Context, products []string, types ...string) []string {
 	set := graphql.GetFieldContext(ctx).Field.Selections
-	if len(products) > 0 && wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
+	if len(products) == 0 || !wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
+		return nil
+	}
+	return products
+}
+
+// expectAll has statistics fetched, those of the only root field at once.
+func expectAll(ctx context.Context, products []string) {
+	if len(products) > 0 {
 		loaders.From(ctx).ExpectStats(ctx, alone(ctx), products...)
 	}
 }

@@ -115,6 +115,7 @@ var doors = []struct {
 	{"github.com/aws/", []string{"dynamo", "stream", "command"}, "the SDK is for those who speak to the table; command only holds the client it is given"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/direct", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "resolvers/direct", "httpapi", "limits"}, "likewise"},
+	{"github.com/hashicorp/golang-lru/", []string{"dynamo"}, "what outlives a request is remembered in one place, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
 	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},

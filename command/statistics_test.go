@@ -1,0 +1,397 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// change is one change of a comment: nil before it was there, and after it is gone.
+type change struct{ before, after *comment.Comment }
+
+// count has the changes counted, as the stream would tell of them.
+func (a *api) count(changes ...change) {
+	a.tb.Helper()
+	records := make([]stream.Record, len(changes))
+	for i, c := range changes {
+		a.sequence++
+		position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
+		records[i] = stream.Record{Position: position, Created: time.Now(), Old: image(c.before), New: image(c.after)}
+	}
+	if err := dynamo.NewCounter(a.session.Client, a.session.Table).Handle(context.Background(), records); err != nil {
+		a.tb.Fatal(err)
+	}
+}
+
+// image is of a comment what a record holds of it, as far as counting goes.
+func image(c *comment.Comment) map[string]types.AttributeValue {
+	if c == nil {
+		return nil
+	}
+	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+	return map[string]types.AttributeValue{
+		"PK": text("COMMENT#" + string(c.ID)), "SK": text("C"), "GSI4PK": text("PRODUCT#" + c.ProductID),
+		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
+	}
+}
+
+func arrived(comments ...comment.Comment) []change {
+	changes := make([]change, len(comments))
+	for i := range comments {
+		changes[i] = change{after: &comments[i]}
+	}
+	return changes
+}
+
+// statsShown are statistics as an answer shows them.
+type statsShown struct {
+	Total   int
+	Average *float64
+	Ratings []comment.RatingCount
+}
+
+// statsOf counts comments one by one.
+func statsOf(comments []comment.Comment) statsShown {
+	shown := statsShown{Total: len(comments)}
+	stars := 0
+	for rating := comment.MaxRating; rating >= 1; rating-- {
+		row := comment.RatingCount{Rating: rating}
+		for _, c := range comments {
+			if c.Rating == rating {
+				row.Count++
+				stars += rating
+			}
+		}
+		shown.Ratings = append(shown.Ratings, row)
+	}
+	if len(comments) > 0 {
+		average := float64(stars) / float64(len(comments))
+		shown.Average = &average
+	}
+	return shown
+}
+
+const statsFields = `{ total average ratings { rating count } }`
+
+// checkStats compares what is told of a product's counts with a look at every comment: under all sets of ratings, several
+// sets of languages, and now and then a range of dates.
+func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string) {
+	a.tb.Helper()
+	for _, ratings := range ratingSets() {
+		for _, languages := range languageSets(r) {
+			filter := comment.Filter{Ratings: ratings, Languages: languages}
+			if r.IntN(4) == 0 {
+				from := commenttest.Epoch.Add(time.Duration(r.IntN(2000)) * time.Second)
+				to := from.Add(time.Duration(1+r.IntN(2000)) * time.Second)
+				filter.CreatedAfter, filter.CreatedBefore = &from, &to
+			}
+			l := list{product: product, filter: filter, order: comment.NewestFirst, size: r.IntN(3)}
+			a.checkCounts(l, statsOf(model.List(product, mustNormalize(a.tb, filter), l.order)))
+		}
+	}
+	var data struct {
+		Product struct {
+			Stats     statsShown
+			Languages []comment.LanguageCount
+		}
+	}
+	a.mustAsk(`query($p: ID!) { product(id: $p) { stats `+statsFields+` languages { language count } } }`, map[string]any{"p": product}, &data)
+	if diff := cmp.Diff(statsOf(model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats); diff != "" {
+		a.tb.Errorf("statistics of %s: %s", product, diff)
+	}
+	if diff := cmp.Diff(model.Stats(product).Languages(), data.Product.Languages); diff != "" {
+		a.tb.Errorf("languages of %s: %s", product, diff)
+	}
+	for _, language := range append([]comment.Language{"EN", "nl"}, commenttest.Languages...) {
+		a.mustAsk(`query($p: ID!, $l: Language) { product(id: $p) { stats(lang: $l) `+statsFields+` } }`, map[string]any{"p": product, "l": language}, &data)
+		filter := comment.Filter{Languages: []comment.Language{comment.Language(strings.ReplaceAll(string(language), "EN", "en"))}}
+		if diff := cmp.Diff(statsOf(model.List(product, filter, comment.NewestFirst)), data.Product.Stats); diff != "" {
+			a.tb.Errorf("statistics of %s in %s: %s", product, language, diff)
+		}
+	}
+}
+
+// checkCounts compares the counts of a list; of those that are to be read, the plan has to tell.
+func (a *api) checkCounts(l list, want statsShown) {
+	a.tb.Helper()
+	var data struct {
+		Product struct {
+			Comments struct {
+				TotalCount int
+				Stats      statsShown
+				Plan       struct {
+					Queries   int
+					ReadUnits float64
+					Reads     []struct {
+						Purpose                   string
+						Limit, Queries, ItemsKept int
+						ReadUnits                 float64
+					}
+				}
+			}
+		}
+	}
+	variables := l.variables(false, nil)
+	delete(variables, "after")
+	a.mustAsk(`query($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int) { product(id: $product) {
+		comments(filter: $filter, order: $order, first: $first) {
+			totalCount stats `+statsFields+` plan { queries readUnits reads { purpose limit queries itemsKept readUnits } } } } }`, variables, &data)
+	got := data.Product.Comments
+	if got.TotalCount != want.Total {
+		a.tb.Errorf("%s from %v to %v: totalCount is %d, want %d", l, l.filter.CreatedAfter, l.filter.CreatedBefore, got.TotalCount, want.Total)
+	}
+	if diff := cmp.Diff(want, got.Stats); diff != "" {
+		a.tb.Errorf("%s from %v to %v: %s", l, l.filter.CreatedAfter, l.filter.CreatedBefore, diff)
+	}
+	kept, counts, queries, units := 0, 0, 0, 0.0
+	for _, read := range got.Plan.Reads {
+		queries += read.Queries
+		units += read.ReadUnits
+		if read.Purpose == "COUNT" {
+			counts++
+			kept += read.ItemsKept
+		}
+	}
+	if dated := l.filter.CreatedAfter != nil; dated != (counts > 0) || dated && kept != want.Total {
+		a.tb.Errorf("%s: %d reads counted %d, want %d if there are dates (%v)", l, counts, kept, want.Total, dated)
+	}
+	if queries != got.Plan.Queries || units != got.Plan.ReadUnits {
+		a.tb.Errorf("%s: the plan says %d calls for %v units, its reads %d for %v", l, got.Plan.Queries, got.Plan.ReadUnits, queries, units)
+	}
+}
+
+// What is counted is what a look at every comment finds: after comments came, and after some of them changed and went.
+func TestStatistics(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		a := newAPI(t, endpoint)
+		const product = "cup/en"
+		comments := append(commenttest.Many(r, product, 150), commenttest.Many(r, "cup", 20)...)
+		a.load(comments...)
+		a.count(arrived(comments...)...)
+		model := commenttest.NewModel(comments...)
+		a.checkStats(r, model, product)
+
+		var changes []change
+		for _, c := range comments[:60] {
+			after := c
+			switch r.IntN(3) {
+			case 0:
+				model.Delete(c.ID)
+				a.delete(c.ID)
+				changes = append(changes, change{before: &c})
+			default:
+				after.Rating, after.Language = 1+r.IntN(5), commenttest.Languages[r.IntN(len(commenttest.Languages))]
+				model.Replace(after)
+				a.delete(c.ID)
+				a.load(after)
+				changes = append(changes, change{before: &c, after: &after})
+			}
+		}
+		a.count(changes...)
+		a.checkStats(r, model, product)
+		a.checkStats(r, model, "nobody's")
+	})
+}
+
+type leaderShown struct {
+	Rank, Count int
+	Product     struct {
+		ID    string
+		Stats struct{ Total int }
+	}
+}
+
+// The leaderboard is ordered by numbers and not by their texts, and by id among equals; in each language too.
+func TestLeaderboard(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		a := newAPI(t, endpoint)
+		var comments []comment.Comment
+		for product, best := range map[string]int{"p9": 9, "p10": 10, "p99": 99, "p100": 100, "tie b": 10, "tie a": 10, "tie-Ü": 10, "one": 1, "none": 0, "all in French": 11} {
+			for i := range best + 3 {
+				c := commenttest.Random(r, product)
+				c.Rating = 1 + r.IntN(4)
+				if i < best {
+					c.Rating = comment.MaxRating
+				}
+				if product == "all in French" {
+					c.Language = "fr"
+				}
+				comments = append(comments, c)
+			}
+		}
+		a.count(arrived(comments...)...)
+		model := commenttest.NewModel(comments...)
+		for _, language := range []comment.Language{"", "en", "fr", "ar", "nl"} {
+			for _, first := range []int{1, 3, 9, 100} {
+				a.checkLeaders(model, language, first)
+			}
+		}
+		// One comment is deleted, another gets its fifth star: 99 passes 100.
+		gained, lost := comments[0], comments[0]
+		for _, c := range comments {
+			if c.ProductID == "p99" && c.Rating < comment.MaxRating {
+				gained = c
+			}
+			if c.ProductID == "p100" && c.Rating == comment.MaxRating {
+				lost = c
+			}
+		}
+		better := gained
+		better.Rating = comment.MaxRating
+		a.count(change{before: &lost}, change{before: &gained, after: &better})
+		model.Delete(lost.ID)
+		model.Replace(better)
+		a.checkLeaders(model, "", 3)
+	})
+}
+
+func (a *api) checkLeaders(model *commenttest.Model, language comment.Language, first int) {
+	a.tb.Helper()
+	variables := map[string]any{"first": first}
+	if language != "" {
+		variables["language"] = language
+	}
+	var data struct{ Leaderboard []leaderShown }
+	a.mustAsk(`query($first: Int, $language: Language) { leaderboard(first: $first, language: $language) { rank count product { id stats { total } } } }`, variables, &data)
+	var got []comment.Leader
+	for _, entry := range data.Leaderboard {
+		got = append(got, comment.Leader{Rank: entry.Rank, Product: entry.Product.ID, Count: entry.Count})
+		if want := model.Stats(entry.Product.ID).Counts(comment.Filter{}).Total(); entry.Product.Stats.Total != want {
+			a.tb.Errorf("%s has %d comments, want %d", entry.Product.ID, entry.Product.Stats.Total, want)
+		}
+	}
+	if diff := cmp.Diff(model.Leaders(language, first), got); diff != "" {
+		a.tb.Errorf("the first %d in %q: %s", first, language, diff)
+	}
+}
+
+// Ten products are a leaderboard unless another number is wanted, which a null does not say.
+func TestLeaderboardByDefault(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	for n := range 12 {
+		c := commenttest.Random(r, fmt.Sprint("p", n))
+		c.Rating = comment.MaxRating
+		comments = append(comments, c)
+	}
+	a.count(arrived(comments...)...)
+	for _, query := range []string{`{ leaderboard { rank } }`, `{ leaderboard(first: null) { rank } }`} {
+		var data struct{ Leaderboard []leaderShown }
+		a.mustAsk(query, nil, &data)
+		if len(data.Leaderboard) != 10 {
+			t.Errorf("%s lists %d products", query, len(data.Leaderboard))
+		}
+	}
+}
+
+// calls has the service's calls to the table told to note, each before it is made.
+func (a *api) calls(note func(ctx context.Context, operation string) error) {
+	under := a.session.Client.Options().HTTPClient
+	a.useClient(dynamodb.New(a.session.Client.Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = faultyHTTP(func(r *http.Request) (*http.Response, error) {
+			_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+			if err := note(r.Context(), operation); err != nil {
+				return nil, err
+			}
+			return under.Do(r)
+		})
+	}))
+}
+
+// The statistics of a hundred products are one call to the table, whatever is asked of them.
+func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	var products []string
+	for n := range 100 {
+		products = append(products, fmt.Sprint("p", n))
+		comments = append(comments, commenttest.Many(r, products[n], n%3)...)
+	}
+	a.count(arrived(comments...)...)
+	model := commenttest.NewModel(comments...)
+
+	var mu sync.Mutex
+	made := map[string]int{}
+	a.calls(func(_ context.Context, operation string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		made[operation]++
+		return nil
+	})
+	var data struct {
+		Products []struct {
+			ID       string
+			Stats    statsShown
+			Comments struct{ TotalCount int }
+		}
+	}
+	a.mustAsk(`query($ids: [ID!]!) { products(ids: $ids) { id stats `+statsFields+` en: stats(lang: "en") { total } languages { count }
+		comments(first: 0) { totalCount } } }`, map[string]any{"ids": products}, &data)
+	for i, product := range data.Products {
+		want := statsOf(model.List(products[i], comment.Filter{}, comment.NewestFirst))
+		if diff := cmp.Diff(want, product.Stats); diff != "" || product.Comments.TotalCount != want.Total {
+			t.Errorf("%s: %s, %d in all", product.ID, diff, product.Comments.TotalCount)
+		}
+	}
+	if made["BatchGetItem"] != 1 || made["Query"] != 100 {
+		t.Errorf("%v calls, want one for the statistics and a hundred for the pages", made)
+	}
+}
+
+// A total is on its way before the page is answered, and the page before the total: neither is waited for with the other.
+func TestTotalsComeBesideThePage(t *testing.T) {
+	for _, row := range []struct {
+		why, query string
+		under      []string // calls that are all made before any is answered
+	}{
+		{"from statistics", `{ product(id: "x") { comments(filter: {ratings: [1, 2]}) { totalCount } } }`, []string{"BatchGetItem", "Query", "Query"}},
+		{"below the page", `{ product(id: "x") { comments { nodes { product { stats { total } } } } } }`, []string{"BatchGetItem", "Query"}},
+		{"counted", `{ product(id: "x") { comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { stats { total } } } }`, []string{"Query", "Query", "Query", "Query", "Query", "Query"}},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			a := newAPI(t, dynamotest.Dynoxide(t))
+			var mu sync.Mutex
+			var made []string
+			all := make(chan struct{})
+			a.calls(func(ctx context.Context, operation string) error {
+				mu.Lock()
+				made = append(made, operation)
+				if len(made) == len(row.under) {
+					close(all)
+				}
+				mu.Unlock()
+				select {
+				case <-all:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			a.mustAsk(row.query, nil, new(any))
+			slices.Sort(made)
+			if diff := cmp.Diff(row.under, made); diff != "" {
+				t.Errorf("%s: %s", row.why, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,248 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// warehouse is a table in memory that answers reads of all its indexes.
+type warehouse struct {
+	client   // what is not here is not asked for
+	comments []comment.Comment
+	cut      int // the most items that a call looks at, 0 for no bound
+	calls    atomic.Int32
+}
+
+// Query answers as DynamoDB does: the partition, the range of the sort key, the limit, and only then the filter.
+func (s *warehouse) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	s.calls.Add(1)
+	kept := s.partition(in)
+	looked := len(kept)
+	if in.Limit != nil {
+		looked = min(looked, int(*in.Limit))
+	}
+	if s.cut > 0 {
+		looked = min(looked, s.cut)
+	}
+	out := &dynamodb.QueryOutput{ScannedCount: int32(looked)}
+	if looked < len(kept) {
+		out.LastEvaluatedKey = encode(kept[looked-1])
+	}
+	for _, c := range kept[:looked] {
+		if !inValues(in, ":l", string(c.Language)) || !inValues(in, ":r", number(int64(c.Rating)).Value) {
+			continue
+		}
+		out.Count++
+		if in.Select != types.SelectCount {
+			out.Items = append(out.Items, encode(c))
+		}
+	}
+	return out, nil
+}
+
+// partition is what a call may look at, in its order.
+func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
+	bound := func(name, otherwise string) string {
+		if value, ok := in.ExpressionAttributeValues[name].(*types.AttributeValueMemberS); ok {
+			return value.Value
+		}
+		return otherwise
+	}
+	low, high := bound(":low", ""), bound(":high", "~")
+	ascending := in.ScanIndexForward == nil || *in.ScanIndexForward
+	last := ""
+	if in.ExclusiveStartKey != nil {
+		last = in.ExclusiveStartKey[attrSort].(*types.AttributeValueMemberS).Value
+	}
+	var out []comment.Comment
+	for _, c := range s.comments {
+		at := c.ID.Position().String()
+		inside := partitionOf(Index(*in.IndexName), c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
+		if inside && (last == "" || (at > last) == ascending && at != last) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b comment.Comment) int {
+		if !ascending {
+			a, b = b, a
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	return out
+}
+
+// inValues tells whether the residual filter of a call keeps a value; its values' names are a letter and a number.
+func inValues(in *dynamodb.QueryInput, prefix, value string) bool {
+	any := false
+	for name, v := range in.ExpressionAttributeValues {
+		if rest, found := strings.CutPrefix(name, prefix); !found || strings.Trim(rest, "0123456789") != "" {
+			continue
+		}
+		any = true
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			if v.Value == value {
+				return true
+			}
+		case *types.AttributeValueMemberN:
+			if v.Value == value {
+				return true
+			}
+		}
+	}
+	return !any
+}
+
+// anyQuestion asks for some page under some filter, now and then at cursors whose comments may be gone.
+func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
+	filter, err := comment.Filter{
+		Languages: rapid.SliceOfN(rapid.SampledFrom(append(manyLanguages(3), commenttest.Languages...)), 0, 4).Draw(t, "languages"),
+		Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 0, 4).Draw(t, "ratings"),
+	}.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
+	if rapid.Bool().Draw(t, "oldest first") {
+		q.Order = comment.OldestFirst
+	}
+	q.Slice = comment.Slice{Size: rapid.IntRange(0, 5).Draw(t, "size"), FromEnd: rapid.Bool().Draw(t, "from the end")}
+	if rapid.Bool().Draw(t, "at a cursor") {
+		at := rapid.SampledFrom(comments).Draw(t, "cursor").ID.Position()
+		if q.Slice.FromEnd {
+			q.Slice.Before = &at
+		} else {
+			q.Slice.After = &at
+		}
+	}
+	if rapid.Bool().Draw(t, "dated") {
+		from := commenttest.Epoch.Add(time.Duration(rapid.IntRange(0, 4000).Draw(t, "from")) * time.Second)
+		q.Filter.CreatedAfter = &from
+	}
+	q.Count = comment.Counting(rapid.IntRange(0, 2).Draw(t, "count"))
+	return q
+}
+
+// check holds an answer against the whole list.
+func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.Comment) {
+	low, high := 0, len(list)
+	behind := func(at comment.Position, inclusive bool) int {
+		n := 0
+		for _, c := range list {
+			order := c.ID.Position().Compare(at)
+			if q.Order == comment.NewestFirst {
+				order = -order
+			}
+			if order < 0 || order == 0 && inclusive {
+				n++
+			}
+		}
+		return n
+	}
+	if q.Slice.After != nil {
+		low = behind(*q.Slice.After, true)
+	}
+	if q.Slice.Before != nil {
+		high = behind(*q.Slice.Before, false)
+	}
+	if q.Slice.FromEnd {
+		low = max(low, high-q.Slice.Size)
+	} else {
+		high = min(high, low+q.Slice.Size)
+	}
+	same := slices.EqualFunc(list[low:high], page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID })
+	if !same || page.HasPrevious != (low > 0) || page.HasNext != (high < len(list)) {
+		t.Fatalf("%+v\nshows %v, previous %v, next %v; want %d to %d of %v\n%s", q, page.Comments, page.HasPrevious, page.HasNext, low, high, list, page.Plan.Summary)
+	}
+	if q.Count == comment.CountNothing {
+		return
+	}
+	var byRating comment.Counts
+	for _, c := range list {
+		byRating[c.Rating-1]++
+	}
+	if page.Counted.Err != nil || page.Counted.Total != len(list) || q.Count == comment.CountByRating && page.Counted.ByRating != byRating {
+		t.Fatalf("%+v\ncounted %+v, want %v\n%s", q, page.Counted, byRating, page.Plan.Summary)
+	}
+}
+
+// anyWorld is a table with some comments of a product, of which those at cursors may be gone.
+func anyWorld(t *rapid.T) (s *warehouse, cursors []comment.Comment) {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	cursors = commenttest.Many(r, "42", rapid.IntRange(1, 25).Draw(t, "comments"))
+	s = &warehouse{cut: rapid.IntRange(0, 3).Draw(t, "cut")}
+	for _, c := range cursors {
+		if r.IntN(4) > 0 {
+			s.comments = append(s.comments, c)
+		}
+	}
+	return s, cursors
+}
+
+// Whatever statistics say that are not trusted, the answer is that of a look at every comment, and no read is left out.
+func TestUntrustedStatisticsChangeNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, cursors := anyWorld(t)
+		q := anyQuestion(t, cursors)
+		known := Known{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
+		for range rapid.IntRange(0, 4).Draw(t, "wrong counts") {
+			known.Stats.Add(comment.Cell{Language: rapid.SampledFrom(commenttest.Languages).Draw(t, "language"), Rating: rapid.IntRange(1, 5).Draw(t, "rating")}, 1)
+		}
+		page := answerOf(t, s, q, known)
+		checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
+		if len(page.Plan.Skipped) > 0 {
+			t.Fatalf("%v was left out", page.Plan.Skipped)
+		}
+	})
+}
+
+// Right statistics that are trusted leave out every read that would find nothing and no other, and the answer is the same.
+func TestTrustedStatisticsSpareReads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, cursors := anyWorld(t)
+		q := anyQuestion(t, cursors)
+		model := commenttest.NewModel(s.comments...)
+		page := answerOf(t, s, q, Known{Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true})
+		list := model.List("42", q.Filter, q.Order)
+		checkAnswer(t, q, page, list)
+		undated := q.Filter
+		undated.CreatedAfter = nil
+		if len(model.List("42", undated, q.Order)) == 0 && s.calls.Load() > 0 {
+			t.Fatalf("%d calls for nothing\n%s", s.calls.Load(), page.Plan.Summary)
+		}
+		for _, read := range page.Plan.Reads {
+			if partitionIsEmpty(s.comments, read, undated) {
+				t.Fatalf("%s in %s was read for nothing\n%s", read.PartitionKey, read.Index, page.Plan.Summary)
+			}
+		}
+	})
+}
+
+func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter comment.Filter) bool {
+	return !slices.ContainsFunc(comments, func(c comment.Comment) bool {
+		return filter.Allows(c) && partitionOf(Index(read.Index), c).Key("42") == read.PartitionKey
+	})
+}
+
+// answerOf asks a store that knows so much.
+func answerOf(t *rapid.T, s *warehouse, q comment.Query, known Known) comment.Page {
+	store := NewStore(s, "comments")
+	page, err := store.answer(context.Background(), q, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}

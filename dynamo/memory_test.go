@@ -1,0 +1,259 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const trustFor = 5 * time.Second
+
+// reader stands in for the stream's consumers and for the table.
+type reader struct {
+	lag     time.Duration // of those who count
+	unknown bool          // how far they are
+	broken  error         // of either
+	took    time.Duration // for each question
+	stats   comment.Stats
+
+	mu               sync.Mutex
+	marks, statistic int // how often either was asked
+}
+
+// asked is how often either was asked.
+func (r *reader) asked() (marks, statistics int) {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.marks, r.statistic
+}
+
+func (r *reader) note(n *int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*n++
+}
+
+// WorkedOff implements WorkedOff.
+func (r *reader) WorkedOff(ctx context.Context) (time.Time, bool, error) {
+	r.note(&r.marks)
+	upTo := time.Now().Add(-r.lag)
+	time.Sleep(r.took)
+	return upTo, !r.unknown, r.broken
+}
+
+func (r *reader) read(context.Context, string) (comment.Stats, error) {
+	r.note(&r.statistic)
+	time.Sleep(r.took)
+	return r.stats, r.broken
+}
+
+var (
+	filtered   = comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1}}}
+	unfiltered = comment.Query{Product: "42"}
+)
+
+// inTime runs a test of a memory within a bubble of time.
+func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r.stats = comment.Stats{"de": {0, 1}}
+		test(t, newMemory(r, trustFor, r.read))
+		synctest.Wait()
+	})
+}
+
+// settle asks twice, and waits until what was begun is done.
+func settle(m *memory) {
+	m.recall(filtered)
+	m.recall(filtered)
+	time.Sleep(recallTimeout)
+	synctest.Wait()
+}
+
+// A page never waits: what is read is for the next one, and only when the product is asked for again within the age.
+func TestMemoryReadsForTheNextPage(t *testing.T) {
+	r := &reader{took: 10 * time.Millisecond}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		start := time.Now()
+		for range 3 {
+			if known := m.recall(unfiltered); known.Stats != nil {
+				t.Errorf("%+v is known from nothing", known)
+			}
+		}
+		m.recall(filtered)
+		if marks, statistics := r.asked(); marks+statistics > 0 {
+			t.Errorf("%d and %d reads for a product that is hardly asked for", marks, statistics)
+		}
+		m.recall(filtered)
+		if took := time.Since(start); took > 0 {
+			t.Errorf("a page waited for %v", took)
+		}
+		time.Sleep(time.Second)
+		known := m.recall(filtered)
+		if !known.Trusted || known.Age != time.Second || known.Stats["de"] != (comment.Counts{0, 1}) {
+			t.Errorf("%+v; want statistics of a second ago", known)
+		}
+		if unfiltered := m.recall(unfiltered); !unfiltered.Trusted {
+			t.Errorf("%+v; what is known is of use to every page", unfiltered)
+		}
+	})
+}
+
+// However often a product is asked for, its statistics are read once in their age.
+func TestMemoryReadsOncePerAge(t *testing.T) {
+	r := &reader{}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		for range 20 * 60 { // a minute
+			m.recall(filtered)
+			time.Sleep(time.Second / 20)
+		}
+		marks, statistics := r.asked()
+		if most := int(time.Minute / trustFor); statistics > most || statistics < most-1 || marks > 60 {
+			t.Errorf("%d reads of statistics in a minute, and %d of how far they are", statistics, marks)
+		}
+	})
+}
+
+// When those who count lag or are gone, statistics grow old from where these are, not from when they were read.
+func TestMemoryOfAConsumerThatLags(t *testing.T) {
+	for _, row := range []struct {
+		why     string
+		reader  *reader
+		wait    time.Duration
+		trusted bool
+		reads   int // of statistics
+	}{
+		{"a moment behind", &reader{lag: time.Second}, time.Second, true, 1},
+		{"old enough by the lag and the time since", &reader{lag: 4 * time.Second}, 2 * time.Second, false, 1},
+		{"too far behind for statistics to be of use", &reader{lag: 6 * time.Second}, 0, false, 0},
+		{"gone", &reader{lag: time.Hour}, 0, false, 0},
+		{"unknown", &reader{unknown: true}, 0, false, 0},
+		{"cannot be asked", &reader{broken: errors.New("broken")}, 0, false, 0},
+		{"by a clock that is a little ahead", &reader{lag: -time.Second}, 0, true, 1},
+		{"by a clock that is far ahead", &reader{lag: -time.Minute}, 0, false, 1},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			inTime(t, row.reader, func(t *testing.T, m *memory) {
+				m.recall(filtered)
+				m.recall(filtered)
+				synctest.Wait()
+				time.Sleep(row.wait)
+				_, statistics := row.reader.asked()
+				if known := m.recall(filtered); known.Trusted != row.trusted || statistics != row.reads {
+					t.Errorf("%+v after %d reads", known, statistics)
+				}
+			})
+		})
+	}
+}
+
+// Statistics that were read while another product's were, or a moment later, share the look at how far they are; it comes
+// first, so they know at least that much.
+func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
+	r := &reader{took: 100 * time.Millisecond}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		start := time.Now()
+		for range 2 {
+			for _, product := range []string{"a", "b", "c"} {
+				m.recall(comment.Query{Product: product, Filter: filtered.Filter})
+			}
+		}
+		time.Sleep(time.Second / 2)
+		if marks, statistics := r.asked(); marks != 1 || statistics != 3 {
+			t.Errorf("%d looks for %d products", marks, statistics)
+		}
+		if known := m.recall(comment.Query{Product: "c"}); !known.AsOf.Equal(start) {
+			t.Errorf("known as of %v, want %v, when it was asked how far they are", known.AsOf, start)
+		}
+	})
+}
+
+// Whoever writes here finds his comment: nothing is left out until statistics are there that know of it.
+func TestMemoryOfOwnWrites(t *testing.T) {
+	r := &reader{lag: time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		settle(m)
+		if !m.recall(filtered).Trusted {
+			t.Fatal("nothing is trusted")
+		}
+		m.wrote("43")
+		if !m.recall(filtered).Trusted {
+			t.Error("a write to another product matters")
+		}
+		m.wrote("42")
+		written := time.Now()
+		for time.Since(written) < time.Minute {
+			known := m.recall(filtered)
+			if known.Trusted && !known.AsOf.After(written.Add(clockMargin)) {
+				t.Fatalf("%v after the write, statistics of %v before are trusted", time.Since(written), written.Sub(known.AsOf))
+			}
+			if known.Trusted {
+				return
+			}
+			time.Sleep(time.Second / 10)
+		}
+		t.Error("after a minute nothing is trusted yet")
+	})
+}
+
+// A write that is no longer remembered counts against all products.
+func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
+	r := &reader{}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		settle(m)
+		m.wrote("42")
+		for n := range memorySize {
+			m.wrote(string(rune('a'+n%26)) + time.Duration(n).String())
+		}
+		if m.writes.Contains("42") {
+			t.Fatal("the write is still remembered")
+		}
+		if m.recall(filtered).Trusted {
+			t.Error("a write was forgotten")
+		}
+	})
+}
+
+// A table in trouble is not asked again before its time, and a bug of ours ends no process.
+func TestMemoryOfLostReads(t *testing.T) {
+	r := &reader{broken: errors.New("broken")}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		for range 100 {
+			m.recall(filtered)
+			time.Sleep(trustFor / 100)
+		}
+		if marks, statistics := r.asked(); marks > 1 || statistics > 0 {
+			t.Errorf("%d and %d reads of a broken table within the age", marks, statistics)
+		}
+		m.read = func(context.Context, string) (comment.Stats, error) { panic("a bug of ours") }
+		r.broken = nil
+		time.Sleep(trustFor)
+		settle(m)
+		if known := m.recall(filtered); known.Trusted {
+			t.Errorf("%+v is known from a panic", known)
+		}
+	})
+}
+
+// While a table is slow, few reads wait for it.
+func TestMemoryReadsFewAtOnce(t *testing.T) {
+	r := &reader{took: time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		for range 2 {
+			for n := range 100 {
+				m.recall(comment.Query{Product: time.Duration(n).String(), Filter: filtered.Filter})
+			}
+		}
+		synctest.Wait()
+		if under := len(m.places); under != recallsAtOnce {
+			t.Errorf("%d reads at once", under)
+		}
+		time.Sleep(recallTimeout)
+	})
+}
