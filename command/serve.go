@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/web"
 )
 
@@ -45,6 +46,7 @@ type Serve struct {
 	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
 	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	HedgeReads  bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
 	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
@@ -154,7 +156,11 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 
 // Handler wires everything that answers requests. The authorizer says who may write.
 func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
-	store := dynamo.NewStore(session.Client, session.Table)
+	client := session.Client
+	if c.HedgeReads {
+		client = dynamo.Hedged(client)
+	}
+	store := dynamo.NewStore(client, session.Table)
 	store.RefuseUncounted(dynamo.NewLeases(session.Client, session.Table))
 	if c.WorkedOff != nil {
 		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
@@ -167,6 +173,7 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
 			},
 		}),
+		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
 		Stats:            store,

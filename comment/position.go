@@ -1,7 +1,6 @@
 package comment
 
 import (
-	"encoding/base32"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -20,13 +19,24 @@ var MaxPosition = Position{
 const (
 	positionLength = 26
 	timeBytes      = 6
-	// A ULID is 128 bits in 26 characters of 5 bits, right-aligned. Base32 works left-aligned on groups of 5 bytes, so
-	// four zero bytes go before the 16, and the six characters that they become are cut off.
-	padBytes = 4
-	padText  = "000000"
+	// digits are those of a ULID, each 5 bits. Of the first one, 2 bits are over and always zero.
+	digits     = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	digitBits  = 5
+	firstDigit = 7 // at most
 )
 
-var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+// digitValues are the values of the digits, and noDigit for other characters.
+var digitValues = func() (values [256]byte) {
+	for c := range values {
+		values[c] = noDigit
+	}
+	for value, c := range []byte(digits) {
+		values[c] = byte(value)
+	}
+	return values
+}()
+
+const noDigit = 255
 
 // FirstAt is the lowest position of the millisecond that t falls into; the year 1970 at the earliest, 10889 at the latest.
 func FirstAt(t time.Time) Position {
@@ -47,22 +57,42 @@ func PositionAt(t time.Time, distinct [10]byte) Position {
 
 // ParsePosition reads the 26 characters that String writes: the canonical, upper-case text of a ULID.
 func ParsePosition(text string) (Position, error) {
-	var p Position
-	wide, err := crockford.DecodeString(padText + text)
-	// Line breaks, which base32 skips, leave too few bytes. The first character has room for 5 bits and stands for 3: a
-	// larger one runs over into the padding.
-	if len(text) != positionLength || err != nil || len(wide) != padBytes+len(p) || [padBytes]byte(wide) != [padBytes]byte{} {
-		return p, Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
+	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
+		return Position{}, notULID(text)
 	}
-	copy(p[:], wide[padBytes:])
+	var high, low uint64
+	for i := range positionLength {
+		value := digitValues[text[i]]
+		if value == noDigit {
+			return Position{}, notULID(text)
+		}
+		high = high<<digitBits | low>>(64-digitBits)
+		low = low<<digitBits | uint64(value)
+	}
+	var p Position
+	binary.BigEndian.PutUint64(p[:8], high)
+	binary.BigEndian.PutUint64(p[8:], low)
 	return p, nil
+}
+
+func notULID(text string) error {
+	return Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
 }
 
 // String is the 26 characters of the ULID.
 func (p Position) String() string {
-	var wide [padBytes + len(p)]byte
-	copy(wide[padBytes:], p[:])
-	return crockford.EncodeToString(wide[:])[len(padText):]
+	text := p.text()
+	return string(text[:])
+}
+
+func (p Position) text() (text [positionLength]byte) {
+	high, low := binary.BigEndian.Uint64(p[:8]), binary.BigEndian.Uint64(p[8:])
+	for i := positionLength - 1; i >= 0; i-- {
+		text[i] = digits[low%(1<<digitBits)]
+		low = low>>digitBits | high<<(64-digitBits)
+		high >>= digitBits
+	}
+	return text
 }
 
 // Time is the millisecond of the position, in UTC.
@@ -107,7 +137,10 @@ type ID string
 const idPrefix = "c_"
 
 // IDOf is the id of the comment at p.
-func IDOf(p Position) ID { return ID(idPrefix + p.String()) }
+func IDOf(p Position) ID {
+	text := p.text()
+	return ID(idPrefix + string(text[:]))
+}
 
 // IsID tells the id of a comment from that of a product. It does not say that such a comment exists, nor that the id is
 // well-formed.

@@ -78,8 +78,7 @@ func decode(in item, product string) (comment.Comment, error) {
 		Version:   1,
 	}
 	if in[attrTitle] != nil {
-		title := r.text(attrTitle)
-		c.Title = &title
+		c.Title = r.textAt(attrTitle)
 	}
 	if in[attrVersion] != nil {
 		c.Version = int(r.number(attrVersion))
@@ -125,13 +124,15 @@ type itemReader struct {
 	missing string
 }
 
-func (r *itemReader) text(attr string) string {
+func (r *itemReader) text(attr string) string { return *r.textAt(attr) }
+
+func (r *itemReader) textAt(attr string) *string {
 	value, ok := r.item[attr].(*types.AttributeValueMemberS)
 	if !ok {
 		r.miss(attr)
-		return ""
+		return new(string)
 	}
-	return value.Value
+	return &value.Value
 }
 
 func (r *itemReader) number(attr string) int64 {

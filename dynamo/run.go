@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
@@ -57,22 +59,18 @@ func (r *run) compare(a, b comment.Comment) int {
 	if r.plan.Descending {
 		a, b = b, a
 	}
-	return a.ID.Position().Compare(b.ID.Position())
+	return strings.Compare(string(a.ID), string(b.ID)) // as their positions
 }
 
 // wave makes one call for each of the dry reads, in parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Comment], error) {
 	r.waves++
 	batches := make([]merge.Batch[comment.Comment], len(dry))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxCallsAtOnce)
-	for i, number := range dry {
-		group.Go(recovered(func() (err error) {
-			batches[i], err = r.call(ctx, number, missing)
-			return err
-		}))
-	}
-	return batches, group.Wait()
+	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
+		batches[i], err = r.call(ctx, dry[i], missing)
+		return err
+	})
+	return batches, err
 }
 
 // call makes the next call of one read.
@@ -132,6 +130,32 @@ func decodeAll(items []item, product string) ([]comment.Comment, error) {
 		out[i] = c
 	}
 	return out, nil
+}
+
+// together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,
+// and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
+// depth the stack of a new goroutine has to grow several times, which costs more than anything else of ours on a page that takes one call.
+func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var once sync.Once
+	var first error
+	one := func(i int) {
+		if err := recovered(func() error { return do(ctx, i) })(); err != nil {
+			once.Do(func() { first = err })
+			cancel()
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(maxCallsAtOnce - 1)
+	for i := range number - 1 {
+		group.Go(func() error { one(i); return nil })
+	}
+	if number > 0 {
+		one(number - 1)
+	}
+	_ = group.Wait() // one keeps the errors
+	return first
 }
 
 // recovered turns a panic of f into an error: the goroutines of a group are ours, and no one else would catch it before

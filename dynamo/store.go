@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -57,18 +56,18 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 	var runs []*run
 	var counted comment.Counted
 	var counting *run
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(recovered(func() (err error) {
+	jobs := []func(context.Context) error{func(ctx context.Context) (err error) {
 		page, runs, err = s.page(ctx, p, q)
 		return err
-	}))
+	}}
 	if q.Count != comment.CountNothing {
-		group.Go(recovered(func() error {
+		jobs = append(jobs, func(ctx context.Context) error {
 			counted, counting = tallied(ctx, s.client, s.table, p.count(q.Count))
 			return nil
-		}))
+		})
 	}
-	if err := group.Wait(); err != nil {
+	err := together(ctx, len(jobs), func(ctx context.Context, i int) error { return jobs[i](ctx) })
+	if err != nil {
 		return comment.Page{}, err
 	}
 	if counting != nil {
@@ -112,18 +111,15 @@ func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbou
 	add(&around.ahead, w.ahead)
 
 	runs := make([]*run, len(plans))
-	group, ctx := errgroup.WithContext(ctx)
-	for i, plan := range plans {
-		group.Go(recovered(func() error {
-			found, r, err := execute(ctx, s.client, s.table, plan)
-			runs[i], *answers[i] = r, no
-			if len(found) > 0 {
-				*answers[i] = yes
-			}
-			return err
-		}))
-	}
-	return runs, group.Wait()
+	err := together(ctx, len(plans), func(ctx context.Context, i int) error {
+		found, r, err := execute(ctx, s.client, s.table, plans[i])
+		runs[i], *answers[i] = r, no
+		if len(found) > 0 {
+			*answers[i] = yes
+		}
+		return err
+	})
+	return runs, err
 }
 
 // makePage turns what was read, in the direction of reading, into a page in the order of the list.

@@ -40,6 +40,8 @@ const (
 type Options struct {
 	// Schema answers operations. Required.
 	Schema graphql.ExecutableSchema
+	// Fields stands around each field, inside of the limits. If not provided, nothing does.
+	Fields graphql.FieldMiddleware
 	// ErrorPresenter makes the errors that clients see. Required.
 	ErrorPresenter graphql.ErrorPresenterFunc
 	// Comments fetches comments for the loaders of each request. Required.
@@ -116,6 +118,9 @@ func newGraphQL(o Options) http.Handler {
 	server.SetErrorPresenter(o.ErrorPresenter)
 	server.SetRecoverFunc(recoverPanic)
 	o.bound(server)
+	if o.Fields != nil {
+		server.AroundFields(o.Fields) // after the limits, which are outside of all others then
+	}
 	return server
 }
 

@@ -1,9 +1,9 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -57,7 +57,7 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
 		w.WriteHeader(withoutData(r.Context()))
 	}
-	_, _ = w.Write(encode(response)) // a client that went away needs no answer
+	write(w, response)
 }
 
 // withoutData is the status of an answer without data: the operation was wrong, or its time was over before it began.
@@ -104,18 +104,14 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 	return ast.Query
 }
 
-// encode writes a response. The data is JSON already and by far the most of it, so it is copied rather than encoded again.
+// write writes a response. The data is JSON already and by far the most of it, so it is neither encoded again nor copied.
 // It is absent, not null, when the operation was refused before it ran.
-func encode(response *graphql.Response) []byte {
-	out := bytes.NewBuffer(make([]byte, 0, len(response.Data)+64))
+func write(w io.Writer, response *graphql.Response) {
+	separator := "{"
 	member := func(name string, value []byte) {
-		if out.Len() > 0 {
-			out.WriteByte(',')
-		} else {
-			out.WriteByte('{')
-		}
-		out.WriteString(`"` + name + `":`)
-		out.Write(value)
+		_, _ = io.WriteString(w, separator+`"`+name+`":`) // a client that went away needs no answer
+		_, _ = w.Write(value)
+		separator = ","
 	}
 	if len(response.Errors) > 0 {
 		member("errors", mustJSON(response.Errors))
@@ -126,8 +122,7 @@ func encode(response *graphql.Response) []byte {
 	if len(response.Extensions) > 0 {
 		member("extensions", mustJSON(response.Extensions))
 	}
-	out.WriteByte('}')
-	return out.Bytes()
+	_, _ = io.WriteString(w, "}")
 }
 
 // mustJSON is for what this service itself put into a response. A panic becomes an answer in gqlgen's server.

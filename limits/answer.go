@@ -26,6 +26,12 @@ func accountOf(ctx context.Context) *account {
 	return a
 }
 
+// sized is a value with texts in it that will write itself: all that is asked of it is counted at once.
+type sized interface {
+	// Size is how many bytes are written, or less.
+	Size() int
+}
+
 // InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the answer is full it leaves
 // them out, so that the answer is never put together in memory; InterceptResponse then answers with an error instead.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
@@ -42,6 +48,10 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	case *string:
 		if text != nil && a.add(len(*text)) > g.Limits.AnswerBytes {
 			return (*string)(nil), nil
+		}
+	case sized:
+		if a.add(text.Size()) > g.Limits.AnswerBytes {
+			return graphql.Null, nil
 		}
 	}
 	return result, nil

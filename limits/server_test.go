@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
 )
 
 // shop answers every question at once, without a table: each page is full, each comment exists.
@@ -79,6 +80,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s}}),
+		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Comments:         s,
 		Stats:            s,

@@ -15,6 +15,8 @@ type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V
 
 // loader gathers the keys of one kind that are asked for within a moment, and remembers what was found.
 type loader[K comparable, V any] struct {
+	what    string // it loads, in the plural, for errors of ours
+	get     get[K, V]
 	batched *dataloader.Loader[K, *V]
 
 	mu      sync.Mutex
@@ -28,9 +30,10 @@ type answer[V any] struct {
 	err   error
 }
 
-// newLoader makes a loader. What says what it loads, in the plural, for errors of ours.
 func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
 	return &loader[K, V]{
+		what: what,
+		get:  get,
 		batched: dataloader.NewBatchedLoader(
 			batch(what, get),
 			dataloader.WithWait[K, *V](wait),
@@ -77,6 +80,38 @@ func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// loadAll are the values of keys, if there is no failure among them.
+func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whole bool) {
+	answers := make([]*answer[V], len(keys))
+	for i, key := range keys {
+		answers[i] = l.expect(ctx, key)
+	}
+	for _, a := range answers {
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, false
+		}
+		if a.err != nil {
+			return nil, false
+		}
+		values = append(values, a.value)
+	}
+	return values, true
+}
+
+// loadAlone is the value of a key that nothing else will be asked for with, fetched without waiting for others.
+func (l *loader[K, V]) loadAlone(ctx context.Context, key K) (*V, error) {
+	found, failed, err := fetch(ctx, l.what, l.get, []K{key})
+	if err == nil {
+		err = failed[key]
+	}
+	if value, ok := found[key]; ok && err == nil {
+		return &value, nil
+	}
+	return nil, err
 }
 
 // batch turns a getter, which answers by key, into what the library wants: one result for each key, in their order, none

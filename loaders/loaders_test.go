@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -221,5 +222,65 @@ func TestExpectedStatisticsThatFail(t *testing.T) {
 	}
 	if stats, err := l.Stats(t.Context(), "known"); err != nil || len(stats) != 1 {
 		t.Errorf("after a failure: %v, %v", stats, err)
+	}
+}
+
+// One failure leaves it to each load to say what is wrong, and who goes away waits for nothing.
+func TestStatsOfAll(t *testing.T) {
+	get := func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+		found, failed := map[string]comment.Stats{}, map[string]error{}
+		for _, product := range products {
+			switch product {
+			case "broken":
+				failed[product] = errors.New("broken")
+			case "pan":
+				found[product] = comment.Stats{"en": {1}}
+			}
+		}
+		return found, failed, nil
+	}
+	l := loaders.New(&getter{get: all}, statsFunc(get))
+	stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
+	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Counts(comment.Filter{}).Total() != 1 {
+		t.Errorf("got %v, %t", stats, whole)
+	}
+	if _, whole := l.StatsOfAll(t.Context(), []string{"pan", "broken"}); whole {
+		t.Error("a failure went unnoticed")
+	}
+	if _, err := l.Stats(t.Context(), "broken"); err == nil {
+		t.Error("a failure was forgotten")
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, whole := l.StatsOfAll(gone, []string{"another"}); whole {
+		t.Error("who went away waited")
+	}
+}
+
+type statsFunc func(context.Context, []string) (map[string]comment.Stats, map[string]error, error)
+
+func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	return f(ctx, products)
+}
+
+// Who knows that he is alone waits for nobody, and gets what he would have got with others.
+func TestAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := loaders.New(&getter{get: all}, statsFunc(nil))
+		began := time.Now()
+		c, err := l.CommentAlone(t.Context(), id(1))
+		if err != nil || c.ID != id(1) || time.Since(began) > 0 {
+			t.Errorf("got %v, %v after %v", c, err, time.Since(began))
+		}
+	})
+	broken := errors.New("broken")
+	l := loaders.New(&getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		return nil, map[comment.ID]error{id(2): broken}, nil
+	}}, statsFunc(nil))
+	if c, err := l.CommentAlone(t.Context(), id(2)); c != nil || !errors.Is(err, broken) {
+		t.Errorf("a failure is %v, %v", c, err)
+	}
+	if c, err := l.CommentAlone(t.Context(), id(3)); c != nil || err != nil {
+		t.Errorf("a missing one is %v, %v", c, err)
 	}
 }

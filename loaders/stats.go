@@ -23,6 +23,22 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *stats, nil
 }
 
+// StatsOfAll are the statistics of products, in their order, if all of them could be fetched. Otherwise it is for Stats to
+// say of each what is wrong.
+func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comment.Stats, whole bool) {
+	values, whole := l.stats.loadAll(ctx, products)
+	if !whole {
+		return nil, false
+	}
+	all = make([]comment.Stats, len(values))
+	for i, value := range values {
+		if value != nil {
+			all[i] = *value
+		}
+	}
+	return all, true
+}
+
 // ExpectStats has the statistics of products fetched together, beside whatever else is done until they are asked for.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {

@@ -71,6 +71,9 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if lowest < 0 {
 			break
 		}
+		if out == nil {
+			out = make([]T, 0, n)
+		}
 		out = append(out, m.pop(lowest))
 	}
 	return out, nil

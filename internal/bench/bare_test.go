@@ -23,14 +23,18 @@ import (
 type bareHandler struct {
 	client *dynamodb.Client
 	table  string
+	// published is whether it reads in the way that is usually published: as many whole items as the page has from each
+	// partition, which show nothing of what comes after them but that there is more.
+	published bool
 }
 
 // bareRequest is what has to be known of a request. Which operation it is shows in which variable it has.
 type bareRequest struct {
 	Variables struct {
-		ID      string `json:"id"`
-		Product string `json:"product"`
-		First   int    `json:"first"`
+		ID      string   `json:"id"`
+		IDs     []string `json:"ids"`
+		Product string   `json:"product"`
+		First   int      `json:"first"`
 		Filter  struct {
 			Languages []string `json:"languages"`
 			Ratings   []int    `json:"ratings"`
@@ -101,6 +105,9 @@ func (h bareHandler) answer(ctx context.Context, request bareRequest) (any, erro
 	if request.Variables.ID != "" {
 		return h.single(ctx, request.Variables.ID)
 	}
+	if request.Variables.IDs != nil {
+		return h.stats(ctx, request.Variables.IDs)
+	}
 	return h.page(ctx, request)
 }
 
@@ -123,7 +130,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 }
 
 func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, error) {
-	comments, err := h.read(ctx, bareInputs(h.table, request))
+	comments, more, err := h.read(ctx, h.inputs(request))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +138,7 @@ func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, 
 	size := min(len(comments), request.Variables.First)
 	out := &barePage{}
 	page := &out.Data.Product.Comments
-	page.PageInfo.HasNextPage = len(comments) > size
+	page.PageInfo.HasNextPage = len(comments) > size || more
 	page.Edges = make([]bareEdge, size)
 	for i := range page.Edges {
 		page.Edges[i].Node = comments[i]
@@ -139,29 +146,43 @@ func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, 
 	return out, nil
 }
 
-// read makes all calls, in parallel when there are several.
-func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) ([]bareComment, error) {
+// read makes all calls, in parallel when there are several. More tells whether any of them left something behind.
+func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (comments []bareComment, more bool, err error) {
 	if len(inputs) == 1 {
 		return h.query(ctx, inputs[0])
 	}
 	lists := make([][]bareComment, len(inputs))
+	mores := make([]bool, len(inputs))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, input := range inputs {
 		group.Go(func() (err error) {
-			lists[i], err = h.query(ctx, input)
+			lists[i], mores[i], err = h.query(ctx, input)
 			return err
 		})
 	}
-	err := group.Wait()
-	return slices.Concat(lists...), err
+	err = group.Wait()
+	return slices.Concat(lists...), slices.Contains(mores, true), err
 }
 
-func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) ([]bareComment, error) {
+func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) (comments []bareComment, more bool, err error) {
 	output, err := h.client.Query(ctx, input)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return bareDecodeAll(output.Items)
+	comments, err = bareDecodeAll(output.Items)
+	return comments, output.LastEvaluatedKey != nil, err
+}
+
+// inputs are the calls for a page.
+func (h bareHandler) inputs(request bareRequest) []*dynamodb.QueryInput {
+	inputs := bareInputs(h.table, request)
+	if h.published {
+		for _, input := range inputs {
+			input.Limit = aws.Int32(*input.Limit - 1)
+			input.ProjectionExpression = nil
+		}
+	}
+	return inputs
 }
 
 // bareInputs is a call for each partition that the filter names.

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,15 +24,23 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
 )
 
-func TestMain(m *testing.M) { dynamotest.Main(m) }
+func TestMain(m *testing.M) {
+	// A program in which nobody asks for a memory profile takes none; one that tests does, at each allocation by chance and
+	// at a price that grows with the depth of the stack.
+	runtime.MemProfileRate = 0
+	dynamotest.Main(m)
+}
 
 const (
 	product  = "kettle"
 	pageSize = 20
 	// howMany comments leave every rating more of them than fit on a page.
 	howMany = 800
+	// shelf is how many products the case of statistics shows, each with so many comments.
+	shelf, howManyEach = 20, 40
 )
 
 // The operations are those of a shop's page. They ask for no cursor and no plan, which the bare handler would have to
@@ -49,17 +59,25 @@ const (
 }`
 )
 
-// contest is the whole server and the bare handler, both over the answers of one table, and what to ask them.
+const statsOperation = `query Stats($ids: [ID!]!) {
+  products(ids: $ids) { id stats { total average ratings { rating count } } }
+}`
+
+// contest is the whole server, the bare handler and the published way, all over the answers of one table, and what to ask
+// them.
 type contest struct {
-	whole, bare         http.Handler
-	wholeTape, bareTape *tape
-	cases               []benchCase
+	whole, bare, published http.Handler
+	wholeTape, bareTape    *tape
+	endpoint, table        string
+	cases                  []benchCase
 }
 
 // benchCase is one request.
 type benchCase struct {
 	name string
 	body []byte
+	// page is whether a page is asked for.
+	page bool
 }
 
 // newContest fills a table, asks each case once of both handlers, and leaves them with recorded answers.
@@ -67,15 +85,21 @@ func newContest(tb testing.TB) *contest {
 	tb.Helper()
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
 	comments := load(tb, endpoint, table)
-	c := &contest{wholeTape: newTape(), bareTape: newTape(), cases: casesOf(comments)}
+	publishedTape := newTape()
+	c := &contest{wholeTape: newTape(), bareTape: newTape(), endpoint: endpoint, table: table, cases: casesOf(comments)}
 	c.whole = wholeServer(endpoint, table, c.wholeTape)
 	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table}
+	c.published = bareHandler{client: plainClient(endpoint, publishedTape), table: table, published: true}
 	for _, bc := range c.cases {
 		ask(tb, c.whole, bc.body)
 		ask(tb, c.bare, bc.body)
+		if bc.page {
+			ask(tb, c.published, bc.body)
+		}
 	}
-	c.wholeTape.replay()
-	c.bareTape.replay()
+	for _, t := range []*tape{c.wholeTape, c.bareTape, publishedTape} {
+		t.replay()
+	}
 	return c
 }
 
@@ -91,21 +115,57 @@ func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	for i := range comments {
 		comments[i].Text = strings.Repeat("It boils fast, and it's quiet. ", 1+r.IntN(17)) + "\nI'd \"buy\" it again."
 	}
+	for _, id := range shelfIDs() {
+		comments = append(comments, commenttest.Many(r, id, howManyEach)...)
+	}
 	if _, err := dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments); err != nil {
 		tb.Fatal(err)
 	}
+	countAll(tb, client, table)
 	return comments
+}
+
+// countAll makes the statistics of what the table holds, as the readers of its stream would.
+func countAll(tb testing.TB, client *dynamodb.Client, table string) {
+	tb.Helper()
+	var records []stream.Record
+	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(tb.Context())
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, item := range page.Items {
+			position := stream.PositionOf("2026-01-01T00:00:00.000", strconv.Itoa(len(records)))
+			records = append(records, stream.Record{Position: position, New: item})
+		}
+	}
+	if err := dynamo.NewCounter(client, table).Handle(tb.Context(), records); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// shelfIDs are the products whose statistics are asked for.
+func shelfIDs() []string {
+	ids := make([]string, shelf)
+	for i := range ids {
+		ids[i] = "pan-" + strconv.Itoa(i)
+	}
+	return ids
 }
 
 func casesOf(comments []comment.Comment) []benchCase {
 	page := func(name string, filter map[string]any) benchCase {
-		return newCase(name, pageOperation, map[string]any{"product": product, "filter": filter, "first": pageSize})
+		bc := newCase(name, pageOperation, map[string]any{"product": product, "filter": filter, "first": pageSize})
+		bc.page = true
+		return bc
 	}
 	return []benchCase{
 		page("newest", nil),
 		page("two-ratings-of-one-language", map[string]any{"languages": []string{"en"}, "ratings": []int{4, 5}}),
 		page("four-ratings", map[string]any{"ratings": []int{1, 2, 3, 4}}),
 		newCase("one-comment", commentOperation, map[string]any{"id": comments[0].ID}),
+		newCase("stats-of-20-products", statsOperation, map[string]any{"ids": shelfIDs()}),
 	}
 }
 
@@ -120,6 +180,10 @@ func newCase(name, operation string, variables map[string]any) benchCase {
 // wholeServer is the service as the command makes it, its client changed in nothing but where the answers come from.
 func wholeServer(endpoint, table string, t *tape) http.Handler {
 	client := dynamodb.New(dynamo.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = t })
+	return serverOver(client, endpoint, table)
+}
+
+func serverOver(client *dynamodb.Client, endpoint, table string) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute}
 	return serve.Handler(
 		&command.Session{Client: client, Table: table, Address: endpoint},
@@ -139,9 +203,14 @@ func plainClient(endpoint string, t *tape) *dynamodb.Client {
 	})
 }
 
-// ask puts a request to a handler, which has to answer with data and without errors.
+// answerRoom holds one answer after another: how room for it grows is no cost of a server.
+var answerRoom bytes.Buffer
+
+// ask puts a request to a handler, which has to answer with data and without errors. The answer holds until the next.
 func ask(tb testing.TB, handler http.Handler, body []byte) []byte {
 	recorder := httptest.NewRecorder()
+	answerRoom.Reset()
+	recorder.Body = &answerRoom
 	handler.ServeHTTP(recorder, post("/graphql", body))
 	answer := recorder.Body.Bytes()
 	checkAnswer(tb, recorder.Code, answer)

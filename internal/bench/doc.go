@@ -4,15 +4,19 @@
 //
 //	go test ./internal/bench -run '^$' -bench . -benchtime 2s
 //
-// For each case there are five benchmarks. whole and bare call a handler in the process; whole-socket and bare-socket
-// go through a loopback connection, whose client's work is counted too. Their cpu-µs/op is processor time, the garbage
-// collector's included. side-by-side is the one to read on a busy machine: both take turns in small batches, and it
-// reports how many times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a ratio
-// of medians, with the processor time of either beside them.
+// For each case there are five benchmarks, and for pages a sixth. whole and bare call a handler in the process; whole-socket
+// and bare-socket go through a loopback connection, whose client's work is counted too. Their cpu-µs/op is processor time,
+// the garbage collector's included. side-by-side is the one to read on a busy machine: both take turns in small batches, and
+// it reports how many times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a ratio
+// of medians, with the processor time of either beside them. published is the same beside the usual way to read a page:
+// as many whole items as it has from each partition. BenchmarkFilter has a page of four ratings beside one of all.
 //
-// What the ratios cannot show: one request at a time, so a processor that waits, as for the loaders' millisecond before
-// the case one-comment is fetched, goes to sleep and wakes up again, which costs processor time that a busy server does
-// not spend.
+// TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with and without asking these
+// a second time: go test ./internal/bench -run Tail -v.
+//
+// What the ratios cannot show: one request at a time, so a processor that waits, as in the loaders' millisecond when several
+// root fields ask for comments, goes to sleep and wakes up again, which costs processor time that a busy server does not
+// spend.
 //
 // It has tests only.
 package bench

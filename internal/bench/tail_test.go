@@ -1,0 +1,100 @@
+package bench
+
+import (
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Latencies of a table, by the figures that are usual for one: half of the reads within 4 ms, one in a hundred above 20.
+const (
+	medianLatency = 4 * time.Millisecond
+	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred is beyond.
+	latencySpread = 1.6094 / 2.3263
+	// visits are how many pages are looked at: enough to see the difference, while 20,000 settle the figures.
+	visits = 1000
+)
+
+// distant is a tape at the end of a network.
+type distant struct {
+	tape  *tape
+	r     *rand.Rand
+	calls int
+}
+
+// Do answers after a time.
+func (d *distant) Do(request *http.Request) (*http.Response, error) {
+	d.tape.mu.Lock()
+	latency := time.Duration(float64(medianLatency) * math.Exp(latencySpread*d.r.NormFloat64()))
+	d.calls++
+	d.tape.mu.Unlock()
+	select {
+	case <-time.After(latency):
+		return d.tape.Do(request)
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+}
+
+// One page in a hundred takes longer than the others over a table whose reads are sometimes slow, the more so the more reads
+// it has. Asking slow reads for a second time helps, for at most 5 % more calls. Time is that of the latencies alone: it
+// stands still while anything is computed.
+func TestTail(t *testing.T) {
+	c := newContest(t)
+	one, four := c.cases[0], c.cases[2]
+	single := tailOf(t, c, one, false)
+	pages, hedged := tailOf(t, c, four, false), tailOf(t, c, four, true)
+	tailOf(t, c, one, true)
+	if hedged.p99 >= pages.p99 || hedged.calls > pages.calls*1.05 {
+		t.Errorf("hedging made of a p99 of %v in %.2f calls one of %v in %.2f", pages.p99, pages.calls, hedged.p99, hedged.calls)
+	}
+	if float64(hedged.p99) > 1.25*float64(single.p99) {
+		t.Errorf("the p99 of four hedged reads is %v, of one read %v: too far apart", hedged.p99, single.p99)
+	}
+}
+
+// tail is how long pages take, and how many calls each is.
+type tail struct {
+	p99   time.Duration
+	calls float64
+}
+
+func tailOf(t *testing.T, c *contest, bc benchCase, hedged bool) (found tail) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &distant{tape: c.wholeTape, r: rand.New(rand.NewPCG(1, 1))}
+		handler := handlerOver(c, table, hedged)
+		times := make([]time.Duration, visits)
+		for i := range times {
+			began := time.Now()
+			ask(t, handler, bc.body)
+			times[i] = time.Since(began)
+		}
+		slices.Sort(times)
+		found = tail{quantile(times, 0.99), float64(table.calls) / visits}
+		t.Logf("%s, hedged %t: p50 %v, p95 %v, p99 %v, p99.9 %v, %.3f calls", bc.name, hedged,
+			quantile(times, 0.5), quantile(times, 0.95), found.p99, quantile(times, 0.999), found.calls)
+	})
+	return found
+}
+
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	return sorted[int(q*float64(len(sorted)))].Round(10 * time.Microsecond)
+}
+
+func handlerOver(c *contest, table *distant, hedged bool) http.Handler {
+	options := dynamo.NewLocalClient(c.endpoint).Options()
+	options.HTTPClient = table
+	client := dynamodb.New(options)
+	if hedged {
+		client = dynamo.Hedged(client)
+	}
+	return serverOver(client, c.endpoint, c.table)
+}

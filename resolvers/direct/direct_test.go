@@ -1,0 +1,232 @@
+package direct_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/loaders"
+	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
+)
+
+// table answers from a few comments whose texts are as awkward as can be. Of the product "broken" it knows no statistics.
+type table []comment.Comment
+
+func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
+	return comment.Page{Comments: append([]comment.Comment(nil), t...), HasNext: true}, nil
+}
+
+func (t table) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
+	return []comment.Leader{{Rank: 1, Product: "pan", Count: 3}, {Rank: 2, Product: "broken", Count: 2}}, nil
+}
+
+func (t table) CommentsByID(_ context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	found := map[comment.ID]comment.Comment{}
+	for _, id := range ids {
+		for _, c := range t {
+			if c.ID == id {
+				found[id] = c
+			}
+		}
+	}
+	return found, nil, nil
+}
+
+func (t table) StatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	found, failed := map[string]comment.Stats{}, map[string]error{}
+	for _, product := range products {
+		switch product {
+		case "pan":
+			found[product] = comment.Stats{"en": {1, 0, 3, 0, 9}, "de": {0, 2, 0, 0, 1}}
+		case "broken":
+			failed[product] = errors.New("broken")
+		}
+	}
+	return found, failed, nil
+}
+
+// answer runs an operation as the server does, with a middleware around each field.
+func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
+	tb.Helper()
+	exec := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t}}))
+	exec.AroundFields(around)
+	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), loaders.New(t, t)))
+	operation, refused := exec.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Variables: map[string]any{"yes": true, "no": false}})
+	if len(refused) > 0 {
+		tb.Fatalf("%s\nis refused: %v", query, refused)
+	}
+	next, ctx := exec.DispatchOperation(ctx, operation)
+	response := next(ctx)
+	for _, err := range response.Errors {
+		errs = append(errs, err.Path.String()+": "+err.Message)
+	}
+	return string(response.Data), errs
+}
+
+func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
+
+// Whatever is asked, the answer is that which gqlgen by itself would give, byte for byte.
+func TestSameBytes(t *testing.T) {
+	r := commenttest.Rand(t)
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	for range 100 {
+		var comments table
+		for range 1 + r.IntN(4) {
+			comments = append(comments, commenttest.Nasty(r, "pan"), commenttest.Random(r, "broken"))
+		}
+		ids := fmt.Sprintf(`["pan", "broken", "nothing", "%s"]`, comments[0].ID)
+		a := asker{r: r, schema: schema}
+		query := "query($yes: Boolean!, $no: Boolean!) { yes: __typename @include(if: $yes) no: __typename @skip(if: $no)\n" +
+			`product(id: "pan") ` + a.selection("Product", 4) +
+			` products(ids: ["pan", "broken", "nothing", "c_no"]) ` + a.selection("Product", 3) +
+			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
+			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
+			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
+			` leaderboard ` + a.selection("LeaderboardEntry", 3) + "}"
+		want, wantErrs := comments.answer(t, resolved, query)
+		got, gotErrs := comments.answer(t, direct.Fields, query)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\nis answered differently:\n%s", query, diff)
+		}
+		if diff := cmp.Diff(counts(wantErrs), counts(gotErrs)); diff != "" {
+			t.Fatalf("%s\nhas other errors:\n%s", query, diff)
+		}
+	}
+}
+
+func counts(texts []string) map[string]int {
+	out := map[string]int{}
+	for _, text := range texts {
+		out[text]++
+	}
+	return out
+}
+
+// asker makes up what to ask.
+type asker struct {
+	r      *rand.Rand
+	schema *ast.Schema
+	names  int
+}
+
+// arguments are given where a field has some that change what comes.
+var arguments = map[string][]string{
+	"Product.stats":    {"", `(lang: "en")`, `(lang: "fr")`},
+	"Product.comments": {"", "(first: 3)"},
+}
+
+// selection is some of the fields of a type, each perhaps twice, under another name, in a fragment or with a
+// condition.
+func (a *asker) selection(typeName string, depth int) string {
+	var b strings.Builder
+	b.WriteString("{ __typename ")
+	definition := a.schema.Types[typeName]
+	for _, field := range definition.Fields {
+		if strings.HasPrefix(field.Name, "__") || a.r.IntN(3) == 0 || field.Name == "plan" {
+			continue
+		}
+		for range 1 + a.r.IntN(2) {
+			b.WriteString(a.wrapped(definition, field.Name, a.field(definition, field, depth)))
+		}
+	}
+	for _, possible := range a.schema.PossibleTypes[typeName] {
+		if definition.Kind == ast.Interface {
+			b.WriteString("... on " + possible.Name + " " + a.selection(possible.Name, depth-1) + " ")
+		}
+	}
+	return b.String() + "}"
+}
+
+func (a *asker) field(of *ast.Definition, field *ast.FieldDefinition, depth int) string {
+	text := field.Name
+	if choices := arguments[of.Name+"."+field.Name]; choices != nil || a.r.IntN(2) == 0 {
+		a.names++
+		text = fmt.Sprintf("f%d: %s", a.names, field.Name)
+		if choices != nil {
+			text += choices[a.r.IntN(len(choices))]
+		}
+	}
+	if a.r.IntN(5) == 0 {
+		text += []string{" @skip(if: $yes)", " @skip(if: $no)", " @include(if: $yes)", " @include(if: $no)"}[a.r.IntN(4)]
+	}
+	if inner := a.schema.Types[field.Type.Name()]; inner.Kind == ast.Object {
+		if depth == 0 {
+			return "__typename "
+		}
+		text += " " + a.selection(inner.Name, depth-1)
+	}
+	return text + " "
+}
+
+// wrapped is a field as it is or in a fragment, on the type itself, on nothing, or on an interface that has the field.
+func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
+	switch a.r.IntN(6) {
+	case 0:
+		return "... { " + asked + "} "
+	case 1:
+		return "... on " + of.Name + " { " + asked + "} "
+	case 2:
+		if len(of.Interfaces) > 0 && name == "id" {
+			return "... on " + of.Interfaces[0] + " { " + asked + "} "
+		}
+	}
+	return asked
+}
+
+// What is asked of a page in a shop is written directly, and no less is announced than comes: the limit of an answer counts
+// on that.
+func TestWhatIsWritten(t *testing.T) {
+	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
+	const all = "{ id rating language title text author { id name } createdAt updatedAt version }"
+	query := `query($yes: Boolean!, $no: Boolean!) {
+		product(id: "pan") {
+			comments { edges { cursor node ` + all + ` } nodes ` + all + ` pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }
+			latestPositive ` + all + `
+			latestNegative { id product { id } }
+		}
+		products(ids: ["pan", "nothing"]) { id stats(lang: "en") { total average ratings { rating count } } languages { language count } }
+		again: products(ids: ["pan", "broken"]) { id stats { total } }
+		yes: __typename @include(if: $yes) no: __typename @skip(if: $no)
+	}`
+	var mu sync.Mutex
+	var written []string
+	comments.answer(t, func(ctx context.Context, next graphql.Resolver) (any, error) {
+		result, err := direct.Fields(ctx, next)
+		if value, ok := result.(direct.Value); ok {
+			var out bytes.Buffer
+			value.MarshalGQL(&out)
+			if value.Size() > out.Len() {
+				t.Errorf("%d bytes were announced, %d came: %s", value.Size(), out.Len(), out.String())
+			}
+			mu.Lock()
+			written = append(written, graphql.GetPath(ctx).String())
+			mu.Unlock()
+		}
+		return result, err
+	}, query)
+	slices.Sort(written)
+	want := []string{
+		"again[0].stats", // for the statistics of the other failed
+		"product.comments.edges", "product.comments.nodes", "product.comments.pageInfo",
+		"product.latestPositive", // the product of latestNegative has to be resolved
+		"products",
+	}
+	if diff := cmp.Diff(want, written); diff != "" {
+		t.Errorf("other fields are written directly (-want +got):\n%s", diff)
+	}
+}
