@@ -168,7 +168,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 			kept += read.ItemsKept
 		}
 	}
-	if dated := l.filter.CreatedAfter != nil; dated != (counts > 0) || dated && kept != want.Total {
+	if dated := l.filter.CreatedAfter != nil; !dated && counts > 0 || dated && kept != want.Total {
 		a.tb.Errorf("%s: %d reads counted %d, want %d if there are dates (%v)", l, counts, kept, want.Total, dated)
 	}
 	if queries != got.Plan.Queries || units != got.Plan.ReadUnits {
@@ -374,6 +374,9 @@ func TestTotalsComeBesideThePage(t *testing.T) {
 			var made []string
 			all := make(chan struct{})
 			a.calls(func(ctx context.Context, operation string) error {
+				if operation == "GetItem" {
+					return nil // whether the table's comments were ever counted, which is asked once
+				}
 				mu.Lock()
 				made = append(made, operation)
 				if len(made) == len(row.under) {
