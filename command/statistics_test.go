@@ -176,7 +176,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 	}
 }
 
-// What is counted is what a look at every comment finds: after comments came, and after some of them changed and went.
+// What is counted is what a look at every comment finds, after comments came, and some of them changed and went.
 func TestStatistics(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
@@ -186,8 +186,6 @@ func TestStatistics(t *testing.T) {
 		a.load(comments...)
 		a.count(arrived(comments...)...)
 		model := commenttest.NewModel(comments...)
-		a.checkStats(r, model, product)
-
 		var changes []change
 		for _, c := range comments[:60] {
 			after := c
