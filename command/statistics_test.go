@@ -168,7 +168,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 			kept += read.ItemsKept
 		}
 	}
-	if dated := l.filter.CreatedAfter != nil; dated != (counts > 0) || dated && kept != want.Total {
+	if dated := l.filter.CreatedAfter != nil; !dated && counts > 0 || dated && kept != want.Total {
 		a.tb.Errorf("%s: %d reads counted %d, want %d if there are dates (%v)", l, counts, kept, want.Total, dated)
 	}
 	if queries != got.Plan.Queries || units != got.Plan.ReadUnits {
@@ -176,7 +176,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 	}
 }
 
-// What is counted is what a look at every comment finds: after comments came, and after some of them changed and went.
+// What is counted is what a look at every comment finds, after comments came, and some of them changed and went.
 func TestStatistics(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
@@ -186,8 +186,6 @@ func TestStatistics(t *testing.T) {
 		a.load(comments...)
 		a.count(arrived(comments...)...)
 		model := commenttest.NewModel(comments...)
-		a.checkStats(r, model, product)
-
 		var changes []change
 		for _, c := range comments[:60] {
 			after := c
@@ -374,6 +372,9 @@ func TestTotalsComeBesideThePage(t *testing.T) {
 			var made []string
 			all := make(chan struct{})
 			a.calls(func(ctx context.Context, operation string) error {
+				if operation == "GetItem" {
+					return nil // whether the table's comments were ever counted, which is asked once
+				}
 				mu.Lock()
 				made = append(made, operation)
 				if len(made) == len(row.under) {

@@ -66,37 +66,35 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 
 // However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few beats.
 func TestRebuildInterrupted(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		direct := dynamo.NewLocalClient(endpoint)
-		r := commenttest.Rand(t)
-		for n, more := 1, true; more; n += 1 + r.IntN(12) {
-			table := smallTable(t, direct, r, historicProducts...)
-			ctx, cancel := context.WithCancel(t.Context())
-			killed := r.IntN(2) == 0
-			client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
-				if call < n {
-					return faulttest.None
-				}
-				cancel()
-				if killed {
-					return faulttest.Refused // it says nothing any more
-				}
+	direct := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	for n, more := 1, true; more; n += 1 + r.IntN(12) {
+		table := smallTable(t, direct, r, historicProducts...)
+		ctx, cancel := context.WithCancel(t.Context())
+		killed := r.IntN(2) == 0
+		client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
+			if call < n {
 				return faulttest.None
-			})
-			rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 2))
-			rebuilder.LeaderShards = 1 + r.IntN(9)
-			_, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
-			if more = network.Calls() >= n; !more && err != nil {
-				t.Fatal(err)
 			}
 			cancel()
-			rebuild(t, direct, table)
-			checkRebuilt(t, direct, table)
-			if t.Failed() {
-				t.Fatalf("ended at call %d, killed %v", n, killed)
+			if killed {
+				return faulttest.Refused // it says nothing any more
 			}
+			return faulttest.None
+		})
+		rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 2))
+		rebuilder.LeaderShards = 1 + r.IntN(9)
+		_, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
+		if more = network.Calls() >= n; !more && err != nil {
+			t.Fatal(err)
 		}
-	})
+		cancel()
+		rebuild(t, direct, table)
+		checkRebuilt(t, direct, table)
+		if t.Failed() {
+			t.Fatalf("ended at call %d, killed %v", n, killed)
+		}
+	}
 }
 
 // What was done before an interruption is not done again; after the end all is.
