@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -100,7 +101,8 @@ type recollection struct {
 	stats comment.Stats // nil before any were read
 	asOf  time.Time     // up to which the stats know all changes; zero when that is unknown, or too long ago to trust them
 	asked time.Time     // when a plan would last have had use for them
-	tried time.Time     // when they were last read, or that was tried
+	tried time.Time     // when they were last looked after
+	read  time.Time     // when they were last read
 }
 
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
@@ -153,14 +155,9 @@ func (r recollection) known(now time.Time, maxAge time.Duration, written time.Ti
 	return Known{Stats: r.stats, AsOf: r.asOf, Age: max(age, 0), Trusted: trusted}
 }
 
-// due tells whether statistics should be read again: the product is asked for often enough, and they are old for what they
-// can be used for.
+// due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	age := steeringAge
-	if !r.asOf.IsZero() {
-		age = maxAge
-	}
-	return now.Sub(r.asked) <= worthwhile && now.Sub(r.tried) >= age
+	return now.Sub(r.asked) <= worthwhile && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
 // lastWrite is when a product was written to at the latest, as far as that matters.
@@ -194,7 +191,8 @@ func (m *memory) refresh(product string) bool {
 	return true
 }
 
-// bring reads the statistics of a product. How far the stream was worked off is asked first, so that they know all of that.
+// bring reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
+// the stream was worked off is asked first, so that they know all of that.
 func (m *memory) bring(product string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
 	defer cancel()
@@ -204,6 +202,9 @@ func (m *memory) bring(product string) error {
 	}
 	if !known || m.now().Sub(upTo) > m.maxAge {
 		upTo = time.Time{}
+		if m.steers(product) {
+			return nil
+		}
 	}
 	stats, err := m.read(ctx, product)
 	if err != nil {
@@ -212,9 +213,17 @@ func (m *memory) bring(product string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	r.stats, r.asOf = stats, upTo
+	r.stats, r.asOf, r.read = stats, upTo, m.now()
 	m.products.Add(product, r)
 	return nil
+}
+
+// steers tells whether statistics of the product are there that are good enough to choose plans by.
+func (m *memory) steers(product string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.products.Get(product)
+	return r.stats != nil && m.now().Sub(r.read) < steeringAge
 }
 
 // watermark remembers for a moment how far the stream was worked off.
