@@ -47,7 +47,7 @@ func (p planner) census() census {
 const maxMixed = 8
 
 // candidates are the covers for a page of so many comments, the one to read first: that of the least expected price, of
-// equals the one of fewest reads. Without counts it is the narrowest.
+// equals the one of fewest reads, else the one that holds least beside what is wanted. Without counts it is the narrowest.
 func (c census) candidates(filter comment.Filter, want int) []Candidate {
 	out := covers(filter)
 	if c.stats == nil {
@@ -64,19 +64,25 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 		out = append(out, mixture(filter, price))
 	}
 	slices.SortStableFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Units, b.Units), cmp.Compare(len(a.Cover), len(b.Cover)))
+		return cmp.Or(cmp.Compare(a.Units, b.Units), cmp.Compare(len(c.read(a.Cover)), len(c.read(b.Cover))))
 	})
 	return out
+}
+
+// read is what of a cover is read: not what is known to hold nothing that is wanted.
+func (c census) read(cover Cover) Cover {
+	if !c.trusted {
+		return cover
+	}
+	return slices.DeleteFunc(slices.Clone(cover), func(part Part) bool { return c.stats.Counts(part.wanted()).Total() == 0 })
 }
 
 // price is what the first reads of a cover are expected to cost, in read units.
 func (c census) price(cover Cover, filter comment.Filter, want int) float64 {
 	units := 0.0
-	for _, part := range cover {
-		if s := c.share(part, filter); s.chosen > 0 || !c.trusted {
-			_, first := c.first(part, filter, want)
-			units += first
-		}
+	for _, part := range c.read(cover) {
+		_, first := c.first(part, filter, want)
+		units += first
 	}
 	return units
 }
