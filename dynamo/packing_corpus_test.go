@@ -28,20 +28,26 @@ type corpus struct {
 	such []comment.Comment
 }
 
+// longTexts is the corpus of long comments of which a dictionary of ours knows nothing but the languages.
+const longTexts = "300-600 bytes, other sentences"
+
+// made is how many comments of the sample are enough to measure and to make dictionaries of.
+const made = 2000
+
 // lengths are from how many bytes of text on comments of a file are measured by themselves: all of them, and longer ones.
 var lengths = []int{0, 100, 200, 300}
 
 // corpora are the sample's comments, longer ones, and those of the file that DATA names, if any.
 func corpora(t testing.TB) []corpus {
 	t.Helper()
-	all := slices.Collect(sample.Comments())[:2000]
+	all := slices.Collect(sample.Comments())[:made]
 	measured, others := apart(all)
 	r := rand.New(rand.NewPCG(1, 1))
 	heardOthers := composed(r, others, heard)
 	out := []corpus{
 		{"the sample", measured, others, others},
 		{"300-600 bytes, sentences of the dictionary", composed(r, measured, heard), heardOthers, heardOthers},
-		{"300-600 bytes, other sentences", composed(r, measured, unheard), heardOthers, composed(r, others, unheard)},
+		{longTexts, composed(r, measured, unheard), heardOthers, composed(r, others, unheard)},
 	}
 	if name := os.Getenv("DATA"); name != "" {
 		training := slices.Concat(all, composed(r, all, func(string) bool { return true }))

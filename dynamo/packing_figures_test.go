@@ -3,13 +3,16 @@ package dynamo
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"text/tabwriter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,10 +22,49 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// TestPackingTable prints the figures.
+func TestPackingTable(t *testing.T) {
+	if !testing.Verbose() {
+		t.Skip("left out: the table of bytes and units, which -v prints")
+	}
+	for _, c := range corpora(t) {
+		t.Logf("%s: %d comments\n%s", c.name, len(c.comments), tableOf(t, c))
+	}
+}
+
+// tableOf measures all ways, the plain one under shorter keys, and the shortest that can be read as it stands.
+func tableOf(t *testing.T, c corpus) string {
+	t.Helper()
+	all, keys := ways(t, c), shortenings()
+	asTheyAre := shortening{}
+	plain := measure(all[0], c.comments, asTheyAre)
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "\tbeside keys\tentry\t\tnewest\t\tpages of 10-50\t\tone rating\t\twrite\t")
+	for _, w := range all {
+		measure(w, c.comments, asTheyAre).print(table, w.name, plain)
+	}
+	for _, k := range keys {
+		measure(all[0], c.comments, k).print(table, k.name, plain)
+	}
+	last, shortest := all[len(all)-1], keys[len(keys)-1]
+	measure(last, c.comments, shortest).print(table, last.name+"; "+shortest.name, plain)
+	fatal(t, table.Flush())
+	return out.String()
+}
+
+// print writes a row of the table, with how much more or less it is than the plain way.
+func (f figures) print(table io.Writer, name string, plain figures) {
+	more := func(value, than float64) string { return fmt.Sprintf("%+.0f %%", 100*(value/than-1)) }
+	fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%s\t%.2f\t%s\t%.2f\t%s\t%.2f\t%s\t%.2f\t\n", name, f.payload, f.entry, more(f.entry, plain.entry),
+		f.newest, more(f.newest, plain.newest), f.pages, more(f.pages, plain.pages), f.rating, more(f.rating, plain.rating), f.write)
+}
+
 // BenchmarkPacking is what each way costs in time: a page, from the answer that DynamoDB sends to comments, the SDK's work
 // included, and the item of one comment. cpu-µs/op is processor time, the garbage collector's included.
 func BenchmarkPacking(b *testing.B) {
-	c := corpora(b)[2]
+	all := corpora(b)
+	c := all[slices.IndexFunc(all, func(c corpus) bool { return c.name == longTexts })]
 	for _, w := range ways(b, c) {
 		b.Run("page/"+w.name, func(b *testing.B) { decodePage(b, w, c.comments[:pageItems]) })
 		b.Run("item/"+w.name, func(b *testing.B) { encodeItems(b, w, c.comments) })
