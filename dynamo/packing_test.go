@@ -132,15 +132,15 @@ func measure(w way, comments []comment.Comment, keys shortening) figures {
 	rated := map[int][]int{}
 	for _, c := range comments {
 		it := w.encode(c)
-		entry := entryBytes(it, All) - keys.entry
+		entry := billedBytes(it, All) - keys.entry
 		f.entry += float64(entry)
 		f.payload += float64(bytesOf(it, listedBy(it)))
 		f.write += started(bytesOf(it, slices.Collect(maps.Keys(it)))-keys.item, 1<<10)
 		for _, index := range indexes {
-			f.write += started(entryBytes(it, index.name)-keys.entry, 1<<10)
+			f.write += started(billedBytes(it, index.name)-keys.entry, 1<<10)
 		}
 		all = append(all, entry)
-		rated[c.Rating] = append(rated[c.Rating], entryBytes(it, ByRating)-keys.entry)
+		rated[c.Rating] = append(rated[c.Rating], billedBytes(it, ByRating)-keys.entry)
 	}
 	count := float64(len(comments))
 	f.entry, f.payload, f.write = f.entry/count, f.payload/count, f.write/count
@@ -179,7 +179,7 @@ func pageUnits(entries []int, items int) float64 {
 // started is how many units of a size some bytes have begun.
 func started(bytes, unit int) float64 { return float64((bytes + unit - 1) / unit) }
 
-func entryBytes(it item, index Index) int {
+func billedBytes(it item, index Index) int {
 	return bytesOf(it, append(listedBy(it), attrPK, attrSK, index.partitionAttr(), attrSort))
 }
 
