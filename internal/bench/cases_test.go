@@ -143,6 +143,9 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 	if err := dynamo.NewCounter(client, table).Handle(tb.Context(), records); err != nil {
 		tb.Fatal(err)
 	}
+	if err := stream.MarkComplete(tb.Context(), dynamo.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // shelfIDs are the products whose statistics are asked for.
