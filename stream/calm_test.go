@@ -48,8 +48,9 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 		if swaps < 250 || swaps > 350 || reads < 2000 || reads > 2400 {
 			t.Errorf("in ten minutes %d writes of leases and %d reads", swaps, reads)
 		}
+		// After a record, which a write of the lease is too, two empty answers have to come.
 		lag, known := c.Status()[0].Lag(time.Now())
-		if !known || lag > 3*DefaultPoll {
+		if !known || lag > 6*DefaultPoll {
 			t.Errorf("it lags by %s (known: %v)", lag, known)
 		}
 	})
