@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -63,7 +64,8 @@ func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(seen(want), seen(got)); diff != "" {
+		// Engines differ by a few bytes an item, which may be on either side of a unit's border.
+		if diff := cmp.Diff(seen(want), seen(got), cmpopts.EquateApprox(0, 0.5)); diff != "" {
 			t.Fatalf("%s %v: engine (-) and memory (+) differ: %s", describe(&in), in.ExpressionAttributeValues, diff)
 		}
 		if len(want.LastEvaluatedKey) == 0 || len(got.LastEvaluatedKey) == 0 {
