@@ -60,6 +60,24 @@ type Slice struct {
 	Before *Position
 }
 
+// Check refuses, as BadInput, sizes that no page has, and cursors between which nothing can stand.
+func (s Slice) Check(order Order) error {
+	if s.Size < 0 || s.Size > MaxPageSize {
+		return Errorf(BadInput, "a page has 0 to %d comments, not %d", MaxPageSize, s.Size)
+	}
+	if s.After == nil || s.Before == nil {
+		return nil
+	}
+	ahead := s.Before.Compare(*s.After)
+	if order == NewestFirst {
+		ahead = -ahead
+	}
+	if ahead <= 0 {
+		return Errorf(BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
+	}
+	return nil
+}
+
 // Page is a part of a list of comments.
 type Page struct {
 	// Comments are in the order of the list.
