@@ -57,8 +57,9 @@ func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 }
 
 // Acquaint has the Store know of a product what it would after some pages: its statistics and how large its comments are.
+// It needs UseStatistics before it.
 func (s *Store) Acquaint(ctx context.Context, product string) error {
-	if err := s.memory.bring(product); err != nil {
+	if err := s.memory.bring(ctx, product); err != nil {
 		return wrap(err, "statistics of product %q", product)
 	}
 	_, err := s.Comments(ctx, comment.Query{
@@ -186,15 +187,15 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
-		_ = recovered(func() error { return m.bring(product) })()
+		_ = recovered(func() error { return m.bring(context.Background(), product) })()
 	}()
 	return true
 }
 
 // bring reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
 // the stream was worked off is asked first, so that they know all of that.
-func (m *memory) bring(product string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
+func (m *memory) bring(ctx context.Context, product string) error {
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	upTo, known, err := m.mark.upTo(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type Store struct {
 	client client
 	table  string
 	now    func() time.Time
-	memory *memory // of counts that are zero; nil when these are not to be trusted
+	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
 	// flights are the pages that are being read.
 	flights flights
