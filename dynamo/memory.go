@@ -23,7 +23,8 @@ import (
 // product are not trusted.
 //
 // No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
-// each product; a product that is asked for more seldom than every few seconds is not worth it.
+// each product. A product of which nothing is known is worth it when it is asked for again, however late; one whose
+// statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
 
 const (
 	// memorySize is how many products a Store remembers, some 300 bytes each.
@@ -38,8 +39,8 @@ const (
 	watermarkAge = time.Second
 	// steeringAge is how old statistics become that only steer.
 	steeringAge = time.Minute
-	// worthwhile is how soon a product has to be asked for again for its statistics to be read: else reading them costs more
-	// than they save.
+	// worthwhile is how soon a product has to be asked for again for its statistics to be read anew: else that costs more
+	// than it saves.
 	worthwhile = 5 * time.Second
 )
 
@@ -158,7 +159,25 @@ func (r recollection) known(now time.Time, maxAge time.Duration, written time.Ti
 
 // due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	return now.Sub(r.asked) <= worthwhile && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
+	again := !r.asked.IsZero()
+	worth := again && r.read.IsZero() || now.Sub(r.asked) <= worthwhile
+	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
+}
+
+// heard takes note of statistics that were read to be shown. How much they know is not said, so they only steer, and do
+// not take the place of any that may be trusted.
+func (m *memory) heard(product string, stats comment.Stats) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	r, _ := m.products.Get(product)
+	if now.Sub(r.asOf) > m.maxAge {
+		r.stats, r.asOf, r.read = stats, time.Time{}, now
+		m.products.Add(product, r)
+	}
 }
 
 // lastWrite is when a product was written to at the latest, as far as that matters.
