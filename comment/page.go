@@ -120,10 +120,17 @@ type QueryPlan struct {
 	ReadUnits float64
 	// Duration is how long the reads took, from the first call to the last answer.
 	Duration time.Duration
+	// Kept is for how long the page had been kept when it was asked for, 0 when it was read for this answer.
+	Kept time.Duration
 }
 
 // Milliseconds is the duration in milliseconds.
-func (p QueryPlan) Milliseconds() float64 { return float64(p.Duration) / float64(time.Millisecond) }
+func (p QueryPlan) Milliseconds() float64 { return milliseconds(p.Duration) }
+
+// Age is how long ago the page was read, in milliseconds, 0 when it was read for this answer.
+func (p QueryPlan) Age() float64 { return milliseconds(p.Kept) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // PlanCandidate is a way in which a page could be read.
 type PlanCandidate struct {

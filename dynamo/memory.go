@@ -94,8 +94,7 @@ type memory struct {
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
-	writes   *simplelru.LRU[string, time.Time] // when a product was last written to by this Store
-	dropped  time.Time                         // the latest write that had to make place in writes
+	writes   *changes // by this Store
 }
 
 // recollection is what is remembered of one product.
@@ -111,7 +110,7 @@ func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context
 	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[recollection](nil)
-	m.writes = newLRU(func(_ string, at time.Time) { m.dropped = latest(m.dropped, at) })
+	m.writes = newChanges()
 	return m
 }
 
@@ -134,7 +133,7 @@ func (m *memory) recall(q comment.Query) Known {
 	defer m.mu.Unlock()
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
-	known := r.known(now, m.maxAge, m.lastWrite(q.Product))
+	known := r.known(now, m.maxAge, m.writes.last(q.Product))
 	if len(q.Filter.Languages)+len(q.Filter.Ratings) == 0 {
 		return known
 	}
@@ -180,12 +179,6 @@ func (m *memory) heard(product string, stats comment.Stats) {
 	}
 }
 
-// lastWrite is when a product was written to at the latest, as far as that matters.
-func (m *memory) lastWrite(product string) time.Time {
-	at, _ := m.writes.Get(product)
-	return latest(at, m.dropped)
-}
-
 // wrote notes that a product was just written to, or may have been.
 func (m *memory) wrote(product string) {
 	if m == nil {
@@ -193,7 +186,7 @@ func (m *memory) wrote(product string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.writes.Add(product, m.now())
+	m.writes.note(product, m.now())
 }
 
 // refresh reads statistics in the background, unless enough others are being read.
@@ -273,11 +266,4 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	w.asked = w.now()
 	w.known = w.known && err == nil
 	return w.at, w.known, err
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -251,7 +251,7 @@ func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
 		for n := range memorySize {
 			m.wrote(string(rune('a'+n%26)) + time.Duration(n).String())
 		}
-		if m.writes.Contains("42") {
+		if m.writes.products.Contains("42") {
 			t.Fatal("the write is still remembered")
 		}
 		if m.recall(filtered).Trusted {
