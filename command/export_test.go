@@ -103,12 +103,14 @@ func (e *exporter) items() map[string]map[string]string {
 					flat[name] = "S " + v.Value
 				case *types.AttributeValueMemberN:
 					flat[name] = "N " + v.Value
+				case *types.AttributeValueMemberB:
+					flat[name] = fmt.Sprintf("B %x", v.Value)
 				default:
 					flat[name] = fmt.Sprintf("%T", v)
 				}
 			}
 			delete(flat, "m")
-			if strings.HasPrefix(flat["PK"], "S COMMENT#") {
+			if strings.HasPrefix(flat["PK"], "S C#") {
 				out[flat["PK"]] = flat
 			}
 		}

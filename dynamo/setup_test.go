@@ -48,7 +48,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 		{"an index less", func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes = in.GlobalSecondaryIndexes[1:] }, "it has no index byLangAndRating"},
 		{"an index with another key", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[1].KeySchema = in.GlobalSecondaryIndexes[2].KeySchema
-		}, "the key of its index byLang is GSI3PK + GSISK instead of GSI2PK + GSISK"},
+		}, "the key of its index byLang is R + PK instead of L + PK"},
 		{"an index that does not carry what a list shows", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 		}, `its index all does not carry attribute "l"`},
