@@ -1,7 +1,7 @@
 package bench
 
 // The bare handler is what someone would write who wants the answers of the cases and nothing else: no GraphQL, no plan,
-// no cursor, no check of anything. It reads as many comments from each partition as the page may need, like the server.
+// no cursor, no check of anything. It makes the calls that the server makes, or those of the published way.
 
 import (
 	"bytes"
@@ -27,6 +27,8 @@ import (
 type bareHandler struct {
 	client *dynamodb.Client
 	table  string
+	// reads are the calls for each page. Required, unless published.
+	reads bareReads
 	// published is whether it reads in the way that is usually published: as many whole items as the page has from each
 	// partition, which show nothing of what comes after them but that there is more.
 	published bool
@@ -179,18 +181,14 @@ func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) (com
 
 // inputs are the calls for a page.
 func (h bareHandler) inputs(request bareRequest) []*dynamodb.QueryInput {
-	inputs := bareInputs(h.table, request)
 	if h.published {
-		for _, input := range inputs {
-			input.Limit = aws.Int32(*input.Limit - 1)
-			input.ProjectionExpression = nil
-		}
+		return publishedInputs(h.table, request)
 	}
-	return inputs
+	return h.reads.of(request)
 }
 
-// bareInputs is a call for each partition that the filter names.
-func bareInputs(table string, request bareRequest) []*dynamodb.QueryInput {
+// publishedInputs is a call for each partition that the filter names.
+func publishedInputs(table string, request bareRequest) []*dynamodb.QueryInput {
 	v := request.Variables
 	product := "P#" + v.Product
 	input := func(index, attr, key string) *dynamodb.QueryInput {
@@ -199,9 +197,8 @@ func bareInputs(table string, request bareRequest) []*dynamodb.QueryInput {
 			IndexName:                 aws.String(index),
 			KeyConditionExpression:    aws.String(attr + " = :p"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: key}},
-			ProjectionExpression:      aws.String("PK,l,r,h,t,a,n,v,u"),
 			ScanIndexForward:          aws.Bool(false),
-			Limit:                     aws.Int32(int32(v.First + 1)),
+			Limit:                     aws.Int32(int32(v.First)),
 			ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 		}
 	}
