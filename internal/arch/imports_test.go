@@ -51,11 +51,11 @@ var own = map[string]struct {
 	why string
 }{
 	"comment":               {nil, "the nouns depend on nothing, so that everything can depend on them"},
-	"graph":                 {[]string{"comment", "resolvers/scalar"}, "generated code knows the nouns and how scalars are written"},
+	"graph":                 {[]string{"comment", "graph/scalar"}, "generated code knows the nouns and how scalars are written"},
 	"loaders":               {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":             {[]string{"comment", "graph", "loaders"}, "a resolver that knew the table would plan and read on its own"},
-	"resolvers/scalar":      {[]string{"comment"}, "graph imports it, so it cannot import graph"},
-	"resolvers/direct":      {[]string{"comment", "graph", "loaders", "resolvers/scalar"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
+	"graph/scalar":          {[]string{"comment"}, "generated code calls it, so it cannot know that"},
+	"resolvers/direct":      {[]string{"comment", "graph", "loaders", "graph/scalar"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo":                {[]string{"comment", "dynamo/merge", "stream"}, "the table does not know who asks; it keeps what the readers of its stream agree on"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
 	"stream/function":       {[]string{"stream"}, "a door knows what it hands over, not what is made of it"},
@@ -121,7 +121,7 @@ var doors = []struct {
 }{
 	{"github.com/aws/", []string{"dynamo", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/planbench"}, "the SDK is for those who speak to the table; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
-	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/direct", "resolvers/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "resolvers", "resolvers/direct", "graph/scalar", "httpapi", "limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "resolvers", "resolvers/direct", "httpapi", "limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/hashicorp/golang-lru/", []string{"dynamo"}, "what outlives a request is remembered in one place, and bounded"},
