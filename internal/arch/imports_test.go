@@ -126,7 +126,7 @@ var doors = []struct {
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/hashicorp/golang-lru/", []string{"dynamo"}, "what outlives a request is remembered in one place, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
-	{"github.com/klauspost/compress/", []string{"httpapi"}, "how an answer travels is HTTP's"},
+	{"github.com/klauspost/compress/", []string{"dynamo", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},
 	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},
 	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
