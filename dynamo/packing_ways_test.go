@@ -44,7 +44,7 @@ const isCompressed = 1
 
 // encode is what encode of the program is for plain attributes.
 func (p packing) encode(c comment.Comment) item {
-	out := encode(c)
+	out := encodePlain(c)
 	maps.DeleteFunc(out, func(name string, _ types.AttributeValue) bool { return slices.Contains(packedAttrs, name) })
 	out[attrPacked] = &types.AttributeValueMemberB{Value: p.pack(c)}
 	return out
@@ -98,8 +98,10 @@ var errBroken = errors.New("what is packed is broken")
 
 // encodePlain is encode of the program with the text as it is.
 func encodePlain(c comment.Comment) item {
+	text := c.Text
+	c.Text = "" // which takes no time to compress
 	out := encode(c)
-	out[attrText] = &types.AttributeValueMemberS{Value: c.Text}
+	out[attrText] = &types.AttributeValueMemberS{Value: text}
 	return out
 }
 

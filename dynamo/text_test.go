@@ -150,3 +150,64 @@ func TestTextsAtOnce(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// BenchmarkText holds the library against the standard one, on long texts of the sample, or those of the file DATA.
+func BenchmarkText(b *testing.B) {
+	all := corpora(b)
+	texts := all[len(all)-1].comments
+	standard, err := stdflate.NewWriter(nil, stdflate.BestCompression)
+	fatal(b, err)
+	ours := newDeflater()
+	var out bytes.Buffer
+	for name, compress := range map[string]func(string) []byte{
+		"ours": ours.deflate,
+		"standard": func(text string) []byte {
+			out.Reset()
+			standard.Reset(&out)
+			_, err := io.WriteString(standard, text)
+			fatal(b, errors.Join(err, standard.Close()))
+			return out.Bytes()
+		},
+	} {
+		b.Run("write/"+name, func(b *testing.B) { writeTexts(b, texts, compress) })
+	}
+	b.Run("read/ours", func(b *testing.B) { readTexts(b, texts, plainText) })
+	reader := stdflate.NewReader(bytes.NewReader(nil))
+	b.Run("read/standard", func(b *testing.B) {
+		readTexts(b, texts, func(short []byte) (string, error) {
+			out.Reset()
+			err := reader.(stdflate.Resetter).Reset(bytes.NewReader(short), nil)
+			_, copied := out.ReadFrom(reader)
+			return out.String(), errors.Join(err, copied)
+		})
+	})
+}
+
+func writeTexts(b *testing.B, texts []comment.Comment, compress func(string) []byte) {
+	b.ReportAllocs()
+	before := processorTime(b)
+	plain, short := 0, 0
+	for i := 0; b.Loop(); i++ {
+		text := texts[i%len(texts)].Text
+		plain += len(text)
+		short += len(compress(text))
+	}
+	reportProcessorTime(b, before)
+	b.ReportMetric(100*float64(short)/float64(plain), "%")
+}
+
+func readTexts(b *testing.B, texts []comment.Comment, expand func([]byte) (string, error)) {
+	short := make([][]byte, len(texts))
+	d := newDeflater()
+	for i, c := range texts {
+		short[i] = bytes.Clone(d.deflate(c.Text))
+	}
+	b.ReportAllocs()
+	before := processorTime(b)
+	for i := 0; b.Loop(); i++ {
+		if text, err := expand(short[i%len(texts)]); err != nil || len(text) != len(texts[i%len(texts)].Text) {
+			b.Fatal(err)
+		}
+	}
+	reportProcessorTime(b, before)
+}
