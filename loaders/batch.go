@@ -33,7 +33,8 @@ type loader[K comparable, V any] struct {
 // answer is what is found for a key. It is there once done is closed.
 type answer[V any] struct {
 	done  chan struct{}
-	value *V // nil when there is none
+	found bool // whether there is a value
+	value V
 	err   error
 }
 
@@ -119,7 +120,10 @@ func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whol
 func (a *answer[V]) wait(ctx context.Context) (*V, error) {
 	select {
 	case <-a.done:
-		return a.value, a.err
+		if a.err != nil || !a.found {
+			return nil, a.err
+		}
+		return &a.value, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -162,10 +166,9 @@ func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
 	defer l.mu.Unlock()
 	for _, key := range keys {
 		a := l.answers[key]
+		a.value, a.found = found[key]
 		if a.err = cmp.Or(err, failed[key]); a.err != nil {
 			delete(l.answers, key)
-		} else if value, ok := found[key]; ok {
-			a.value = &value
 		}
 		close(a.done)
 	}
