@@ -79,7 +79,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}
 	}
-	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, a.authorizer, command.Terminal{
+	a.server = httptest.NewServer(serve.Handler(serve.Store(&command.Session{Client: client, Table: a.session.Table}), a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))

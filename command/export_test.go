@@ -383,6 +383,7 @@ func TestExportInterrupted(t *testing.T) {
 
 // An export and an import that are killed in the middle leave nothing wrong behind: run again, they do all.
 func TestExportAndImportKilled(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
 	from.fill(nasty(rand.New(rand.NewPCG(7, 7)), 400))

@@ -65,9 +65,9 @@ func TestWhatCountingReturns(t *testing.T) {
 		{"the statistics themselves", with("SK", text("S")), ""},
 		{"an id that is none", with("PK", text("COMMENT#c_short")), `record 1: item "COMMENT#c_short" is no comment`},
 		{"no product", with("GSI4PK", nil), "record 1: item COMMENT#c_01000000000000000000000000 has no product in GSI4PK"},
-		{"a rating of another type", with("r", text("5")), "record 1: comment c_01000000000000000000000000 has no language and rating"},
-		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: comment c_01000000000000000000000000 has no language and rating"},
-		{"no language", with("l", nil), "record 1: comment c_01000000000000000000000000 has no language and rating"},
+		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
+		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
+		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
 	} {
 		got := ""
 		if err := dynamo.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
@@ -240,15 +239,11 @@ type leaderboard struct {
 // read reads on in the shards that ran dry. Any of them may hold all that are missing.
 func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
 	batches := make([]merge.Batch[comment.Leader], len(dry))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxCallsAtOnce)
-	for i, shard := range dry {
-		group.Go(recovered(func() (err error) {
-			batches[i], err = b.call(ctx, shard, missing)
-			return err
-		}))
-	}
-	return batches, group.Wait()
+	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
+		batches[i], err = b.call(ctx, dry[i], missing)
+		return err
+	})
+	return batches, err
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {

@@ -22,11 +22,7 @@ type sizes struct {
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
-	lru, err := simplelru.NewLRU[string, moments](memorySize, nil)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // the size is above 0
-	}
-	return &sizes{products: lru}
+	return &sizes{products: newLRU[moments](nil)}
 }
 
 // of is how large the comments of a product are, zero when none was read.

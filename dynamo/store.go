@@ -23,10 +23,12 @@ type Store struct {
 	client client
 	table  string
 	now    func() time.Time
-	memory *memory // of counts that are zero; nil when these are not to be trusted
+	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
 	// flights are the pages that are being read.
 	flights flights
+	// pages are those kept for a moment; nil for none.
+	pages *pages
 	// counted says whether there are statistics at all; nil for yes.
 	counted *firstCount
 }
@@ -41,10 +43,12 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
 // with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
-		known := s.memory.recall(q)
-		known.Size = s.sizes.of(q.Product)
-		return s.answer(ctx, q, known)
+	return s.pages.through(q, func() (comment.Page, error) {
+		return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
+			known := s.memory.recall(q)
+			known.Size = s.sizes.of(q.Product)
+			return s.answer(ctx, q, known)
+		})
 	})
 }
 
@@ -144,5 +148,6 @@ func (s *Store) Ready(ctx context.Context) error {
 // wrote notes that a product was just written to, or may have been: what is remembered or being read of it may be older.
 func (s *Store) wrote(product string) {
 	s.memory.wrote(product)
+	s.pages.changed(product)
 	s.flights.writes.Add(1)
 }

@@ -233,7 +233,7 @@ func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 func serverOver(client *dynamodb.Client, endpoint, table string, workedOff dynamo.WorkedOff) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, WorkedOff: workedOff}
 	return serve.Handler(
-		&command.Session{Client: client, Table: table, Address: endpoint},
+		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}),
 		&auth.Guard{},
 		command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)},
 	)
