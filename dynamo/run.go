@@ -139,6 +139,12 @@ func decodeAll(items []item, product string, sizes *measured) ([]comment.Comment
 // and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
 // depth the stack of a new goroutine has to grow several times, which costs more than anything else of ours on a page that takes one call.
 func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
+	switch number {
+	case 0:
+		return nil
+	case 1:
+		return recovered(func() error { return do(ctx, 0) })()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var once sync.Once
@@ -154,9 +160,7 @@ func together(ctx context.Context, number int, do func(ctx context.Context, i in
 	for i := range number - 1 {
 		group.Go(func() error { one(i); return nil })
 	}
-	if number > 0 {
-		one(number - 1)
-	}
+	one(number - 1)
 	_ = group.Wait() // one keeps the errors
 	return first
 }
