@@ -22,7 +22,7 @@ import (
 // checkText stores a text and reads it back, and holds the form that was chosen against the standard library.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
 	stored := storedText(text)
-	got, err := (&itemReader{item: item{attrText: stored}}).comment()
+	got, err := (&itemReader{item: item{attrText: stored}}).commentText()
 	if err != nil || got != text {
 		t.Fatalf("%.40q of %d bytes reads back as %.40q of %d bytes, %v", text, len(text), got, len(got), err)
 	}
@@ -146,7 +146,7 @@ func TestTextsAtOnce(t *testing.T) {
 				stored[i] = storedText(c.Text)
 			}
 			for i, c := range texts {
-				if text, err := (&itemReader{item: item{attrText: stored[i]}}).comment(); err != nil || text != c.Text {
+				if text, err := (&itemReader{item: item{attrText: stored[i]}}).commentText(); err != nil || text != c.Text {
 					t.Errorf("%q, %v", text, err)
 				}
 			}
