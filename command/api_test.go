@@ -101,7 +101,7 @@ func (a *api) delete(id comment.ID) {
 	_, err := a.session.Client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
 		TableName: aws.String(a.session.Table),
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+			"PK": &types.AttributeValueMemberS{Value: "C#" + string(id)[len(comment.IDPrefix):]},
 			"SK": &types.AttributeValueMemberS{Value: "C"},
 		},
 	})

@@ -33,17 +33,34 @@ func (s *sizes) of(product string) ItemSize {
 	return ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
-// learn takes note of comments of a product that were read.
-func (s *sizes) learn(product string, comments []comment.Comment) {
-	if len(comments) == 0 {
+// measured are the sizes of entries that were read.
+type measured struct {
+	count, sum, squares float64
+}
+
+func (m *measured) add(bytes int) {
+	m.count++
+	m.sum += float64(bytes)
+	m.squares += float64(bytes) * float64(bytes)
+}
+
+// sizes are those of all that a run has read.
+func (r *run) sizes() measured {
+	var all measured
+	for _, read := range r.reads {
+		all.count += read.sizes.count
+		all.sum += read.sizes.sum
+		all.squares += read.sizes.squares
+	}
+	return all
+}
+
+// learn takes note of entries of a product that were read.
+func (s *sizes) learn(product string, read measured) {
+	if read.count == 0 {
 		return
 	}
-	var seen moments
-	for _, c := range comments {
-		bytes := float64(entryBytes(c))
-		seen.mean += bytes / float64(len(comments))
-		seen.square += bytes * bytes / float64(len(comments))
-	}
+	seen := moments{mean: read.sum / read.count, square: read.squares / read.count}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, known := s.products.Get(product); known {
@@ -53,15 +70,12 @@ func (s *sizes) learn(product string, comments []comment.Comment) {
 	s.products.Add(product, seen)
 }
 
-// keyBytes is what the keys of an entry of an index take, and the names of its attributes, beside the product's id and the
-// language, which are in them too.
-const keyBytes = 97
+// keyBytes is what an entry of a list index takes beside what a list is asked for, the product's id and the language: SK,
+// and name, prefix, separators and rating of its partition key.
+const keyBytes = len(attrSK) + len(commentSK) + len(attrAll) + len(productPKPrefix) + len("//5")
 
-// entryBytes is about what an index keeps of a comment, in bytes.
-func entryBytes(c comment.Comment) int {
-	bytes := keyBytes + len(c.ProductID) + 2*len(c.Language) + len(c.Text) + len(c.Author.ID) + len(c.Author.Name)
-	if c.Title != nil {
-		bytes += len(attrTitle) + len(*c.Title)
-	}
-	return bytes
+// entryBytes is about what the index of languages and ratings keeps of a comment, in bytes, by what it was asked for: the
+// other indexes keep a few bytes less.
+func entryBytes(c comment.Comment, listed int) int {
+	return keyBytes + len(c.ProductID) + len(c.Language) + listed
 }

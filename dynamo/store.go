@@ -91,7 +91,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
-	s.sizes.learn(q.Product, taken)
+	s.sizes.learn(q.Product, first.sizes())
 	shown, around := w.cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/resolvers/scalar"
+	"github.com/talkback/talkback/graph/scalar"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -1347,7 +1347,7 @@ type PlanRead {
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
-  "The partition key, such as \"PRODUCT#42/5\"."
+  "The partition key, such as \"P#42/5\"."
   partitionKey: String!
   "The lowest sort key wanted, inclusive; null when there is no lower bound."
   sortKeyFrom: String
@@ -1380,7 +1380,7 @@ type PlanSkip {
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
-  "The partition key, such as \"PRODUCT#42/5\"."
+  "The partition key, such as \"P#42/5\"."
   partitionKey: String!
   "The moment up to which the statistics know all changes."
   asOf: DateTime!
