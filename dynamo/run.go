@@ -134,7 +134,8 @@ func decodeAll(items []item, product string) ([]comment.Comment, error) {
 
 // together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,
 // and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
-// depth the stack of a new goroutine has to grow several times, which costs more than anything else of ours on a page that takes one call.
+// depth the stack of a new goroutine has to grow several times. That costs more than anything else of ours on a page that
+// takes one call.
 func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
