@@ -32,7 +32,7 @@ type Plan struct {
 	Estimated bool
 	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
 	Skipped []Partition
-	// Known is what is known of the product's counts. It decided what is skipped, and nothing else.
+	// Known is what is known of the product, by which cover, limits and what is skipped were chosen.
 	Known Known
 }
 
@@ -59,7 +59,7 @@ func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
 		return plan
 	}
 	c := p.census()
-	plan.Estimated = c.stats != nil
+	plan.Estimated = c.Stats != nil
 	plan.Candidates = c.candidates(p.filter, want)
 	p.read(&plan, plan.Candidates[0].Cover)
 	for i := range plan.Reads {

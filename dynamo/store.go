@@ -43,7 +43,7 @@ func NewStore(client client, table string) *Store {
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
 		known := s.memory.recall(q)
-		known.Size = s.sizes.of(q.Product)
+		known.Sizes = s.sizes.of(q.Product)
 		return s.answer(ctx, q, known)
 	})
 }

@@ -65,7 +65,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Unknowing:
 		return p.plan(ctx, q, dynamo.Known{})
 	case Planned:
-		return p.plan(ctx, q, dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Size: p.size})
+		return p.plan(ctx, q, dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes})
 	}
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
 }
