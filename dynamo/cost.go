@@ -12,7 +12,11 @@ import (
 
 // census is what a planner believes of a product: what is known of it, and what is assumed where nothing is. It has no
 // counts if nobody knows any.
-type census struct{ Known }
+type census struct {
+	Known
+	// before is what the page held when it was last read, nil when nobody knows.
+	before *earlier
+}
 
 // unknownSize is that of the items of a product of which none was read: 200 bytes of keys and short attributes, and a text
 // of some 50 words.
@@ -24,7 +28,7 @@ const residualFactor = 4
 // census is what the planner believes. Counts that know of nothing the filter allows may well be those of a product that
 // is not counted yet.
 func (p planner) census() census {
-	c := census{p.known}
+	c := census{Known: p.known, before: p.before}
 	if !c.Trusted && c.Stats.Counts(p.filter).Total() <= 0 {
 		c.Stats = nil
 	}
@@ -81,13 +85,23 @@ func (c census) price(cover Cover, filter comment.Filter, want int) float64 {
 // limit is how many items the first read of a part looks at, at least one.
 func (c census) limit(part Part, filter comment.Filter, want int) int {
 	if c.Stats == nil {
-		if part.residual() {
-			want *= residualFactor
-		}
-		return min(want, maxLimit)
+		return min(c.blindly(part, want), maxLimit)
 	}
 	items, _ := c.first(part, filter, want)
 	return items
+}
+
+// blindly is how many items the first read of a part looks at without counts: as many as are wanted, unless the page was
+// read before.
+func (c census) blindly(part Part, want int) int {
+	switch {
+	case part.residual():
+		return want * residualFactor
+	case c.before.tells(want):
+		mean, variance := c.before.within(part, float64(c.before.of(part))/float64(want))
+		return max(1, min(int(mean+2*math.Sqrt(variance))+1, want))
+	}
+	return want
 }
 
 // first is how many items a first read of a part best looks at, and what that is expected to cost in read units: those of
@@ -95,14 +109,14 @@ func (c census) limit(part Part, filter comment.Filter, want int) int {
 // deviations, or to read a started unit to its end, since that is paid for.
 func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
 	s, size := c.share(part, filter), c.Sizes.of(part.Partition)
-	mean, deviation := s.need(want)
+	mean, deviation := c.need(part, s, want)
 	most := maxLimit
 	if !part.residual() {
 		most = min(want, maxLimit)
 	}
 	units = math.Inf(1)
 	for _, sure := range [...]float64{0.5, 1, 1.5, 2, 2.5, 3} {
-		needed := int(math.Ceil(mean + sure*deviation))
+		needed := s.looking(mean + sure*deviation)
 		for _, k := range [...]int{needed, size.fitting(needed)} {
 			k = min(max(k, 1), most)
 			short := 0.0
@@ -184,12 +198,29 @@ func (s share) enough(looked int) float64 {
 	return float64(looked) + 0.5
 }
 
+// looking is how many items have to be looked at if so many are needed.
+func (s share) looking(needed float64) int {
+	if s.chosen < s.matches {
+		return int(math.Ceil(needed + 0.5))
+	}
+	return int(math.Ceil(needed - 0.5))
+}
+
 // need is how many items of a part belong to the next want comments of the list, or stand between them: mean and standard
 // deviation. If comments of each kind lie spread evenly, those of the part that are in the list are a binomial sample of
 // these, and those that are not come between them as failures do before a number of successes.
 // https://en.wikipedia.org/wiki/Negative_binomial_distribution
-func (s share) need(want int) (mean, deviation float64) {
+// Of a page that was read before, more is known.
+func (c census) need(part Part, s share, want int) (mean, deviation float64) {
 	n, matches := float64(want), float64(s.matches)
 	in, out := float64(s.chosen)/matches, float64(s.held-s.chosen)/matches
-	return n * (in + out), math.Sqrt(n*in*(1-in) + n*out*(1+out))
+	within, variance := n*in, n*in*(1-in)
+	between, varying := n*out, n*out*(1+out)
+	if c.before.tells(want) {
+		within, variance = c.before.within(part, in)
+		if mean, v, known := c.before.between(part); known {
+			between, varying = mean, v
+		}
+	}
+	return within + between, math.Sqrt(variance + varying)
 }

@@ -79,7 +79,7 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 	if state.queries == 0 {
 		state.limit = read.Limit
 	} else {
-		state.limit = nextLimit(state.limit, state.looked, state.kept, missing)
+		state.limit = r.plan.nextLimit(read, *state, missing)
 	}
 	output, err := r.query(ctx, number)
 	if err != nil {
