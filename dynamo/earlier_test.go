@@ -102,7 +102,7 @@ func TestBetween(t *testing.T) {
 // one that follows a cursor nothing comes.
 func TestPagesMove(t *testing.T) {
 	now := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
-	p := newPages()
+	p := newRecent()
 	p.now = func() time.Time { return now }
 	comments := commenttest.Many(commenttest.Rand(t), "42", 2000)
 	slices.SortFunc(comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
@@ -141,7 +141,7 @@ func TestPagesMove(t *testing.T) {
 
 // Pages have the same key if they are the same; lists of one partition have none.
 func TestPageKeys(t *testing.T) {
-	p := newPages()
+	p := newRecent()
 	pages, keys := map[string]bool{}, map[uint64]bool{}
 	for _, row := range planRows {
 		w := windowOf(row.query)
@@ -170,7 +170,7 @@ func TestPageKeys(t *testing.T) {
 // BenchmarkPageAgain finds and plans a page that was read before.
 func BenchmarkPageAgain(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	p := newPages()
+	p := newRecent()
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
 	w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	key := p.key(filter, "42", w, 21)

@@ -25,7 +25,7 @@ type Store struct {
 	now    func() time.Time
 	memory *memory // of counts that are zero; nil when these are not to be trusted
 	sizes  *sizes
-	pages  *pages
+	recent *recent
 	// flights are the pages that are being read.
 	flights flights
 	// counted says whether there are statistics at all; nil for yes.
@@ -34,7 +34,7 @@ type Store struct {
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), pages: newPages()}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -85,14 +85,14 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
 	w := windowOf(q)
 	want := w.want(q.Slice.Size)
-	key := s.pages.key(q.Filter, q.Product, w, want)
-	p.before = s.pages.of(key)
+	key := s.recent.key(q.Filter, q.Product, w, want)
+	p.before = s.recent.of(key)
 	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, want))
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
 	s.sizes.learn(q.Product, taken)
-	s.pages.learn(key, first, taken)
+	s.recent.learn(key, first, taken)
 	p.before = nil
 	shown, around := w.cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around)

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// pages remembers what pages held that were read lately. It is safe for use by many goroutines.
-type pages struct {
+// recent remembers what pages held that were read lately. It is safe for use by many goroutines.
+type recent struct {
 	seed maphash.Seed
 	now  func() time.Time
 
@@ -38,17 +38,17 @@ const (
 	assumedElapsed = time.Minute
 )
 
-func newPages() *pages {
+func newRecent() *recent {
 	lru, err := simplelru.NewLRU[uint64, recentPage](memorySize, nil)
 	if err != nil {
 		panic("dynamo: " + err.Error()) // the size is above 0
 	}
-	return &pages{seed: maphash.MakeSeed(), now: time.Now, read: lru}
+	return &recent{seed: maphash.MakeSeed(), now: time.Now, read: lru}
 }
 
 // key tells pages apart, but for one in billions, which is then planned by what another held. It is 0 for lists that are
 // one partition, whose reads need no limits but what is wanted.
-func (p *pages) key(filter comment.Filter, product string, w window, want int) uint64 {
+func (p *recent) key(filter comment.Filter, product string, w window, want int) uint64 {
 	if len(filter.Languages)+len(filter.Ratings) < 2 {
 		return 0
 	}
@@ -69,7 +69,7 @@ func (p *pages) key(filter comment.Filter, product string, w window, want int) u
 }
 
 // of is what a page held when it was last read, nil if that is not known.
-func (p *pages) of(key uint64) *earlier {
+func (p *recent) of(key uint64) *earlier {
 	if key == 0 {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (r recentPage) moved(now time.Time) float64 {
 }
 
 // learn takes note of what was taken for a page by a run.
-func (p *pages) learn(key uint64, r *run, taken []comment.Comment) {
+func (p *recent) learn(key uint64, r *run, taken []comment.Comment) {
 	if key == 0 || len(taken) == 0 {
 		return
 	}
