@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
 # Debian the latter are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test torture lint vuln bench bench-plans clean
+.PHONY: run build lambda generate explorer provision-engine provision test check-explorer torture lint vuln bench bench-plans clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -38,10 +38,14 @@ provision: provision-engine
 	@internal/provision/clients.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
-# that cannot be run fails.
-test: provision lint
-	web/explorer/check.sh
+# that cannot be run fails. What is fetched from the net and what is compiled need not wait for each other.
+test:
+	@$(MAKE) --no-print-directory -j3 provision lint check-explorer
 	@internal/provision/test.sh
+
+# Whether the explorer's bundle is what web/explorer makes.
+check-explorer:
+	web/explorer/check.sh
 
 # What is random, for much longer: thousands of seeds of the simulated stream, hundreds of killed processes.
 torture: provision

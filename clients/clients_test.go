@@ -148,7 +148,7 @@ func serve(t *testing.T, endpoint, product string) string {
 		t.Fatal(err)
 	}
 	service := command.Serve{OperationTimeout: patience}
-	server := httptest.NewServer(service.Handler(session, &auth.Guard{}, command.Terminal{
+	server := httptest.NewServer(service.Handler(service.Store(session), &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))

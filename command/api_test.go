@@ -79,7 +79,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}
 	}
-	a.server = httptest.NewServer(serve.Handler(&command.Session{Client: client, Table: a.session.Table}, a.authorizer, command.Terminal{
+	a.server = httptest.NewServer(serve.Handler(serve.Store(&command.Session{Client: client, Table: a.session.Table}), a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))
@@ -101,7 +101,7 @@ func (a *api) delete(id comment.ID) {
 	_, err := a.session.Client.DeleteItem(context.Background(), &dynamodb.DeleteItemInput{
 		TableName: aws.String(a.session.Table),
 		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(id)},
+			"PK": &types.AttributeValueMemberS{Value: "C#" + string(id)[len(comment.IDPrefix):]},
 			"SK": &types.AttributeValueMemberS{Value: "C"},
 		},
 	})

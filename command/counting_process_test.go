@@ -33,6 +33,7 @@ func serveTable(t *testing.T, a *api, arguments ...string) *server {
 // Without anyone who counts, what shows counts is refused for the time being, and nothing else is. A server that may count
 // does so by itself, tells of it, and leaves its lease to others when it ends.
 func TestServerCountsWhatNobodyCounted(t *testing.T) {
+	t.Parallel()
 	a, _ := uncounted(t)
 	idle := serveTable(t, a, "--no-count")
 	answer := idle.ask(askedTotal)

@@ -22,6 +22,9 @@ type Explain struct {
 	CreatedBefore *time.Time `help:"Only comments written before this moment." placeholder:"TIME"`
 	OldestFirst   bool       `help:"The earliest comment first, in place of the latest."`
 	First         int        `help:"How many comments the page has, 0 to ${max_page} (default: ${default})." default:"20" placeholder:"N"`
+	FromEnd       bool       `help:"The last comments of the list, or those just before the one of --before, in place of the first."`
+	After         string     `help:"Only what stands after this comment in the list, as a next page does." placeholder:"ID"`
+	Before        string     `help:"Only what stands before this comment in the list." placeholder:"ID"`
 }
 
 // Run reads the page, as a server would that knows the product, and prints what it could have read, what it did read, and
@@ -53,27 +56,50 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 const explainedAge = 5 * time.Second
 
 func (c *Explain) query() (comment.Query, error) {
-	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First}}
+	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd}}
 	if c.OldestFirst {
 		q.Order = comment.OldestFirst
 	}
 	if err := comment.CheckProductID(c.Product); err != nil {
 		return q, fmt.Errorf("--product: %w", err)
 	}
-	if c.First < 0 || c.First > comment.MaxPageSize {
-		return q, fmt.Errorf("--first %d: a page has 0 to %d comments", c.First, comment.MaxPageSize)
+	var err error
+	if q.Slice.After, err = placeOf("--after", c.After); err != nil {
+		return q, err
 	}
+	if q.Slice.Before, err = placeOf("--before", c.Before); err != nil {
+		return q, err
+	}
+	if err := q.Slice.Check(q.Order); err != nil {
+		return q, err
+	}
+	q.Filter, err = c.filter()
+	return q, err
+}
+
+// placeOf is where a comment stands in every list, nil for no comment.
+func placeOf(flag, id string) (*comment.Position, error) {
+	if id == "" {
+		return nil, nil
+	}
+	parsed, err := comment.ParseID(id)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	position := parsed.Position()
+	return &position, nil
+}
+
+func (c *Explain) filter() (comment.Filter, error) {
 	filter := comment.Filter{Ratings: c.Ratings, CreatedAfter: c.CreatedAfter, CreatedBefore: c.CreatedBefore}
 	for _, tag := range c.Languages {
 		language, err := comment.ParseLanguage(tag)
 		if err != nil {
-			return q, fmt.Errorf("--languages: %w", err)
+			return filter, fmt.Errorf("--languages: %w", err)
 		}
 		filter.Languages = append(filter.Languages, language)
 	}
-	var err error
-	q.Filter, err = filter.Normalize()
-	return q, err
+	return filter.Normalize()
 }
 
 // explained is a plan as tables.

@@ -22,7 +22,8 @@ var howLong = regexp.MustCompile(`milliseconds: [\d.]+`)
 func TestExplain(t *testing.T) {
 	e := newExporter(t, dynamotest.Dynoxide(t)) // DynamoDB Local bills a read that finds nothing, as AWS does
 	r := rand.New(rand.NewPCG(7, 7))
-	e.fill(commenttest.Many(r, "globe", 400))
+	globe := commenttest.Many(r, "globe", 400)
+	e.fill(globe)
 	e.must("rebuild")
 	e.fill(commenttest.Many(r, "plate", 3))
 	var out bytes.Buffer
@@ -34,6 +35,8 @@ func TestExplain(t *testing.T) {
 		{"--product", "globe", "--ratings", "1,4", "--languages", "en,de", "--oldest-first"},
 		{"--product", "globe", "--languages", "ar", "--created-after", "2020-02-28T23:59:50Z", "--created-before", "2020-02-29T00:30:00Z"},
 		{"--product", "plate", "--ratings", "1,4", "--languages", "en,de"},
+		{"--product", "globe", "--after", string(globe[7].ID), "--first", "3"},
+		{"--product", "globe", "--ratings", "5", "--before", string(globe[7].ID), "--from-end"},
 		{"--product", "nobody's"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))
@@ -54,7 +57,12 @@ func TestExplainOfWhatCannotBe(t *testing.T) {
 		{[]string{"--product", "c_x"}, "talkback: --product: a product id cannot start with \"c_\", which starts the ids of comments\n"},
 		{[]string{"--product", "globe", "--ratings", "6"}, "talkback: a rating is 1 to 5 stars, not 6\n"},
 		{[]string{"--product", "globe", "--languages", "klingonese"}, "talkback: --languages: \"klingonese\" is not a language: give a BCP 47 tag such as \"en\", \"pt-BR\" or \"zh-Hant\"\n"},
-		{[]string{"--product", "globe", "--first", "101"}, "talkback: --first 101: a page has 0 to 100 comments\n"},
+		{[]string{"--product", "globe", "--first", "101"}, "talkback: a page has 0 to 100 comments, not 101\n"},
+		{[]string{"--product", "globe", "--after", "42"}, "talkback: --after: \"42\" is not the id of a comment: these start with \"c_\"\n"},
+		{
+			[]string{"--product", "globe", "--after", "c_01000000000000000000000000", "--before", "c_02000000000000000000000000"},
+			"talkback: the cursor in before must stand behind the one in after; swap them, or give one of them alone\n",
+		},
 	} {
 		status, said := e.run(t.Context(), "explain", row.arguments...)
 		if diff := cmp.Diff(row.want, said); status != 1 || diff != "" {

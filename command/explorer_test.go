@@ -12,6 +12,7 @@ import (
 // The explorer's examples, clicked in a real browser on the real server with its sample data: each answers without an
 // error and shows what it promises.
 func TestExamplesOfTheExplorer(t *testing.T) {
+	t.Parallel()
 	browser := browsertest.Open(t)
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data")
 	for title, shows := range map[string]string{

@@ -22,6 +22,7 @@ import (
 // Whichever call of an export and of an import meets whichever fault, the file and the table hold every comment once, as
 // it is.
 func TestExportAndImportThroughEveryFault(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	r := rand.New(rand.NewPCG(1, 11))
 	comments := make([]comment.Comment, 40)

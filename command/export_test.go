@@ -103,12 +103,14 @@ func (e *exporter) items() map[string]map[string]string {
 					flat[name] = "S " + v.Value
 				case *types.AttributeValueMemberN:
 					flat[name] = "N " + v.Value
+				case *types.AttributeValueMemberB:
+					flat[name] = fmt.Sprintf("B %x", v.Value)
 				default:
 					flat[name] = fmt.Sprintf("%T", v)
 				}
 			}
 			delete(flat, "m")
-			if strings.HasPrefix(flat["PK"], "S COMMENT#") {
+			if strings.HasPrefix(flat["PK"], "S C#") {
 				out[flat["PK"]] = flat
 			}
 		}
@@ -147,7 +149,13 @@ func TestExportAndImport(t *testing.T) {
 		comments := nasty(commenttest.Rand(t), 700)
 		comments = append(comments, commenttest.Large(rand.New(rand.NewPCG(1, 1)), "large", comment.MaxTextBytes))
 		comments[700].Text = strings.Repeat("\x01", comment.MaxTextBytes) // six bytes each, as JSON
+		for i := range 50 {
+			comments[i].Text = strings.Repeat(comments[i].Text+" It boils fast, and it is quiet. ", 3+i%7)
+		}
 		from.fill(comments)
+		if plain, compressed := formsOf(from.items()); plain < 300 || compressed < 40 {
+			t.Errorf("%d texts are stored as they are, %d compressed: this proves little", plain, compressed)
+		}
 		edit(t, from, comments[0])
 		file := filepath.Join(t.TempDir(), "all.jsonl")
 		if said := from.must("export", file); !strings.HasPrefix(said, "701 comments written to "+file) || strings.Count(said, "\n") != 1 {
@@ -169,6 +177,18 @@ func TestExportAndImport(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// formsOf is how many texts are stored as they are, and how many compressed.
+func formsOf(items map[string]map[string]string) (plain, compressed int) {
+	for _, it := range items {
+		if strings.HasPrefix(it["t"], "B ") {
+			compressed++
+		} else {
+			plain++
+		}
+	}
+	return plain, compressed
 }
 
 // edit makes a comment one that was edited here.
@@ -383,6 +403,7 @@ func TestExportInterrupted(t *testing.T) {
 
 // An export and an import that are killed in the middle leave nothing wrong behind: run again, they do all.
 func TestExportAndImportKilled(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
 	from.fill(nasty(rand.New(rand.NewPCG(7, 7)), 400))

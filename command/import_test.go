@@ -152,6 +152,7 @@ func TestImportWithoutRejects(t *testing.T) {
 
 // An interrupted import ends at once, whether it is writing or waits for input that never comes, and the next one goes on.
 func TestImportInterrupted(t *testing.T) {
+	t.Parallel()
 	for name, rows := range map[string]int{"writing": 9000, "waiting for the rest of a chunk": 1500} {
 		t.Run(name, func(t *testing.T) {
 			i := newImporter(t, startEngine(t))

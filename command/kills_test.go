@@ -159,7 +159,7 @@ func (m *massacre) write(added, deleted int) {
 	for _, c := range there[:deleted] {
 		m.bulk.Delete(c.ID)
 		requests = append(requests, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + string(c.ID)}, "SK": &types.AttributeValueMemberS{Value: "C"},
+			"PK": &types.AttributeValueMemberS{Value: "C#" + c.ID.Position().String()}, "SK": &types.AttributeValueMemberS{Value: "C"},
 		}}})
 	}
 	for batch := range slices.Chunk(requests, 25) {
@@ -207,7 +207,7 @@ func (m *massacre) seen() string {
 	var keys []map[string]types.AttributeValue
 	for _, product := range shelf {
 		keys = append(keys, map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "PRODUCT#" + product}, "SK": &types.AttributeValueMemberS{Value: "S"},
+			"PK": &types.AttributeValueMemberS{Value: "P#" + product}, "SK": &types.AttributeValueMemberS{Value: "S"},
 		})
 	}
 	output, err := m.session.Client.BatchGetItem(context.Background(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{

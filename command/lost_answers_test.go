@@ -248,7 +248,7 @@ func checkImported(t *testing.T, a *api, comments []comment.Comment) {
 	want := make([]kept, len(comments))
 	for i, c := range comments {
 		want[i] = kept{
-			id: "COMMENT#" + string(c.ID), product: c.ProductID, language: string(c.Language), rating: strconv.Itoa(c.Rating),
+			id: "C#" + c.ID.Position().String(), product: c.ProductID, language: string(c.Language), rating: strconv.Itoa(c.Rating),
 			text: c.Text, author: c.Author.ID, authorName: c.Author.Name, version: strconv.Itoa(c.Version), edited: c.UpdatedAt != nil,
 		}
 		if c.Title != nil {

@@ -22,6 +22,9 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
+// Tests whose work is done by processes of their own, or that wait for faults, run side by side: a good half of their time is
+// waiting.
+
 // patience bounds every wait for a condition in these tests. It is reached only by a failure.
 const patience = 2 * time.Minute
 
@@ -181,6 +184,7 @@ func eventually(t testing.TB, what string, condition func() bool) {
 
 // Sample data comes once, stays, and is there on the next start. However the server ends, its engine ends too.
 func TestServerLife(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
 	const latest = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
 	var first string

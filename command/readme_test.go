@@ -36,6 +36,7 @@ func blocks(t *testing.T, language string) []string {
 // What the README tells a newcomer to do works as it says: `make run`, its other commands beside that, its query with
 // its answer, and Ctrl-C.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	run := exec.Command("make", "run")
 	run.Dir = ".."
@@ -67,8 +68,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// waitForTotal waits until the product of the README's query is counted as its answer says. It asks otherwise than that
-// query does, whose plan is to be that of the first one ever.
+// waitForTotal waits until the product of the README's query is counted as its answer says. Once the server
+// has shown its counts, it plans by them.
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]

@@ -235,7 +235,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 		a := newAPI(t, endpoint)
 		var comments []comment.Comment
 		for range 40 {
-			comments = append(comments, commenttest.Large(r, "book", 80<<10))
+			comments = append(comments, commenttest.Large(r, "book", 100<<10))
 		}
 		a.load(comments...)
 		model := commenttest.NewModel(comments...)
@@ -247,7 +247,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 		}
 		p := a.page(list{product: "book", order: comment.NewestFirst, size: 30}.variables(false, nil))
 		if p.Plan.Waves < 3 || p.Plan.Queries != p.Plan.Waves {
-			t.Errorf("30 comments of 80 KB took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
+			t.Errorf("30 comments of 80 KB as stored took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
 		}
 		var data struct {
 			Product struct {
@@ -259,7 +259,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 		}
 		a.mustAsk(`{ product(id: "book") { comments(first: 0, filter: {createdAfter: "2000-01-01T00:00:00Z"}) { totalCount plan { queries waves } } } }`, nil, &data)
 		if got := data.Product.Comments; got.TotalCount != len(comments) || got.Plan.Waves < 4 || got.Plan.Queries != got.Plan.Waves+1 {
-			t.Errorf("%+v; want 40 comments of 80 KB counted in calls of 1 MB each", got)
+			t.Errorf("%+v; want 40 comments of 80 KB as stored counted in calls of 1 MB each", got)
 		}
 	})
 }

@@ -39,6 +39,7 @@ type Serve struct {
 	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
 	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
 	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"TIME" default:"5s"`
+	PageAge          time.Duration `help:"Keep first pages for so long, to spare the table when all look at one product; 0 keeps none (default: ${default})." placeholder:"TIME" default:"0s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
 	NoCount          bool          `help:"Do not count comments here, for other processes do: talkback stream, another server, or a function of AWS Lambda."`
 	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
@@ -89,10 +90,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 			return err
 		}
 	}
+	store := c.Store(session)
+	counting.consumer.Handler = store.Noticing(counting.consumer.Handler)
 	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error {
 		serve := func(ctx context.Context) error {
-			return c.serve(ctx, c.server(c.Handler(session, authorizer, term), certificates), listener, term)
+			return c.serve(ctx, c.server(c.Handler(store, authorizer, term), certificates), listener, term)
 		}
 		if c.NoCount {
 			return serve(ctx)
@@ -154,8 +157,8 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 	return group.Wait()
 }
 
-// Handler wires everything that answers requests. The authorizer says who may write.
-func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term Terminal) http.Handler {
+// Store makes what reads and writes the table.
+func (c *Serve) Store(session *Session) *dynamo.Store {
 	client := session.Client
 	if c.HedgeReads {
 		client = dynamo.Hedged(client)
@@ -165,6 +168,12 @@ func (c *Serve) Handler(session *Session, authorizer authoring.Authorizer, term 
 	if c.WorkedOff != nil {
 		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
 	}
+	store.KeepPages(c.PageAge)
+	return store
+}
+
+// Handler wires everything that answers requests. The authorizer says who may write.
+func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{
 			Resolvers: &resolvers.Resolver{

@@ -41,7 +41,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out))+showEntries(stored.Entries))
+	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
 	return err
 }
 
@@ -102,6 +102,14 @@ func showText(text string, width int) string {
 		}
 	}
 	return out.String()
+}
+
+// showStored tells how a text is stored that nobody could read in the table itself; nothing of one that is stored as it is.
+func showStored(stored dynamo.Stored) string {
+	if stored.CompressedText == 0 {
+		return ""
+	}
+	return english.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", stored.CompressedText, len(stored.Comment.Text))
 }
 
 // showEntries is where the table and its indexes keep a comment, and what reading it there costs.

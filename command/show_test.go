@@ -26,11 +26,14 @@ func TestShow(t *testing.T) {
 		bare := comment.Comment{
 			ID: comment.IDOf(written.Next()), ProductID: "cup", Rating: 1, Language: "und", Version: 1, Author: comment.Author{ID: "7", Name: "Ada"},
 		}
+		long := bare
+		long.ID = comment.IDOf(written.Next().Next())
+		long.Text = "Keeps the coffee warm, and keeps the tea warm. It keeps the milk warm, too, which I did not want: I keep that in the fridge."
 		e := newExporter(t, endpoint)
-		e.fill([]comment.Comment{full, bare})
+		e.fill([]comment.Comment{full, bare, long})
 		var out bytes.Buffer
 		e.out = &out
-		for _, c := range []comment.Comment{full, bare} {
+		for _, c := range []comment.Comment{full, bare, long} {
 			if said := e.must("show", string(c.ID)); said != "" {
 				t.Errorf("it said %s", said)
 			}

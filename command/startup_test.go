@@ -121,7 +121,7 @@ func otherTable(t *testing.T, endpoint string) string {
 	t.Helper()
 	input := dynamo.Definition(dynamotest.TableName(t))
 	input.GlobalSecondaryIndexes = input.GlobalSecondaryIndexes[:2]
-	input.AttributeDefinitions = input.AttributeDefinitions[:5]
+	input.AttributeDefinitions = input.AttributeDefinitions[:4]
 	input.StreamSpecification = nil
 	if _, err := dynamo.NewLocalClient(endpoint).CreateTable(t.Context(), input); err != nil {
 		t.Fatal(err)

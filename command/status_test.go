@@ -45,7 +45,7 @@ func TestStatusInFull(t *testing.T) {
 			{Shard: "shardId-1", Ended: true, Checkpoint: "42", CaughtUp: noon},
 			{Shard: "shardId-3"},
 		},
-		asides:  []stream.Aside{{Key: "PK=COMMENT#c_\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
+		asides:  []stream.Aside{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
 		rebuild: dynamo.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
 	}
 	var out strings.Builder
@@ -61,7 +61,7 @@ shardId-2  host/B           2h0m0s   4711           1
 shardId-3  nobody           unknown  its beginning  0
 
 Set aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:
-  2026-05-01T11:59:00Z  PK=COMMENT#c_\u001b[2J SK=C: error of kind 0
+  2026-05-01T11:59:00Z  PK=C#\u001b[2J SK=C: error of kind 0
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)

@@ -106,7 +106,7 @@ func CheckProductID(id string) error {
 		return err
 	}
 	if hasIDPrefix(id) {
-		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", idPrefix)
+		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", IDPrefix)
 	}
 	for _, r := range id {
 		if unicode.IsControl(r) {

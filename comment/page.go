@@ -60,6 +60,24 @@ type Slice struct {
 	Before *Position
 }
 
+// Check refuses, as BadInput, sizes that no page has, and cursors between which nothing can stand.
+func (s Slice) Check(order Order) error {
+	if s.Size < 0 || s.Size > MaxPageSize {
+		return Errorf(BadInput, "a page has 0 to %d comments, not %d", MaxPageSize, s.Size)
+	}
+	if s.After == nil || s.Before == nil {
+		return nil
+	}
+	ahead := s.Before.Compare(*s.After)
+	if order == NewestFirst {
+		ahead = -ahead
+	}
+	if ahead <= 0 {
+		return Errorf(BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
+	}
+	return nil
+}
+
 // Page is a part of a list of comments.
 type Page struct {
 	// Comments are in the order of the list.
@@ -102,10 +120,17 @@ type QueryPlan struct {
 	ReadUnits float64
 	// Duration is how long the reads took, from the first call to the last answer.
 	Duration time.Duration
+	// Kept is for how long the page had been kept when it was asked for, 0 when it was read for this answer.
+	Kept time.Duration
 }
 
 // Milliseconds is the duration in milliseconds.
-func (p QueryPlan) Milliseconds() float64 { return float64(p.Duration) / float64(time.Millisecond) }
+func (p QueryPlan) Milliseconds() float64 { return milliseconds(p.Duration) }
+
+// Age is how long ago the page was read, in milliseconds, 0 when it was read for this answer.
+func (p QueryPlan) Age() float64 { return milliseconds(p.Kept) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // PlanCandidate is a way in which a page could be read.
 type PlanCandidate struct {

@@ -131,30 +131,31 @@ func (p Position) Previous() Position {
 	}
 }
 
-// ID is the id of a comment: "c_" and the text of its position.
+// ID is the id of a comment: IDPrefix and the text of its position.
 type ID string
 
-const idPrefix = "c_"
+// IDPrefix begins the id of every comment, and that of nothing else.
+const IDPrefix = "c_"
 
 // IDOf is the id of the comment at p.
 func IDOf(p Position) ID {
 	text := p.text()
-	return ID(idPrefix + string(text[:]))
+	return ID(IDPrefix + string(text[:]))
 }
 
 // IsID tells the id of a comment from that of a product. It does not say that such a comment exists, nor that the id is
 // well-formed.
 func IsID(id string) bool { return hasIDPrefix(id) }
 
-func hasIDPrefix(id string) bool { return strings.HasPrefix(id, idPrefix) }
+func hasIDPrefix(id string) bool { return strings.HasPrefix(id, IDPrefix) }
 
 // ParseID returns a BadInput error unless text is the id of a comment.
 func ParseID(text string) (ID, error) {
 	if !hasIDPrefix(text) {
-		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, idPrefix)
+		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, IDPrefix)
 	}
-	if _, err := ParsePosition(text[len(idPrefix):]); err != nil {
-		return "", Errorf(BadInput, "%.40q is not the id of a comment: after %q comes a ULID, 26 characters 0-9 A-Z without I, L, O, U", text, idPrefix)
+	if _, err := ParsePosition(text[len(IDPrefix):]); err != nil {
+		return "", Errorf(BadInput, "%.40q is not the id of a comment: after %q comes a ULID, 26 characters 0-9 A-Z without I, L, O, U", text, IDPrefix)
 	}
 	return ID(text), nil
 }
@@ -162,7 +163,7 @@ func ParseID(text string) (ID, error) {
 // Position is the place of the comment in every list. The id must be well-formed, as ParseID and IDOf return it; of any
 // other the answer is the zero Position.
 func (id ID) Position() Position {
-	p, err := ParsePosition(strings.TrimPrefix(string(id), idPrefix))
+	p, err := ParsePosition(strings.TrimPrefix(string(id), IDPrefix))
 	if err != nil {
 		return Position{}
 	}

@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/talkback/talkback/comment"
 )
 
@@ -12,12 +10,7 @@ import (
 // others and fails the count, which is never short without saying so.
 func tallied(ctx context.Context, client querier, table string, plan Plan) (comment.Counted, *run) {
 	r := newRun(client, table, plan)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxCallsAtOnce)
-	for number := range plan.Reads {
-		group.Go(recovered(func() error { return r.countAll(ctx, number) }))
-	}
-	counted := comment.Counted{Err: group.Wait()}
+	counted := comment.Counted{Err: together(ctx, len(plan.Reads), r.countAll)}
 	for i, read := range plan.Reads {
 		r.waves = max(r.waves, r.reads[i].queries)
 		counted.Total += r.reads[i].kept

@@ -92,11 +92,9 @@ func standingOf(record stream.Record) (product string, s standing, concerns bool
 		return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
 	}
 	if record.New != nil {
-		cell := comment.Cell{Language: comment.Language(r.text(attrLanguage)), Rating: int(r.number(attrRating))}
-		if r.missing != "" || cell.Language == "" || comment.CheckRating(cell.Rating) != nil {
-			return "", s, false, fmt.Errorf("record %s: comment %s has no language and rating", record.Position, s.id)
+		if s.cell, err = cellOf(image); err != nil {
+			return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
 		}
-		s.cell = &cell
 	}
 	return product, s, true, nil
 }

@@ -61,9 +61,9 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 // entry adds what an item's entry in the index costs when it comes, goes or moves.
 func (b *bill) entry(key, it item) {
 	before, after := b.entries[keyOf(key)], ""
-	if it[attrSort] != nil {
+	if it[attrPlace] != nil {
 		r := itemReader{item: it}
-		after = r.text(attrSort)
+		after = r.text(attrPlace)
 	}
 	if before == after {
 		return

@@ -47,7 +47,7 @@ func TestWhatCountingReturns(t *testing.T) {
 	table := newTable(t, direct)
 	good := image(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
 	with := func(attr string, value types.AttributeValue) map[string]types.AttributeValue {
-		changed := map[string]types.AttributeValue{"tx": &types.AttributeValueMemberS{Value: "private words"}}
+		changed := map[string]types.AttributeValue{"t": &types.AttributeValueMemberS{Value: "private words"}}
 		for name, was := range good {
 			changed[name] = was
 		}
@@ -63,11 +63,11 @@ func TestWhatCountingReturns(t *testing.T) {
 		want  string
 	}{
 		{"the statistics themselves", with("SK", text("S")), ""},
-		{"an id that is none", with("PK", text("COMMENT#c_short")), `record 1: item "COMMENT#c_short" is no comment`},
-		{"no product", with("GSI4PK", nil), "record 1: item COMMENT#c_01000000000000000000000000 has no product in GSI4PK"},
-		{"a rating of another type", with("r", text("5")), "record 1: comment c_01000000000000000000000000 has no language and rating"},
-		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: comment c_01000000000000000000000000 has no language and rating"},
-		{"no language", with("l", nil), "record 1: comment c_01000000000000000000000000 has no language and rating"},
+		{"an id that is none", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
+		{"no product", with("A", nil), "record 1: item C#01000000000000000000000000 has no product in A"},
+		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
+		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
+		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
 	} {
 		got := ""
 		if err := dynamo.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {

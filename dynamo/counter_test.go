@@ -23,7 +23,7 @@ import (
 func image(c comment.Comment) map[string]types.AttributeValue {
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 	return map[string]types.AttributeValue{
-		"PK": text("COMMENT#" + string(c.ID)), "SK": text("C"), "GSI4PK": text("PRODUCT#" + c.ProductID),
+		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
 		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
 	}
 }

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -106,15 +105,18 @@ func TestPagesMove(t *testing.T) {
 	p.now = func() time.Time { return now }
 	comments := commenttest.Many(commenttest.Rand(t), "42", 2000)
 	slices.SortFunc(comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
+	first := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}
+	second, other := first, first
+	second.Slice.After, other.Product = moment(9), "43"
 	newest := &run{plan: Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
 	further := &run{plan: Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
 			now = now.Add(time.Hour)
-			p.learn(1, newest, comments[1000-i*come:][:21])
+			p.learn(first, newest, comments[1000-i*come:][:21])
 		}
 		now = now.Add(time.Hour)
-		return p.of(1).moved
+		return p.of(first).moved
 	}
 	if quiet := visit(0); quiet > 0.1 {
 		t.Errorf("no comment came in 20 hours, and %.1f are expected in the next", quiet)
@@ -122,48 +124,44 @@ func TestPagesMove(t *testing.T) {
 	if busy := visit(5); busy < 5 || busy > 8 {
 		t.Errorf("5 comments came each hour, and %.1f are expected in the next", busy)
 	}
-	if !p.of(1).tells(21) {
+	if !p.of(first).tells(21) {
 		t.Error("a page of which a quarter is new tells nothing")
 	}
 	now = now.Add(3 * time.Hour)
-	if p.of(1).tells(21) {
+	if p.of(first).tells(21) {
 		t.Error("a page of which nothing should be left tells how it was")
 	}
-	p.learn(2, further, comments[:21])
+	p.learn(second, further, comments[:21])
 	now = now.Add(3 * time.Hour)
-	if moved := p.of(2).moved; moved != 0 {
+	if moved := p.of(second).moved; moved != 0 {
 		t.Errorf("%.1f comments came behind a cursor", moved)
 	}
-	if p.of(3) != nil {
+	if p.of(other) != nil {
 		t.Error("a page that nobody read is known")
 	}
 }
 
-// Pages have the same key if they are the same; lists of one partition have none.
-func TestPageKeys(t *testing.T) {
+// Lists of one partition are not remembered, and what a page held does not depend on what is counted beside it.
+func TestWhatIsRemembered(t *testing.T) {
 	p := newRecent()
-	pages, keys := map[string]bool{}, map[uint64]bool{}
-	for _, row := range planRows {
-		w := windowOf(row.query)
-		for _, filter := range []comment.Filter{{Ratings: []int{1, 4}}, {Languages: languages("de", "en")}, {Languages: languages("de"), Ratings: []int{4}}} {
-			for _, product := range []string{"42", "43"} {
-				for _, want := range []int{21, 300} {
-					key := p.key(filter, product, w, want)
-					pages[fmt.Sprint(w.low, w.high, w.descending, filter, product, want)], keys[key] = true, true
-					if key == 0 || key != p.key(filter, product, w, want) {
-						t.Errorf("%s: key %d", row.why, key)
-					}
-				}
-			}
+	took := &run{plan: Plan{Want: 21}}
+	comments := commenttest.Many(commenttest.Rand(t), "42", 21)
+	for _, row := range []struct {
+		filter comment.Filter
+		want   bool
+	}{
+		{comment.Filter{}, false}, {comment.Filter{Ratings: []int{5}}, false}, {comment.Filter{Languages: languages("de")}, false},
+		{comment.Filter{Ratings: []int{1, 4}}, true}, {comment.Filter{Languages: languages("de"), Ratings: []int{4}}, true},
+	} {
+		q := comment.Query{Product: "42", Filter: row.filter, Slice: comment.Slice{Size: 20}}
+		p.learn(q, took, comments)
+		further := q
+		further.Slice.After = moment(9)
+		counting := q
+		counting.Count = comment.CountTotal
+		if (p.of(counting) != nil) != row.want || p.of(further) != nil {
+			t.Errorf("%v: remembered is %v, and %v of a page that was not read", row.filter, p.of(counting), p.of(further))
 		}
-		for _, filter := range []comment.Filter{{}, {Ratings: []int{5}}, {Languages: languages("de")}} {
-			if key := p.key(filter, "42", w, 21); key != 0 {
-				t.Errorf("%s, %v: key %d", row.why, filter, key)
-			}
-		}
-	}
-	if len(keys) != len(pages) {
-		t.Errorf("%d keys of %d pages", len(keys), len(pages))
 	}
 }
 
@@ -173,12 +171,12 @@ func BenchmarkPageAgain(b *testing.B) {
 	p := newRecent()
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
 	w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
-	key := p.key(filter, "42", w, 21)
-	p.learn(key, &run{plan: Plan{Want: 21}}, commenttest.Many(r, "42", 21))
+	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
+	p.learn(q, &run{plan: Plan{Want: 21}}, commenttest.Many(r, "42", 21))
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {
-		known := planner{product: "42", filter: filter, known: Known{Stats: stats}, before: p.of(p.key(filter, "42", w, 21))}
+		known := planner{product: "42", filter: filter, known: Known{Stats: stats}, before: p.of(q)}
 		known.take(w, comment.ReadPage, 21)
 	}
 }

@@ -194,6 +194,6 @@ func (s *Scanner) query(ctx context.Context, product string, start item) ([]comm
 	if err != nil {
 		return nil, nil, wrap(err, "Query %s %s", All, key)
 	}
-	comments, err := decodeAll(output.Items, product)
+	comments, err := decodeAll(output.Items, product, &measured{})
 	return comments, output.LastEvaluatedKey, err
 }

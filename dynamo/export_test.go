@@ -76,7 +76,7 @@ func TestScanner(t *testing.T) {
 		comments := manyNasty(1, 300)
 		r := rand.New(rand.NewPCG(2, 9))
 		for range 26 { // more than one answer holds, of each segment
-			comments = append(comments, commenttest.Large(r, "large", 200<<10))
+			comments = append(comments, commenttest.Large(r, "large", 250<<10))
 		}
 		client, table := filledTable(t, endpoint, comments)
 		putOther(t, client, table, comments[0])
@@ -109,7 +109,7 @@ func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Com
 	if err := dynamo.NewStore(client, table).Delete(t.Context(), withID(c, 1)); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range [][2]string{{"PRODUCT#p", "S"}, {"COMMENT#" + string(c.ID), "X"}, {"XCOMMENT#1", "C"}} {
+	for _, key := range [][2]string{{"P#p", "S"}, {"C#" + c.ID.Position().String(), "X"}, {"XC#1", "C"}} {
 		_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: key[0]}, "SK": &types.AttributeValueMemberS{Value: key[1]},
 		}})
@@ -294,7 +294,7 @@ func (f putFunc) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemIn
 func TestScannerNamesWhatIsDamaged(t *testing.T) {
 	comments := manyNasty(6, 1)
 	page := encoded(t, comments)
-	delete(page[0], "an")
+	delete(page[0], "n")
 	table := scanFunc(func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 		return &dynamodb.ScanOutput{Items: page}, nil
 	})

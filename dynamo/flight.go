@@ -2,67 +2,131 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// flightTimeout bounds reading a page that several wait for: none of their contexts does.
+// flightTimeout bounds reading a page for someone who has no deadline of his own.
 const flightTimeout = 10 * time.Second
 
 // flights reads a page once for all who want the same while it is being read, as happens when many look at one product.
 // What they see is as old as the read took, at most; and whoever wrote by this Store does not join a read that began
 // before.
+//
+// The first who asks leads: he reads himself, without a new goroutine, so that a page which nobody shares costs a look into
+// a map. The others follow: they wait for him, and may leave at any time. If the leader's client leaves, he reads on as long
+// as anyone follows, within the leader's own deadline.
 type flights struct {
-	group singleflight.Group
 	// writes is how many there were. Reads of before and after one are not the same.
 	writes atomic.Uint64
+
+	mu    sync.Mutex
+	under map[flightKey]*flight
 }
 
-// join reads a page, or waits for whoever reads the same. The page is shared: nobody may change it. A wait that ends early
-// ends no one else's.
+// flight is one read under way.
+type flight struct {
+	waiting int                // who wants the page, the leader included; guarded by the mutex of flights
+	cancel  context.CancelFunc // ends the read
+
+	landed chan struct{} // closed once the rest is there
+	page   comment.Page
+	err    error
+	// outOfTime says that the read failed at the end of its leader's time, which need not be that of his followers.
+	outOfTime bool
+}
+
+// join reads a page, or waits for whoever reads the same. The page is shared: nobody may change it.
 func (f *flights) join(ctx context.Context, q comment.Query, read func(context.Context, comment.Query) (comment.Page, error)) (comment.Page, error) {
-	landed := f.group.DoChan(flightKey(q, f.writes.Load()), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flightTimeout)
-		defer cancel()
-		var page comment.Page
-		err := recovered(func() (err error) {
-			page, err = read(ctx, q)
-			return err
-		})()
-		return page, err
-	})
-	select {
-	case <-ctx.Done():
-		return comment.Page{}, ctx.Err()
-	case result := <-landed:
-		page, _ := result.Val.(comment.Page)
-		return page, result.Err
+	key := flightKeyOf(q, f.writes.Load())
+	for {
+		shared, leads := f.board(key)
+		if leads {
+			f.lead(ctx, key, shared, func(ctx context.Context) (comment.Page, error) { return read(ctx, q) })
+			if shared.err != nil && ctx.Err() != nil {
+				return comment.Page{}, ctx.Err() // the read may have ended since nobody waits, and says that it was cancelled
+			}
+			return shared.page, shared.err
+		}
+		select {
+		case <-ctx.Done():
+			f.leave(key, shared)
+			return comment.Page{}, ctx.Err()
+		case <-shared.landed:
+			if !shared.outOfTime {
+				return shared.page, shared.err
+			}
+		}
 	}
 }
 
-// flightKey is the same for two questions if they are, and nothing was written between them.
-func flightKey(q comment.Query, writes uint64) string {
-	return fmt.Sprintf("%d %q %q %v %v %v %s %d %t %v %v %d", writes, q.Product, q.Filter.Languages, q.Filter.Ratings,
-		timeKey(q.Filter.CreatedAfter), timeKey(q.Filter.CreatedBefore), q.Order, q.Slice.Size, q.Slice.FromEnd,
-		positionKey(q.Slice.After), positionKey(q.Slice.Before), q.Count)
+// board finds the read of a page that is under way, or makes one for the caller to lead.
+func (f *flights) board(key flightKey) (shared *flight, leads bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	shared = f.under[key]
+	if shared == nil {
+		leads = true
+		shared = &flight{landed: make(chan struct{})}
+		if f.under == nil {
+			f.under = map[flightKey]*flight{}
+		}
+		f.under[key] = shared
+	}
+	shared.waiting++
+	return shared, leads
 }
 
-// timeKey is a time to the millisecond, to which filters are normalized.
-func timeKey(t *time.Time) int64 {
-	if t == nil {
-		return -1
-	}
-	return t.UnixMilli()
+// lead reads a page for all who wait for it, in the goroutine of the first of them.
+func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (comment.Page, error)) {
+	reading, cancel, own := flightContext(ctx)
+	defer cancel()
+	shared.cancel = cancel
+	stop := context.AfterFunc(ctx, func() { f.leave(key, shared) })
+	defer stop()
+	shared.err = recovered(func() (err error) {
+		shared.page, err = read(reading)
+		return err
+	})()
+	shared.outOfTime = own && shared.err != nil && reading.Err() != nil
+	f.land(key, shared)
 }
 
-func positionKey(p *comment.Position) string {
-	if p == nil {
-		return "-"
+// flightContext is the context of a read: its leader's, but that it outlives the leader's interest, and ends in any case. Own
+// says that it ends by the leader's deadline.
+func flightContext(ctx context.Context) (reading context.Context, cancel context.CancelFunc, own bool) {
+	deadline, own := ctx.Deadline()
+	if !own {
+		deadline = time.Now().Add(flightTimeout)
 	}
-	return p.String()
+	reading, cancel = context.WithDeadline(context.WithoutCancel(ctx), deadline)
+	return reading, cancel, own
+}
+
+// land gives a page to those who wait. Whoever asks from now on begins anew.
+func (f *flights) land(key flightKey, shared *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.end(key, shared)
+	close(shared.landed)
+}
+
+// leave is for one who no longer waits. The last of them ends the read.
+func (f *flights) leave(key flightKey, shared *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if shared.waiting--; shared.waiting == 0 {
+		f.end(key, shared)
+		shared.cancel()
+	}
+}
+
+// end lets nobody join a read any more. Another of the same page may be under way already.
+func (f *flights) end(key flightKey, shared *flight) {
+	if f.under[key] == shared {
+		delete(f.under, key)
+	}
 }

@@ -12,58 +12,196 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Whoever asks for the same while it is read shares the answer; whoever asks for something else, or later, does not.
+// slowRead takes a second, unless its context ends before, and counts how often it is made and how often it ends so.
+type slowRead struct{ made, ended atomic.Int32 }
+
+func (r *slowRead) read(ctx context.Context, _ comment.Query) (comment.Page, error) {
+	made := r.made.Add(1)
+	select {
+	case <-ctx.Done():
+		r.ended.Add(1)
+		return comment.Page{}, ctx.Err()
+	case <-time.After(time.Second):
+		return comment.Page{Comments: make([]comment.Comment, made)}, nil
+	}
+}
+
+// counts is an error unless reads were made and ended so often.
+func (r *slowRead) counts(t *testing.T, made, ended int32) {
+	t.Helper()
+	if r.made.Load() != made || r.ended.Load() != ended {
+		t.Errorf("%d reads, of which %d ended early; want %d and %d", r.made.Load(), r.ended.Load(), made, ended)
+	}
+}
+
+// passenger asks for a page beside others. His answer is there once the group has come back.
+type passenger struct {
+	page comment.Page
+	err  error
+	took time.Duration
+}
+
+// fly lets someone ask, and waits until he reads or follows.
+func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *passenger {
+	p := &passenger{}
+	group.Go(func() {
+		began := time.Now()
+		p.page, p.err = f.join(ctx, comment.Query{Product: "globe"}, r.read)
+		p.took = time.Since(began)
+	})
+	synctest.Wait()
+	return p
+}
+
+// lands is an error unless the passenger got the page of a read, after so long.
+func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
+	t.Helper()
+	if p.err != nil || len(p.page.Comments) != read || p.took != after {
+		t.Errorf("got the page of read %d, %v, after %v; want that of read %d after %v", len(p.page.Comments), p.err, p.took, read, after)
+	}
+}
+
+// Whoever asks for the same while it is read shares the answer; whoever asks for something else, or later, or after a write,
+// does not.
 func TestFlightsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
-		var reads atomic.Int32
-		read := func(context.Context, comment.Query) (comment.Page, error) {
-			time.Sleep(time.Second)
-			return comment.Page{Comments: make([]comment.Comment, reads.Add(1))}, nil
-		}
+		var r slowRead
 		var group sync.WaitGroup
 		for i := range 10 {
 			group.Go(func() {
-				_, _ = f.join(t.Context(), comment.Query{Product: "globe", Slice: comment.Slice{Size: i % 2}}, read)
+				_, _ = f.join(t.Context(), comment.Query{Product: "globe", Slice: comment.Slice{Size: i % 2}}, r.read)
 			})
 		}
 		group.Wait()
-		if n := reads.Load(); n != 2 {
-			t.Errorf("%d reads of two pages", n)
-		}
-		if _, _ = f.join(t.Context(), comment.Query{Product: "globe"}, read); reads.Load() != 3 {
-			t.Error("a page was shared with someone who asked for it after it was read")
+		r.counts(t, 2, 0)
+		fly(t.Context(), &group, &f, &r)
+		r.counts(t, 3, 0)
+		f.writes.Add(1)
+		fly(t.Context(), &group, &f, &r)
+		group.Wait()
+		r.counts(t, 4, 0)
+		if len(f.under) > 0 {
+			t.Errorf("%d reads are kept that have ended", len(f.under))
 		}
 	})
 }
 
-// One who no longer waits does not end the read of the others, and a panic of the read is an error of all.
+// One who no longer waits, whether he came first or later, does not end the read of the others.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
-		read := func(ctx context.Context, _ comment.Query) (comment.Page, error) {
-			select {
-			case <-ctx.Done():
-				return comment.Page{}, ctx.Err()
-			case <-time.After(time.Second):
-				return comment.Page{HasNext: true}, nil
-			}
-		}
-		impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
+		var r slowRead
 		var group sync.WaitGroup
-		group.Go(func() {
-			if _, err := f.join(impatient, comment.Query{}, read); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("who left got %v", err)
+		first, leaveFirst := context.WithCancel(t.Context())
+		second, leaveSecond := context.WithCancel(t.Context())
+		leader := fly(first, &group, &f, &r)
+		follower := fly(second, &group, &f, &r)
+		stays := fly(t.Context(), &group, &f, &r)
+		leaveFirst()
+		leaveSecond()
+		group.Wait()
+		leader.lands(t, 1, time.Second)
+		stays.lands(t, 1, time.Second)
+		r.counts(t, 1, 0)
+		if !errors.Is(follower.err, context.Canceled) || follower.took > 0 {
+			t.Errorf("who left got %v after %v", follower.err, follower.took)
+		}
+	})
+}
+
+// A read that nobody waits for any more ends, and nobody joins it.
+func TestFlightsThatNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f flights
+		var r slowRead
+		var group sync.WaitGroup
+		first, leaveFirst := context.WithCancel(t.Context())
+		second, leaveSecond := context.WithCancel(t.Context())
+		fly(first, &group, &f, &r)
+		fly(second, &group, &f, &r)
+		leaveFirst()
+		synctest.Wait()
+		r.counts(t, 1, 0)
+		leaveSecond()
+		synctest.Wait()
+		later := fly(t.Context(), &group, &f, &r)
+		r.counts(t, 2, 1)
+		group.Wait()
+		later.lands(t, 2, time.Second)
+	})
+}
+
+// The time of the one who reads is not that of those who follow him: they read for themselves, together.
+func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f flights
+		var r slowRead
+		var group sync.WaitGroup
+		short, cancel := context.WithTimeout(t.Context(), time.Second/4)
+		defer cancel()
+		leader := fly(short, &group, &f, &r)
+		one, two := fly(t.Context(), &group, &f, &r), fly(t.Context(), &group, &f, &r)
+		group.Wait()
+		if !errors.Is(leader.err, context.DeadlineExceeded) {
+			t.Errorf("who had no time got %v", leader.err)
+		}
+		one.lands(t, 2, time.Second*5/4)
+		two.lands(t, 2, time.Second*5/4)
+		r.counts(t, 2, 1)
+	})
+}
+
+// A read may take as long as its leader has, also where that is long, and ends in any case.
+func TestFlightsTakeTheirTime(t *testing.T) {
+	for _, test := range []struct{ deadline, want time.Duration }{
+		{deadline: time.Hour, want: time.Hour},
+		{want: flightTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			if test.deadline > 0 {
+				bounded, cancel := context.WithTimeout(ctx, test.deadline)
+				defer cancel()
+				ctx = bounded
+			}
+			began := time.Now()
+			var f flights
+			_, err := f.join(ctx, comment.Query{}, func(ctx context.Context, _ comment.Query) (comment.Page, error) {
+				<-ctx.Done()
+				return comment.Page{}, ctx.Err()
+			})
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != test.want {
+				t.Errorf("a read without end took %v, of %v: %v", took, test.want, err)
 			}
 		})
-		synctest.Wait()
-		if page, err := f.join(t.Context(), comment.Query{}, read); err != nil || !page.HasNext {
-			t.Errorf("who stayed got %v, %v", page, err)
+	}
+}
+
+// A failure and a panic are errors of all who wait. What belongs to the leader's request is there for the read.
+func TestFlightsThatFail(t *testing.T) {
+	type key struct{}
+	synctest.Test(t, func(t *testing.T) {
+		var f flights
+		var group sync.WaitGroup
+		var failed atomic.Int32
+		ctx := context.WithValue(t.Context(), key{}, "of the request")
+		for range 3 {
+			group.Go(func() {
+				_, err := f.join(ctx, comment.Query{}, func(ctx context.Context, _ comment.Query) (comment.Page, error) {
+					if time.Sleep(time.Second); ctx.Value(key{}) != "of the request" {
+						t.Error("the read lost what belongs to the request")
+					}
+					panic("a bug of ours")
+				})
+				if err != nil {
+					failed.Add(1)
+				}
+			})
 		}
 		group.Wait()
-		if _, err := f.join(t.Context(), comment.Query{}, func(context.Context, comment.Query) (comment.Page, error) { panic("a bug of ours") }); err == nil {
-			t.Error("a panic was no error")
+		if failed.Load() != 3 {
+			t.Errorf("a panic was an error of %d in 3", failed.Load())
 		}
 	})
 }

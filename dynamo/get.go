@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,18 +79,5 @@ func getItems(ctx context.Context, client itemGetter, table string, want types.K
 		if err := pause(ctx, getFirstWait<<try); err != nil {
 			return nil, nil, err
 		}
-	}
-}
-
-// pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were turned
-// away together from coming back together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
-func pause(ctx context.Context, longest time.Duration) error {
-	timer := time.NewTimer(rand.N(longest))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }

@@ -43,11 +43,11 @@ func rangeCondition(p Plan, values item) string {
 	}
 	switch {
 	case low != nil && high != nil:
-		return " AND " + attrSort + " BETWEEN :low AND :high"
+		return " AND " + attrPK + " BETWEEN :low AND :high"
 	case low != nil:
-		return " AND " + attrSort + " >= :low"
+		return " AND " + attrPK + " >= :low"
 	case high != nil:
-		return " AND " + attrSort + " <= :high"
+		return " AND " + attrPK + " <= :high"
 	}
 	return ""
 }

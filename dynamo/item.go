@@ -11,26 +11,30 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Attributes of a comment. Names are short because every byte of an item is paid for at each read, in the table and in
-// each of the four indexes. None is a reserved word of DynamoDB's expressions.
+// Attributes of a comment. Names are of one letter because every byte of an item is paid for at each read, in the table
+// and in each of the four list indexes.
 const (
-	attrLanguage   = "l"  // S
-	attrRating     = "r"  // N
-	attrTitle      = "ti" // S, left out when there is none
-	attrText       = "tx" // S
-	attrAuthorID   = "ai" // S
-	attrAuthorName = "an" // S
-	attrVersion    = "v"  // N, left out while it is 1
-	attrUpdated    = "u"  // N, milliseconds since 1970, left out when never edited
+	attrLanguage   = "l" // S
+	attrRating     = "r" // N
+	attrTitle      = "h" // S, the headline; left out when there is none
+	attrText       = "t" // S, or B when compressed
+	attrAuthorID   = "a" // S
+	attrAuthorName = "n" // S
+	attrVersion    = "v" // N, left out while it is 1
+	attrUpdated    = "u" // N, milliseconds since 1970, left out when never edited
+
+	// attrSpare is in the projection of every list index, and no item has it yet. DynamoDB cannot change what an index
+	// projects: whatever else a list is to show one day goes in there, and until then it costs nothing.
+	attrSpare = "x"
 )
 
-// listAttrs are what an index carries beside its keys: what a list shows. The time of writing is in the sort key.
+// listAttrs are what a list shows, beside the time of writing, which is in the sort key.
 var listAttrs = []string{
 	attrLanguage, attrRating, attrTitle, attrText, attrAuthorID, attrAuthorName, attrVersion, attrUpdated,
 }
 
 // listProjection asks an index for what a list shows and for no other key.
-var listProjection = attrSort + "," + strings.Join(listAttrs, ",")
+var listProjection = attrPK + "," + strings.Join(listAttrs, ",")
 
 // item is what DynamoDB keeps: values by attribute name.
 type item = map[string]types.AttributeValue
@@ -38,14 +42,13 @@ type item = map[string]types.AttributeValue
 // encode makes the item of a comment, with its place in every index.
 func encode(c comment.Comment) item {
 	out := commentKey(c.ID)
-	out[attrSort] = &types.AttributeValueMemberS{Value: c.ID.Position().String()}
 	for _, index := range indexes {
 		key := partitionOf(index.name, c).Key(c.ProductID)
 		out[index.partitionKey] = &types.AttributeValueMemberS{Value: key}
 	}
 	out[attrLanguage] = &types.AttributeValueMemberS{Value: string(c.Language)}
 	out[attrRating] = number(int64(c.Rating))
-	out[attrText] = &types.AttributeValueMemberS{Value: c.Text}
+	out[attrText] = storedText(c.Text)
 	out[attrAuthorID] = &types.AttributeValueMemberS{Value: c.Author.ID}
 	out[attrAuthorName] = &types.AttributeValueMemberS{Value: c.Author.Name}
 	if c.Title != nil {
@@ -63,19 +66,27 @@ func encode(c comment.Comment) item {
 // decode reads a comment of a product from an item of the table or of an index. An item that is not one that encode
 // made is an error which names its key and never what was written.
 func decode(in item, product string) (comment.Comment, error) {
+	c, _, err := decodeSized(in, product)
+	return c, err
+}
+
+// decodeSized is decode, and how many bytes the attributes that it read take, names included.
+func decodeSized(in item, product string) (comment.Comment, int, error) {
 	r := itemReader{item: in}
-	position, err := comment.ParsePosition(r.text(attrSort))
+	position, err := positionOfKey(r.text(attrPK))
 	if err != nil {
-		return comment.Comment{}, fmt.Errorf("item of product %q has no ULID in %s", product, attrSort)
+		return comment.Comment{}, 0, fmt.Errorf("item of product %q has no ULID in %s", product, attrPK)
 	}
 	c := comment.Comment{
 		ID:        comment.IDOf(position),
 		ProductID: product,
 		Language:  comment.Language(r.text(attrLanguage)),
 		Rating:    int(r.number(attrRating)),
-		Text:      r.text(attrText),
 		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
 		Version:   1,
+	}
+	if c.Text, err = r.comment(); err != nil {
+		return comment.Comment{}, 0, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}
 	if in[attrTitle] != nil {
 		c.Title = r.textAt(attrTitle)
@@ -88,9 +99,9 @@ func decode(in item, product string) (comment.Comment, error) {
 		c.UpdatedAt = &updated
 	}
 	if r.missing != "" {
-		return comment.Comment{}, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
+		return comment.Comment{}, 0, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
 	}
-	return c, nil
+	return c, r.bytes, nil
 }
 
 // decodeWhole reads a comment from an item of the table, which tells the product too.
@@ -115,13 +126,14 @@ func productOf(in item) (string, error) {
 // idOfKey is the id of a comment by the primary key of its item.
 func idOfKey(key item) comment.ID {
 	r := itemReader{item: key}
-	return comment.ID(strings.TrimPrefix(r.text(attrPK), commentPKPrefix))
+	return comment.ID(comment.IDPrefix + strings.TrimPrefix(r.text(attrPK), commentPKPrefix))
 }
 
 // itemReader takes attributes out of an item and remembers the first that was not as expected.
 type itemReader struct {
 	item    item
 	missing string
+	bytes   int // of what was taken, names included
 }
 
 func (r *itemReader) text(attr string) string { return *r.textAt(attr) }
@@ -132,7 +144,18 @@ func (r *itemReader) textAt(attr string) *string {
 		r.miss(attr)
 		return new(string)
 	}
+	r.bytes += len(attr) + len(value.Value)
 	return &value.Value
+}
+
+// comment takes the text of a comment, in either of its forms.
+func (r *itemReader) comment() (string, error) {
+	short, ok := r.item[attrText].(*types.AttributeValueMemberB)
+	if !ok {
+		return r.text(attrText), nil
+	}
+	r.bytes += len(attrText) + len(short.Value)
+	return plainText(short.Value)
 }
 
 func (r *itemReader) number(attr string) int64 {
@@ -145,6 +168,7 @@ func (r *itemReader) number(attr string) int64 {
 	if err != nil {
 		r.miss(attr)
 	}
+	r.bytes += len(attr) + sizeOfNumber(value.Value)
 	return n
 }
 

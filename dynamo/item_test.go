@@ -63,7 +63,7 @@ func TestPartitionKeysAreOneToOne(t *testing.T) {
 
 func TestDamagedItems(t *testing.T) {
 	good := encode(commenttest.Random(rand.New(rand.NewPCG(1, 1)), "42"))
-	for _, attr := range []string{attrSort, attrLanguage, attrRating, attrText, attrAuthorID, attrAuthorName} {
+	for _, attr := range []string{attrPK, attrLanguage, attrRating, attrText, attrAuthorID, attrAuthorName} {
 		missing, mistyped := item{}, item{}
 		for name, value := range good {
 			missing[name], mistyped[name] = value, value
@@ -76,7 +76,7 @@ func TestDamagedItems(t *testing.T) {
 			}
 		}
 	}
-	odd := item{attrSort: good[attrSort], attrRating: &types.AttributeValueMemberN{Value: "five"}}
+	odd := item{attrPK: good[attrPK], attrRating: &types.AttributeValueMemberN{Value: "five"}}
 	if _, err := decode(odd, "42"); err == nil {
 		t.Error("a rating that is no number goes unnoticed")
 	}

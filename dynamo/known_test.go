@@ -65,11 +65,11 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	ascending := in.ScanIndexForward == nil || *in.ScanIndexForward
 	last := ""
 	if in.ExclusiveStartKey != nil {
-		last = in.ExclusiveStartKey[attrSort].(*types.AttributeValueMemberS).Value
+		last = in.ExclusiveStartKey[attrPK].(*types.AttributeValueMemberS).Value
 	}
 	var out []comment.Comment
 	for _, c := range s.comments {
-		at := c.ID.Position().String()
+		at := sortKeyOf(c.ID.Position())
 		inside := partitionOf(Index(*in.IndexName), c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
 		if inside && (last == "" || (at > last) == ascending && at != last) {
 			out = append(out, c)

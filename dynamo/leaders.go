@@ -12,13 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
 )
 
-// The leaderboard lies in the index ByLangAndRating, beside the comments. One of its partitions would take 1,000 writes a
+// The leaderboard is an index of its own, of items about products alone. One of its partitions would take 1,000 writes a
 // second, so it is parted by product into shards, and read as a merge of them.
 const (
 	leadersPrefix = "LEADERS#"
@@ -45,8 +44,8 @@ func addLeaderKeys(it item, p leaderPlace, shards int) {
 	if p.count <= 0 {
 		return
 	}
-	it[ByLangAndRating.partitionAttr()] = &types.AttributeValueMemberS{Value: leaderPartition(p.language, leaderShard(p.product, shards))}
-	it[attrSort] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product)}
+	it[attrBoard] = &types.AttributeValueMemberS{Value: leaderPartition(p.language, leaderShard(p.product, shards))}
+	it[attrPlace] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product)}
 }
 
 // parseLeaderKey reads the count and the product out of a sort key.
@@ -240,36 +239,32 @@ type leaderboard struct {
 // read reads on in the shards that ran dry. Any of them may hold all that are missing.
 func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
 	batches := make([]merge.Batch[comment.Leader], len(dry))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxCallsAtOnce)
-	for i, shard := range dry {
-		group.Go(recovered(func() (err error) {
-			batches[i], err = b.call(ctx, shard, missing)
-			return err
-		}))
-	}
-	return batches, group.Wait()
+	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
+		batches[i], err = b.call(ctx, dry[i], missing)
+		return err
+	})
+	return batches, err
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
 	key := leaderPartition(b.language, shard)
 	output, err := b.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(b.table),
-		IndexName:                 aws.String(string(ByLangAndRating)),
-		KeyConditionExpression:    aws.String(ByLangAndRating.partitionAttr() + " = :p"),
+		IndexName:                 aws.String(string(leaders)),
+		KeyConditionExpression:    aws.String(attrBoard + " = :p"),
 		ExpressionAttributeValues: item{":p": &types.AttributeValueMemberS{Value: key}},
-		ProjectionExpression:      aws.String(attrSort),
+		ProjectionExpression:      aws.String(attrPlace),
 		Limit:                     aws.Int32(int32(limit)),
 		ExclusiveStartKey:         b.starts[shard],
 	})
 	if err != nil {
-		return merge.Batch[comment.Leader]{}, wrap(err, "Query %s %s", ByLangAndRating, key)
+		return merge.Batch[comment.Leader]{}, wrap(err, "Query %s %s", leaders, key)
 	}
 	b.starts[shard] = output.LastEvaluatedKey
 	batch := merge.Batch[comment.Leader]{Items: make([]comment.Leader, len(output.Items)), Done: len(output.LastEvaluatedKey) == 0}
 	for i, it := range output.Items {
 		r := itemReader{item: it}
-		if batch.Items[i], err = parseLeaderKey(r.text(attrSort)); err != nil {
+		if batch.Items[i], err = parseLeaderKey(r.text(attrPlace)); err != nil {
 			return batch, err
 		}
 	}

@@ -74,7 +74,7 @@ func stateOf(it item) stream.State {
 }
 
 func sameState(a, b stream.State) bool {
-	sameGap := a.Gap == b.Gap || a.Gap != nil && b.Gap != nil && *a.Gap == *b.Gap
+	sameGap := a.Gap.Same(b.Gap)
 	a.Gap, b.Gap = nil, nil
 	return sameGap && a == b
 }

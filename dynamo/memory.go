@@ -23,7 +23,8 @@ import (
 // product are not trusted.
 //
 // No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
-// each product; a product that is asked for more seldom than every few seconds is not worth it.
+// each product. A product of which nothing is known is worth it when it is asked for again, however late; one whose
+// statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
 
 const (
 	// memorySize is how many products a Store remembers, some 300 bytes each.
@@ -38,8 +39,8 @@ const (
 	watermarkAge = time.Second
 	// steeringAge is how old statistics become that only steer.
 	steeringAge = time.Minute
-	// worthwhile is how soon a product has to be asked for again for its statistics to be read: else reading them costs more
-	// than they save.
+	// worthwhile is how soon a product has to be asked for again for its statistics to be read anew: else that costs more
+	// than it saves.
 	worthwhile = 5 * time.Second
 )
 
@@ -57,8 +58,9 @@ func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 }
 
 // Acquaint has the Store know of a product what it would after some pages: its statistics and how large its comments are.
+// It needs UseStatistics before it.
 func (s *Store) Acquaint(ctx context.Context, product string) error {
-	if err := s.memory.bring(product); err != nil {
+	if err := s.memory.bring(ctx, product); err != nil {
 		return wrap(err, "statistics of product %q", product)
 	}
 	_, err := s.Comments(ctx, comment.Query{
@@ -92,8 +94,7 @@ type memory struct {
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
-	writes   *simplelru.LRU[string, time.Time] // when a product was last written to by this Store
-	dropped  time.Time                         // the latest write that had to make place in writes
+	writes   *changes // by this Store
 }
 
 // recollection is what is remembered of one product.
@@ -108,12 +109,12 @@ type recollection struct {
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
 	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
-	m.products = newLRU[recollection](nil)
-	m.writes = newLRU(func(_ string, at time.Time) { m.dropped = latest(m.dropped, at) })
+	m.products = newLRU[string, recollection](nil)
+	m.writes = newChanges()
 	return m
 }
 
-func newLRU[V any](dropped func(string, V)) *simplelru.LRU[string, V] {
+func newLRU[K comparable, V any](dropped func(K, V)) *simplelru.LRU[K, V] {
 	lru, err := simplelru.NewLRU(memorySize, dropped)
 	if err != nil {
 		panic("dynamo: " + err.Error()) // the size is above 0
@@ -132,7 +133,7 @@ func (m *memory) recall(q comment.Query) Known {
 	defer m.mu.Unlock()
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
-	known := r.known(now, m.maxAge, m.lastWrite(q.Product))
+	known := r.known(now, m.maxAge, m.writes.last(q.Product))
 	if len(q.Filter.Languages)+len(q.Filter.Ratings) == 0 {
 		return known
 	}
@@ -157,13 +158,25 @@ func (r recollection) known(now time.Time, maxAge time.Duration, written time.Ti
 
 // due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	return now.Sub(r.asked) <= worthwhile && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
+	again := !r.asked.IsZero()
+	worth := again && r.read.IsZero() || now.Sub(r.asked) <= worthwhile
+	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// lastWrite is when a product was written to at the latest, as far as that matters.
-func (m *memory) lastWrite(product string) time.Time {
-	at, _ := m.writes.Get(product)
-	return latest(at, m.dropped)
+// heard takes note of statistics that were read to be shown. How much they know is not said, so they only steer, and do
+// not take the place of any that may be trusted.
+func (m *memory) heard(product string, stats comment.Stats) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now()
+	r, _ := m.products.Get(product)
+	if now.Sub(r.asOf) > m.maxAge {
+		r.stats, r.asOf, r.read = stats, time.Time{}, now
+		m.products.Add(product, r)
+	}
 }
 
 // wrote notes that a product was just written to, or may have been.
@@ -173,7 +186,7 @@ func (m *memory) wrote(product string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.writes.Add(product, m.now())
+	m.writes.note(product, m.now())
 }
 
 // refresh reads statistics in the background, unless enough others are being read.
@@ -186,15 +199,15 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
-		_ = recovered(func() error { return m.bring(product) })()
+		_ = recovered(func() error { return m.bring(context.Background(), product) })()
 	}()
 	return true
 }
 
 // bring reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
 // the stream was worked off is asked first, so that they know all of that.
-func (m *memory) bring(product string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), recallTimeout)
+func (m *memory) bring(ctx context.Context, product string) error {
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	upTo, known, err := m.mark.upTo(ctx)
 	if err != nil {
@@ -253,11 +266,4 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	w.asked = w.now()
 	w.known = w.known && err == nil
 	return w.at, w.known, err
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

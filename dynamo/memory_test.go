@@ -105,6 +105,46 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 	})
 }
 
+// A product of which nothing is known is looked after when it is asked for again, however late: any counts steer better than
+// none, for as long as they are remembered. Once there are some, only what is asked for often keeps them young.
+func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
+	r := &reader{}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		for visit, want := range []int{0, 1, 1, 1} {
+			known := m.recall(filtered)
+			if _, statistics := r.asked(); statistics != want {
+				t.Errorf("visit %d: %d reads, want %d", visit, statistics, want)
+			}
+			if steered := known.Stats != nil; steered != (visit > 1) || known.Trusted {
+				t.Errorf("visit %d: %+v", visit, known)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// What was read to be shown steers plans for nothing, but is never trusted, nor does it replace what is.
+func TestMemoryHearsWhatIsShown(t *testing.T) {
+	r := &reader{}
+	shown := comment.Stats{"en": {7}}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		m.heard("42", shown)
+		if known := m.recall(filtered); known.Trusted || known.Stats["en"] != shown["en"] {
+			t.Errorf("%+v; want what was shown, not trusted", known)
+		}
+		settle(m)
+		m.heard("42", shown)
+		if known := m.recall(filtered); !known.Trusted || known.Stats["de"] != r.stats["de"] {
+			t.Errorf("%+v; want what was read to be trusted", known)
+		}
+		time.Sleep(trustFor + time.Second)
+		m.heard("42", shown)
+		if known := m.recall(unfiltered); known.Trusted || known.Stats["en"] != shown["en"] {
+			t.Errorf("%+v; want the younger ones, not trusted", known)
+		}
+	})
+}
+
 // However often a product is asked for, its statistics are read once in their age.
 func TestMemoryReadsOncePerAge(t *testing.T) {
 	r := &reader{}
@@ -211,7 +251,7 @@ func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
 		for n := range memorySize {
 			m.wrote(string(rune('a'+n%26)) + time.Duration(n).String())
 		}
-		if m.writes.Contains("42") {
+		if m.writes.products.Contains("42") {
 			t.Fatal("the write is still remembered")
 		}
 		if m.recall(filtered).Trusted {

@@ -44,7 +44,7 @@ const isCompressed = 1
 
 // encode is what encode of the program is for plain attributes.
 func (p packing) encode(c comment.Comment) item {
-	out := encode(c)
+	out := encodePlain(c)
 	maps.DeleteFunc(out, func(name string, _ types.AttributeValue) bool { return slices.Contains(packedAttrs, name) })
 	out[attrPacked] = &types.AttributeValueMemberB{Value: p.pack(c)}
 	return out
@@ -73,7 +73,7 @@ func (p packing) unpack(packed []byte) ([]byte, error) {
 // decode is what decode of the program is for plain attributes.
 func (p packing) decode(in item, product string) (comment.Comment, error) {
 	r := itemReader{item: in}
-	position, err := comment.ParsePosition(r.text(attrSort))
+	position, err := positionOfKey(r.text(attrPK))
 	if err != nil {
 		return comment.Comment{}, err
 	}
@@ -96,31 +96,13 @@ func (p packing) decode(in item, product string) (comment.Comment, error) {
 
 var errBroken = errors.New("what is packed is broken")
 
-// textAlone compresses the text and leaves all other attributes as they are. The text's attribute is then binary instead
-// of a string, so that readers tell the two apart, and no index has to change.
-type textAlone struct{ compressor compressor }
-
-func (p textAlone) encode(c comment.Comment) item {
+// encodePlain is encode of the program with the text as it is.
+func encodePlain(c comment.Comment) item {
+	text := c.Text
+	c.Text = "" // which takes no time to compress
 	out := encode(c)
-	if c.Text == "" {
-		return out
-	}
-	if short := p.compressor.compress([]byte(c.Text)); len(short) < len(c.Text) {
-		out[attrText] = &types.AttributeValueMemberB{Value: short}
-	}
+	out[attrText] = &types.AttributeValueMemberS{Value: text}
 	return out
-}
-
-func (p textAlone) decode(in item, product string) (comment.Comment, error) {
-	if short, ok := in[attrText].(*types.AttributeValueMemberB); ok {
-		text, err := p.compressor.expand(short.Value)
-		if err != nil {
-			return comment.Comment{}, err
-		}
-		in = maps.Clone(in)
-		in[attrText] = &types.AttributeValueMemberS{Value: string(text)}
-	}
-	return decode(in, product)
 }
 
 // Fields of the serialized forms, in the order of the compact one.

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -56,4 +57,22 @@ func passes(err error) bool {
 func unreadable(err error) bool {
 	var broken *smithy.DeserializationError
 	return errors.As(err, &broken)
+}
+
+// pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were turned
+// away together from coming back together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
+func pause(ctx context.Context, longest time.Duration) error {
+	return waitFor(ctx, rand.N(longest))
+}
+
+// waitFor waits for the whole of a time, or until the context ends.
+func waitFor(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }

@@ -214,8 +214,8 @@ func (p Plan) lowKey() *string {
 	if p.Low == (comment.Position{}) {
 		return nil
 	}
-	text := p.Low.String()
-	return &text
+	key := sortKeyOf(p.Low)
+	return &key
 }
 
 // highKey is the upper bound of the sort key, nil when there is none.
@@ -223,8 +223,8 @@ func (p Plan) highKey() *string {
 	if p.High == comment.MaxPosition {
 		return nil
 	}
-	text := p.High.String()
-	return &text
+	key := sortKeyOf(p.High)
+	return &key
 }
 
 func (r Read) residualText() string {

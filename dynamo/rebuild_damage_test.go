@@ -69,92 +69,92 @@ var damages = []struct {
 }{
 	{"a count is changed",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
+			v.update("P#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
 		},
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"a language is lost from the counts",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "REMOVE g.de") },
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE g.de") },
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"a language without comments is left",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, 0, 0, 0, 0))
+			v.update("P#p", "S", "SET g.fr = :a", counts(0, 0, 0, 0, 0))
 		},
 		[]dynamo.DriftKind{dynamo.EmptyLanguage}},
 	{"counts are below zero",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S", "SET g.fr = :a", counts(0, -1, 0, 0, 0))
+			v.update("P#p", "S", "SET g.fr = :a", counts(0, -1, 0, 0, 0))
 		},
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongSum}},
 	{"the statistics are gone, and with them the place on the leaderboard",
-		func(v vandal, _ []comment.Comment) { v.delete("PRODUCT#p", "S") },
+		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
 		[]dynamo.DriftKind{dynamo.MissingLeader,
 			dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongSum, dynamo.WrongSum, dynamo.WrongSum}},
 	{"a mark is gone",
-		func(v vandal, c []comment.Comment) { v.delete("PRODUCT#p", markOf(c[0].ID)) },
+		func(v vandal, c []comment.Comment) { v.delete("P#p", markOf(c[0].ID)) },
 		[]dynamo.DriftKind{dynamo.MissingMark, dynamo.WrongSum}},
 	{"a mark counts in another cell",
 		func(v vandal, c []comment.Comment) {
-			v.update("PRODUCT#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
 		},
 		[]dynamo.DriftKind{dynamo.WrongMark, dynamo.WrongSum, dynamo.WrongSum}},
 	{"a mark is of a comment that was never there",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+			v.update("P#p", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
 		},
 		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongSum}},
 	{"a comment went without a record",
-		func(v vandal, c []comment.Comment) { v.delete("COMMENT#"+string(c[0].ID), "C") },
+		func(v vandal, c []comment.Comment) { v.delete("C#"+c[0].ID.Position().String(), "C") },
 		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader}},
 	{"a comment changed without a record",
 		func(v vandal, c []comment.Comment) {
-			v.update("COMMENT#"+string(c[0].ID), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
+			v.update("C#"+c[0].ID.Position().String(), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
 		},
 		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader, dynamo.WrongMark}},
 	{"a comment went over to another product",
 		func(v vandal, c []comment.Comment) {
-			v.update("COMMENT#"+string(c[0].ID), "C", "SET GSI4PK = :a", text("PRODUCT#q"))
+			v.update("C#"+c[0].ID.Position().String(), "C", "SET A = :a", text("P#q"))
 		},
 		[]dynamo.DriftKind{dynamo.StrayMark, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader,
 			dynamo.MissingLeader, dynamo.MissingLeader, dynamo.MissingMark, dynamo.WrongCount}},
 	{"the place on the leaderboard is gone",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "REMOVE GSIPK, GSISK") },
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE board, place") },
 		[]dynamo.DriftKind{dynamo.MissingLeader}},
 	{"a place on the leaderboard of a language is gone",
-		func(v vandal, _ []comment.Comment) { v.delete("PRODUCT#p", "S#de") },
+		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S#de") },
 		[]dynamo.DriftKind{dynamo.MissingLeader}},
 	{"a place on the leaderboard of a language has no keys",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S#de", "REMOVE GSIPK, GSISK") },
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "REMOVE board, place") },
 		[]dynamo.DriftKind{dynamo.WrongLeader}},
 	{"the leaderboard has a wrong count",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S", "SET GSISK = :a", text("9999999989#p"))
+			v.update("P#p", "S", "SET place = :a", text("9999999989#p"))
 		},
 		[]dynamo.DriftKind{dynamo.WrongLeader}},
 	{"a shard that nobody reads",
-		func(v vandal, _ []comment.Comment) { v.update("PRODUCT#p", "S", "SET GSIPK = :a", text("LEADERS#77")) },
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET board = :a", text("LEADERS#77")) },
 		[]dynamo.DriftKind{dynamo.WrongShard}},
 	{"the leaderboard of another language",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S#de", "SET GSIPK = :a", text("LEADERS#en#0"))
+			v.update("P#p", "S#de", "SET board = :a", text("LEADERS#en#0"))
 		},
 		[]dynamo.DriftKind{dynamo.WrongShard}},
 	{"a place on the leaderboard of a language in which there is nothing",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#p", "S#fr", "SET GSIPK = :a, GSISK = :b", text("LEADERS#fr#0"), text("9999999989#p"))
+			v.update("P#p", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#p"))
 		},
 		[]dynamo.DriftKind{dynamo.StrayLeader}},
 	{"a product on the leaderboard that has no comments at all",
 		func(v vandal, _ []comment.Comment) {
-			v.update("PRODUCT#nothing", "S#fr", "SET GSIPK = :a, GSISK = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
+			v.update("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
 		},
 		[]dynamo.DriftKind{dynamo.StrayLeader}},
 	{"everything that was counted is gone",
 		func(v vandal, c []comment.Comment) {
-			v.delete("PRODUCT#p", "S")
-			v.delete("PRODUCT#p", "S#de")
-			v.delete("PRODUCT#p", "S#en")
+			v.delete("P#p", "S")
+			v.delete("P#p", "S#de")
+			v.delete("P#p", "S#en")
 			for _, gone := range c {
-				v.delete("PRODUCT#p", markOf(gone.ID))
+				v.delete("P#p", markOf(gone.ID))
 			}
 		},
 		[]dynamo.DriftKind{dynamo.MissingLeader, dynamo.MissingLeader, dynamo.MissingLeader,

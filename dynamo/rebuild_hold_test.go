@@ -59,7 +59,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		client := dynamo.NewLocalClient(endpoint)
 		v := vandal{t: t, client: client, table: newTable(t, client)}
 		damaged(t, client, v.table)
-		v.update("PRODUCT#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
+		v.update("P#p", "S", "SET g.en = :a", counts(0, 0, 0, 7, 2))
 		b := &busy{Client: client, table: v.table}
 		result, err := dynamo.Hasten(dynamo.NewRebuilder(b, v.table, 2)).Run(t.Context(), func(dynamo.RebuildProgress) {})
 		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {
@@ -68,7 +68,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		verify(t, client, v.table)
 		checkCounted(t, client, v.table, []string{"p", "bystander"}, whatIsThere(t, client, v.table))
 		for _, product := range []string{"p", "bystander"} {
-			if _, held := v.get("PRODUCT#"+product, "S")["h"]; held {
+			if _, held := v.get("P#"+product, "S")["h"]; held {
 				t.Errorf("%s is still held", product)
 			}
 		}
@@ -106,12 +106,12 @@ func TestHoldLeftBehind(t *testing.T) {
 	} {
 		v := vandal{t: t, client: client, table: newTable(t, client)}
 		damaged(t, client, v.table)
-		v.update("PRODUCT#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", row.until.UnixMilli())))
+		v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", row.until.UnixMilli())))
 		added := commenttest.Random(commenttest.Rand(t), "p")
 		load(t, client, v.table, []comment.Comment{added})
 		row.heal(v, added)
 		verify(t, client, v.table)
-		if _, held := v.get("PRODUCT#p", "S")["h"]; held {
+		if _, held := v.get("P#p", "S")["h"]; held {
 			t.Errorf("%s: it is still held", row.why)
 		}
 	}
@@ -133,7 +133,7 @@ func TestOldRecordsAfterALook(t *testing.T) {
 	added, deleted := stream.Record{Position: "1", New: image(c)}, stream.Record{Position: "2", Old: image(c)}
 	rebuild(t, client, v.table)
 	handle(added)
-	v.delete("COMMENT#"+string(c.ID), "C")
+	v.delete("C#"+c.ID.Position().String(), "C")
 	rebuild(t, client, v.table)
 	handle(deleted)
 	handle(added) // by a reader that fell behind

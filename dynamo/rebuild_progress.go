@@ -136,12 +136,5 @@ func (p rebuildProgress) sameBeat(other rebuildProgress) bool {
 // part that is done must be in the stream yet, and nothing may be known to be lost since it began.
 func (p rebuildProgress) goesOn(shards int, now time.Time, known stream.State) bool {
 	return len(p.segments) > 0 && p.shards == shards && now.Sub(p.saved) < rebuildForgets &&
-		(p.stream.Label == "" || p.stream.Label == known.Label) && sameGap(p.stream.Gap, known.Gap)
-}
-
-func sameGap(a, b *stream.Gap) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Found.Equal(b.Found) && a.Shard == b.Shard && a.Reason == b.Reason
+		(p.stream.Label == "" || p.stream.Label == known.Label) && p.stream.Gap.Same(known.Gap)
 }

@@ -28,8 +28,8 @@ func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ..
 	}
 	load(t, client, table, comments)
 	v := vandal{t: t, client: client, table: table}
-	v.update("PRODUCT#globe", "S#xx", "SET GSIPK = :a, GSISK = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
-	v.update("PRODUCT#globe", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+	v.update("P#globe", "S#xx", "SET board = :a, place = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
+	v.update("P#globe", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
 	return table
 }
 

@@ -1,8 +1,6 @@
 package dynamo
 
 import (
-	"encoding/binary"
-	"hash/maphash"
 	"math"
 	"sync"
 	"time"
@@ -14,14 +12,13 @@ import (
 
 // recent remembers what pages held that were read lately. It is safe for use by many goroutines.
 type recent struct {
-	seed maphash.Seed
-	now  func() time.Time
+	now func() time.Time
 
 	mu   sync.Mutex
-	read *simplelru.LRU[uint64, recentPage]
+	read *simplelru.LRU[flightKey, recentPage]
 }
 
-// recentPage is what is remembered of one page, some 300 bytes.
+// recentPage is what is remembered of one page, half a kilobyte with its question.
 type recentPage struct {
 	held  *earlier
 	first comment.Position // of the comments taken
@@ -39,49 +36,32 @@ const (
 )
 
 func newRecent() *recent {
-	lru, err := simplelru.NewLRU[uint64, recentPage](memorySize, nil)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // the size is above 0
-	}
-	return &recent{seed: maphash.MakeSeed(), now: time.Now, read: lru}
+	return &recent{now: time.Now, read: newLRU[flightKey, recentPage](nil)}
 }
 
-// key tells pages apart, but for one in billions, which is then planned by what another held. It is 0 for lists that are
-// one partition, whose reads need no limits but what is wanted.
-func (p *recent) key(filter comment.Filter, product string, w window, want int) uint64 {
-	if len(filter.Languages)+len(filter.Ratings) < 2 {
-		return 0
-	}
-	key := append(make([]byte, 0, 256), product...)
-	for _, language := range filter.Languages {
-		key = append(append(key, 0), language...)
-	}
-	key = append(key, 0)
-	for _, rating := range filter.Ratings {
-		key = append(key, byte(rating))
-	}
-	key = append(append(key, 0), w.low[:]...)
-	key = append(key, w.high[:]...)
-	if w.descending {
-		key = append(key, 1)
-	}
-	return maphash.Bytes(p.seed, binary.AppendUvarint(key, uint64(want)))
-}
+// remembers tells whether it matters what a page held. A list that is one partition is read as far as is wanted anyway.
+func remembers(q comment.Query) bool { return len(q.Filter.Languages)+len(q.Filter.Ratings) > 1 }
 
-// of is what a page held when it was last read, nil if that is not known.
-func (p *recent) of(key uint64) *earlier {
-	if key == 0 {
+// of is what the page of a question held when it was last read, nil if that is not known.
+func (p *recent) of(q comment.Query) *earlier {
+	if !remembers(q) {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	recent, known := p.read.Get(key)
+	recent, known := p.read.Get(pageKey(q))
 	if !known {
 		return nil
 	}
 	held := *recent.held
 	held.moved = recent.moved(p.now())
 	return &held
+}
+
+// pageKey is the same for two questions if their pages are.
+func pageKey(q comment.Query) flightKey {
+	q.Count = comment.CountNothing
+	return flightKeyOf(q, 0)
 }
 
 // moved is how many comments are expected to have come in front of the page by now, and one deviation more, since such
@@ -94,11 +74,12 @@ func (r recentPage) moved(now time.Time) float64 {
 	return came + math.Sqrt(came)
 }
 
-// learn takes note of what was taken for a page by a run.
-func (p *recent) learn(key uint64, r *run, taken []comment.Comment) {
-	if key == 0 || len(taken) == 0 {
+// learn takes note of what a run took for the page of a question.
+func (p *recent) learn(q comment.Query, r *run, taken []comment.Comment) {
+	if !remembers(q) || len(taken) == 0 {
 		return
 	}
+	key := pageKey(q)
 	recent := recentPage{held: earlierOf(r, taken), first: taken[0].ID.Position(), at: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -39,6 +39,7 @@ type readState struct {
 	looked  int // items that the table looked at
 	kept    int // items that passed the residual filter
 	units   float64
+	sizes   measured // of the items that passed
 }
 
 func newRun(client querier, table string, plan Plan) *run {
@@ -85,14 +86,14 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 	if err != nil {
 		return merge.Batch[comment.Comment]{}, err
 	}
-	items, err := decodeAll(output.Items, r.plan.Product)
+	items, err := decodeAll(output.Items, r.plan.Product, &state.sizes)
 	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
 // boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
 func boundOf(last item) *comment.Comment {
 	r := itemReader{item: last}
-	position, err := comment.ParsePosition(r.text(attrSort))
+	position, err := positionOfKey(r.text(attrPK))
 	if err != nil {
 		return nil
 	}
@@ -120,14 +121,16 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	}
 }
 
-func decodeAll(items []item, product string) ([]comment.Comment, error) {
+// decodeAll reads the comments of items of an index, and adds how large these are.
+func decodeAll(items []item, product string, sizes *measured) ([]comment.Comment, error) {
 	out := make([]comment.Comment, len(items))
 	for i, it := range items {
-		c, err := decode(it, product)
+		c, bytes, err := decodeSized(it, product)
 		if err != nil {
 			return nil, err
 		}
 		out[i] = c
+		sizes.add(c.Rating, entryBytes(c, bytes))
 	}
 	return out, nil
 }

@@ -62,7 +62,7 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // connections of other tests stay open
 	broken := errors.New("broken")
 	f := &fakeQuerier{query: func(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-		if partitionKey(in) == "PRODUCT#42/3" {
+		if partitionKey(in) == "P#42/3" {
 			return nil, broken
 		}
 		<-ctx.Done() // would wait for ever otherwise
@@ -148,8 +148,8 @@ func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.Que
 		}
 	}
 	if after := in.ExclusiveStartKey; after != nil {
-		last := after[attrSort].(*types.AttributeValueMemberS).Value
-		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return c.ID.Position().String() >= last })
+		last := after[attrPK].(*types.AttributeValueMemberS).Value
+		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return sortKeyOf(c.ID.Position()) >= last })
 	}
 	looked := min(int(*in.Limit), len(left), s.random.IntN(8))
 	out := &dynamodb.QueryOutput{ScannedCount: int32(looked), Count: int32(looked)}
@@ -162,7 +162,7 @@ func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.Que
 	case looked == 0 && len(left) > 0:
 		out.LastEvaluatedKey = in.ExclusiveStartKey
 		if out.LastEvaluatedKey == nil {
-			out.LastEvaluatedKey = item{attrSort: &types.AttributeValueMemberS{Value: comment.MaxPosition.String()}}
+			out.LastEvaluatedKey = item{attrPK: &types.AttributeValueMemberS{Value: sortKeyOf(comment.MaxPosition)}}
 		}
 	}
 	return out, nil

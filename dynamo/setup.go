@@ -23,8 +23,11 @@ type manager interface {
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
 }
 
-// CheckTable returns an error in one sentence when the table cannot be used: it is missing, cannot be reached, or is of
-// another shape than Definition says.
+// earlierKey is the key of the index All in tables that releases before this one made.
+const earlierKey = "GSI4PK + GSISK"
+
+// CheckTable returns an error in one sentence when the table cannot be used: it is missing, cannot be reached, has the
+// layout of an earlier release, or is of another shape than Definition says.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
 	output, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 	var missing *types.ResourceNotFoundException
@@ -34,11 +37,22 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	case err != nil:
 		return wrap(err, "DescribeTable %s", table)
 	}
+	if isEarlier(output.Table) {
+		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
+			"export its comments with the release that made it, and import them into a new table (another --table, or another --data)", table)
+	}
 	if differences := compareShape(Definition(table), output.Table); len(differences) > 0 {
 		return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
 			table, strings.Join(differences, "; "))
 	}
 	return nil
+}
+
+// isEarlier tells whether a table was made by an earlier release.
+func isEarlier(have *types.TableDescription) bool {
+	return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
+		return aws.ToString(g.IndexName) == string(All) && keyText(g.KeySchema) == earlierKey
+	})
 }
 
 // MissingTableError says that there is no table of the name.

@@ -48,7 +48,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 		{"an index less", func(in *dynamodb.CreateTableInput) { in.GlobalSecondaryIndexes = in.GlobalSecondaryIndexes[1:] }, "it has no index byLangAndRating"},
 		{"an index with another key", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[1].KeySchema = in.GlobalSecondaryIndexes[2].KeySchema
-		}, "the key of its index byLang is GSI3PK + GSISK instead of GSI2PK + GSISK"},
+		}, "the key of its index byLang is R + PK instead of L + PK"},
 		{"an index that does not carry what a list shows", func(in *dynamodb.CreateTableInput) {
 			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 		}, `its index all does not carry attribute "l"`},
@@ -62,6 +62,62 @@ func TestTableOfAnotherShape(t *testing.T) {
 		err := dynamo.CheckTable(t.Context(), client, *input.TableName)
 		if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "--table") {
 			t.Errorf("%s: %v; want a sentence that says %q and names the cure", row.why, err, row.says)
+		}
+	}
+}
+
+// A table of an earlier release is refused with the cure: its comments are exported by that release.
+func TestTableOfAnEarlierRelease(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if _, err := client.CreateTable(t.Context(), earlierDefinition(table)); err != nil {
+			t.Fatal(err)
+		}
+		err := dynamo.CheckTable(t.Context(), client, table)
+		for _, says := range []string{table, "earlier release", "export its comments with the release that made it", "import them into a new table", "--table"} {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%v; want a sentence that says %q", err, says)
+			}
+		}
+	})
+}
+
+// earlierDefinition is the table as it was made before lists were sorted by PK.
+func earlierDefinition(table string) *dynamodb.CreateTableInput {
+	attribute := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
+	}
+	key := func(partition, sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{
+			{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
+		}
+	}
+	input := dynamo.Definition(table)
+	input.AttributeDefinitions = []types.AttributeDefinition{attribute("PK"), attribute("SK"), attribute("GSISK")}
+	input.GlobalSecondaryIndexes = nil
+	for _, index := range [][2]string{{"byLangAndRating", "GSIPK"}, {"byLang", "GSI2PK"}, {"byRating", "GSI3PK"}, {"all", "GSI4PK"}} {
+		input.AttributeDefinitions = append(input.AttributeDefinitions, attribute(index[1]))
+		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(index[0]),
+			KeySchema: key(index[1], "GSISK"),
+			Projection: &types.Projection{
+				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"l", "r", "ti", "tx", "ai", "an", "v", "u"},
+			},
+		})
+	}
+	return input
+}
+
+// No index can be given another projection once there are comments, so each list index has room for what is not thought of
+// yet; the leaderboard shows nothing but its keys.
+func TestProjections(t *testing.T) {
+	for _, index := range dynamo.Definition("").GlobalSecondaryIndexes {
+		kind, carried := types.ProjectionTypeInclude, "l r h t a n v u x"
+		if *index.IndexName == "leaders" {
+			kind, carried = types.ProjectionTypeKeysOnly, ""
+		}
+		if p := index.Projection; p.ProjectionType != kind || strings.Join(p.NonKeyAttributes, " ") != carried {
+			t.Errorf("index %s projects %s %v, want %s %s", *index.IndexName, p.ProjectionType, p.NonKeyAttributes, kind, carried)
 		}
 	}
 }

@@ -26,11 +26,7 @@ type learnt [1 + comment.MaxRating]moments
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
-	lru, err := simplelru.NewLRU[string, learnt](memorySize, nil)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // the size is above 0
-	}
-	return &sizes{products: lru}
+	return &sizes{products: newLRU[string, learnt](nil)}
 }
 
 // of is how large the comments of a product are, zero when none was read.
@@ -49,68 +45,74 @@ func (m moments) size() ItemSize {
 	return ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
-// learn takes note of comments of a product that were read.
-func (s *sizes) learn(product string, comments []comment.Comment) {
-	if len(comments) == 0 {
+// measured are the sizes of entries that were read: of any rating at 0, and of those of each rating.
+type measured [1 + comment.MaxRating]measurements
+
+// measurements are how many were measured, their sum, and that of their squares.
+type measurements struct{ count, sum, squares float64 }
+
+// add adds an entry. One of no rating there is, which someone wrote by hand, is one of any.
+func (m *measured) add(rating, bytes int) {
+	m[0].add(measurements{1, float64(bytes), float64(bytes) * float64(bytes)})
+	if rating >= 1 && rating <= comment.MaxRating {
+		m[rating].add(measurements{1, float64(bytes), float64(bytes) * float64(bytes)})
+	}
+}
+
+func (m *measurements) add(more measurements) {
+	m.count += more.count
+	m.sum += more.sum
+	m.squares += more.squares
+}
+
+// sizes are those of all that a run has read.
+func (r *run) sizes() measured {
+	var all measured
+	for _, read := range r.reads {
+		for i := range all {
+			all[i].add(read.sizes[i])
+		}
+	}
+	return all
+}
+
+// learn takes note of entries of a product that were read.
+func (s *sizes) learn(product string, read measured) {
+	if read[0].count == 0 {
 		return
 	}
-	seen := seenIn(comments)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	believed, known := s.products.Get(product)
 	for i := range believed {
 		if !known {
-			believed[i] = seen[0].moments() // until more of it were read, a rating is taken to be like the others
+			believed[i] = read[0].moments() // until more of it were read, a rating is taken to be like the others
 		}
-		believed[i].follow(seen[i])
+		believed[i].follow(read[i])
 	}
 	s.products.Add(product, believed)
 }
 
-// seenIn are the sizes of some comments: of all at 0, and of those of each rating.
-func seenIn(comments []comment.Comment) (seen [1 + comment.MaxRating]seenSizes) {
-	for _, c := range comments {
-		bytes := float64(entryBytes(c))
-		seen[0].add(bytes)
-		if c.Rating >= 1 && c.Rating <= comment.MaxRating {
-			seen[c.Rating].add(bytes)
-		}
-	}
-	return seen
-}
-
-// seenSizes are of some items: how many, their sum, and that of their squares.
-type seenSizes struct{ number, sum, squares float64 }
-
-func (s *seenSizes) add(bytes float64) {
-	s.number++
-	s.sum += bytes
-	s.squares += bytes * bytes
-}
-
-func (s seenSizes) moments() moments {
-	return moments{mean: s.sum / s.number, square: s.squares / s.number}
+func (m measurements) moments() moments {
+	return moments{mean: m.sum / m.count, square: m.squares / m.count}
 }
 
 // follow moves what is believed towards what was seen, the farther the more was seen.
-func (m *moments) follow(seen seenSizes) {
-	if seen.number == 0 {
+func (m *moments) follow(seen measurements) {
+	if seen.count == 0 {
 		return
 	}
-	share := 1 - math.Pow(1-learning, seen.number/comment.DefaultPageSize)
-	m.mean += share * (seen.sum/seen.number - m.mean)
-	m.square += share * (seen.squares/seen.number - m.square)
+	share := 1 - math.Pow(1-learning, seen.count/comment.DefaultPageSize)
+	m.mean += share * (seen.sum/seen.count - m.mean)
+	m.square += share * (seen.squares/seen.count - m.square)
 }
 
-// keyBytes is what the keys of an entry of an index take, and the names of its attributes, beside the product's id and the
-// language, which are in them too.
-const keyBytes = 97
+// keyBytes is what an entry of a list index takes beside what a list is asked for, the product's id and the language: SK,
+// and name, prefix, separators and rating of its partition key.
+const keyBytes = len(attrSK) + len(commentSK) + len(attrAll) + len(productPKPrefix) + len("//5")
 
-// entryBytes is about what an index keeps of a comment, in bytes.
-func entryBytes(c comment.Comment) int {
-	bytes := keyBytes + len(c.ProductID) + 2*len(c.Language) + len(c.Text) + len(c.Author.ID) + len(c.Author.Name)
-	if c.Title != nil {
-		bytes += len(attrTitle) + len(*c.Title)
-	}
-	return bytes
+// entryBytes is about what the index of languages and ratings keeps of a comment, in bytes, by what it was asked for: the
+// other indexes keep a few bytes less.
+func entryBytes(c comment.Comment, listed int) int {
+	return keyBytes + len(c.ProductID) + len(c.Language) + listed
 }

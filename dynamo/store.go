@@ -23,11 +23,13 @@ type Store struct {
 	client client
 	table  string
 	now    func() time.Time
-	memory *memory // of counts that are zero; nil when these are not to be trusted
+	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
-	recent *recent
+	recent *recent // pages, by what they held
 	// flights are the pages that are being read.
 	flights flights
+	// pages are those kept for a moment; nil for none.
+	pages *pages
 	// counted says whether there are statistics at all; nil for yes.
 	counted *firstCount
 }
@@ -42,10 +44,12 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
 // with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
-		known := s.memory.recall(q)
-		known.Sizes = s.sizes.of(q.Product)
-		return s.answer(ctx, q, known)
+	return s.pages.through(q, func() (comment.Page, error) {
+		return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
+			known := s.memory.recall(q)
+			known.Sizes = s.sizes.of(q.Product)
+			return s.answer(ctx, q, known)
+		})
 	})
 }
 
@@ -84,15 +88,13 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 // page reads a page, and whether there is more around it.
 func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
 	w := windowOf(q)
-	want := w.want(q.Slice.Size)
-	key := s.recent.key(q.Filter, q.Product, w, want)
-	p.before = s.recent.of(key)
-	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, want))
+	p.before = s.recent.of(q)
+	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, w.want(q.Slice.Size)))
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
-	s.sizes.learn(q.Product, taken)
-	s.recent.learn(key, first, taken)
+	s.sizes.learn(q.Product, first.sizes())
+	s.recent.learn(q, first, taken)
 	p.before = nil
 	shown, around := w.cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around)
@@ -150,5 +152,6 @@ func (s *Store) Ready(ctx context.Context) error {
 // wrote notes that a product was just written to, or may have been: what is remembered or being read of it may be older.
 func (s *Store) wrote(product string) {
 	s.memory.wrote(product)
+	s.pages.changed(product)
 	s.flights.writes.Add(1)
 }

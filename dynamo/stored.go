@@ -19,6 +19,8 @@ type Stored struct {
 	Comment comment.Comment
 	// Entries are that of the table, then those of the indexes.
 	Entries []Entry
+	// CompressedText is how many bytes the text takes as it is stored, compressed; 0 when it is stored as it is.
+	CompressedText int
 }
 
 // Entry is an item of the table, or what an index keeps of it.
@@ -56,7 +58,11 @@ func (s *Store) Stored(ctx context.Context, id comment.ID) (Stored, error) {
 		return Stored{}, notFound(id)
 	}
 	c, err := decodeWhole(output.Item)
-	return Stored{Comment: c, Entries: entriesOf(output.Item)}, wrap(err, "GetItem %s", id)
+	stored := Stored{Comment: c, Entries: entriesOf(output.Item)}
+	if short, compressed := output.Item[attrText].(*types.AttributeValueMemberB); compressed {
+		stored.CompressedText = len(short.Value)
+	}
+	return stored, wrap(err, "GetItem %s", id)
 }
 
 // entriesOf are the entries of an item. An index that it has no key of has no entry.
@@ -68,17 +74,22 @@ func entriesOf(it item) []Entry {
 		Bytes: sizeOf(it, slices.Collect(maps.Keys(it))),
 	}}
 	for _, index := range indexes {
-		if it[index.partitionKey] == nil || it[attrSort] == nil {
+		if it[index.partitionKey] == nil {
 			continue
 		}
 		entries = append(entries, Entry{
 			Index:         index.name,
 			PartitionAttr: index.partitionKey, PartitionKey: r.text(index.partitionKey),
-			SortAttr: attrSort, SortKey: r.text(attrSort),
-			Bytes: sizeOf(it, slices.Concat([]string{attrPK, attrSK, index.partitionKey, attrSort}, listAttrs)),
+			SortAttr: attrPK, SortKey: r.text(attrPK),
+			Bytes: listedBytes(it, index.name),
 		})
 	}
 	return entries
+}
+
+// listedBytes is the size of what a list index keeps of an item.
+func listedBytes(it item, index Index) int {
+	return sizeOf(it, slices.Concat([]string{attrPK, attrSK, index.partitionAttr(), attrSpare}, listAttrs))
 }
 
 // sizeOf is the size of the named attributes of an item in bytes, names included.
@@ -87,6 +98,8 @@ func sizeOf(it item, names []string) int {
 	for _, name := range names {
 		switch value := it[name].(type) {
 		case *types.AttributeValueMemberS:
+			size += len(name) + len(value.Value)
+		case *types.AttributeValueMemberB:
 			size += len(name) + len(value.Value)
 		case *types.AttributeValueMemberN:
 			size += len(name) + sizeOfNumber(value.Value)

@@ -7,7 +7,9 @@
 package dynamo
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -22,7 +24,7 @@ const DefaultTable = "comments"
 // Index is the name of a global secondary index.
 type Index string
 
-// The indexes. Each holds every comment once, parted by product and what its name says, and sorted by position.
+// The list indexes. Each holds every comment once, parted by product and what its name says, and sorted by position.
 const (
 	All             Index = "all"
 	ByLang          Index = "byLang"
@@ -30,36 +32,48 @@ const (
 	ByLangAndRating Index = "byLangAndRating"
 )
 
-// Attributes of the keys. All indexes share one sort key.
-const (
-	attrPK    = "PK"
-	attrSK    = "SK"
-	attrSort  = "GSISK"
-	attrTTL   = "expires"
-	commentSK = "C"
+// leaders is the index of the leaderboards. No comment is in it: only items about products have its keys.
+const leaders Index = "leaders"
 
-	commentPKPrefix = "COMMENT#"
+// Attributes of the keys. The list indexes sort by the table's own PK, whose end is the comment's position: so an entry of
+// an index, which holds the table's keys anyway, needs no sort key of its own. Partition keys of lists are one capital
+// letter, since every byte of an entry is paid for at each read. An item is in an index because it has the index's key, so
+// no other item may have an attribute of these names.
+const (
+	attrPK              = "PK"
+	attrSK              = "SK"
+	attrAll             = "A"
+	attrByLang          = "L"
+	attrByRating        = "R"
+	attrByLangAndRating = "B" // both
+	attrBoard           = "board"
+	attrPlace           = "place"
+	attrTTL             = "expires"
+
+	commentSK       = "C"
+	commentPKPrefix = "C#"
+	productPKPrefix = "P#"
 )
 
-// indexes lists the indexes in the order of their partition key attributes.
+// indexes lists the list indexes, the most narrow first.
 var indexes = []struct {
 	name         Index
 	partitionKey string
 }{
-	{ByLangAndRating, "GSIPK"},
-	{ByLang, "GSI2PK"},
-	{ByRating, "GSI3PK"},
-	{All, "GSI4PK"},
+	{ByLangAndRating, attrByLangAndRating},
+	{ByLang, attrByLang},
+	{ByRating, attrByRating},
+	{All, attrAll},
 }
 
-// partitionAttr is the attribute that holds the partition key of an index.
+// partitionAttr is the attribute that holds the partition key of a list index.
 func (i Index) partitionAttr() string {
 	for _, index := range indexes {
 		if index.name == i {
 			return index.partitionKey
 		}
 	}
-	panic("dynamo: no index is named " + string(i))
+	panic("dynamo: no list index is named " + string(i))
 }
 
 // splitsByLanguage tells whether each partition of the index holds one language.
@@ -80,7 +94,7 @@ type Partition struct {
 
 // Key is the partition key of p for a product. A language holds no slash, so that every key names one partition.
 func (p Partition) Key(product string) string {
-	key := "PRODUCT#" + product
+	key := productPKPrefix + product
 	if p.Index.splitsByLanguage() {
 		key += "/" + string(p.Language)
 	}
@@ -105,9 +119,17 @@ func partitionOf(index Index, c comment.Comment) Partition {
 // commentKey is the primary key of a comment.
 func commentKey(id comment.ID) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		attrPK: &types.AttributeValueMemberS{Value: commentPKPrefix + string(id)},
+		attrPK: &types.AttributeValueMemberS{Value: commentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)},
 		attrSK: &types.AttributeValueMemberS{Value: commentSK},
 	}
+}
+
+// sortKeyOf is the sort key of a position in every list.
+func sortKeyOf(p comment.Position) string { return commentPKPrefix + p.String() }
+
+// positionOfKey is the position of a comment by the partition key of its item, which is the sort key of every list.
+func positionOfKey(pk string) (comment.Position, error) {
+	return comment.ParsePosition(strings.TrimPrefix(pk, commentPKPrefix))
 }
 
 // Definition is the table as it has to be: keys, indexes, stream, billing by request.
@@ -115,7 +137,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:            aws.String(table),
 		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{stringAttr(attrPK), stringAttr(attrSK), stringAttr(attrSort)},
+		AttributeDefinitions: []types.AttributeDefinition{stringAttr(attrPK), stringAttr(attrSK)},
 		KeySchema:            keySchema(attrPK, attrSK),
 		StreamSpecification: &types.StreamSpecification{
 			StreamEnabled:  aws.Bool(true),
@@ -126,13 +148,19 @@ func Definition(table string) *dynamodb.CreateTableInput {
 		input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(index.partitionKey))
 		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName: aws.String(string(index.name)),
-			KeySchema: keySchema(index.partitionKey, attrSort),
+			KeySchema: keySchema(index.partitionKey, attrPK),
 			Projection: &types.Projection{
 				ProjectionType:   types.ProjectionTypeInclude,
-				NonKeyAttributes: listAttrs,
+				NonKeyAttributes: append(slices.Clone(listAttrs), attrSpare),
 			},
 		})
 	}
+	input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(attrBoard), stringAttr(attrPlace))
+	input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+		IndexName:  aws.String(string(leaders)),
+		KeySchema:  keySchema(attrBoard, attrPlace),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
+	})
 	return input
 }
 

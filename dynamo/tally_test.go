@@ -172,7 +172,7 @@ func TestLeaderKeys(t *testing.T) {
 		it := item{}
 		addLeaderKeys(it, place, 4)
 		r := itemReader{item: it}
-		key := r.text(attrSort)
+		key := r.text(attrPlace)
 		if key <= before {
 			t.Errorf("%v sorts before %s", place, before)
 		}

@@ -250,15 +250,3 @@ func (m *markDrifts) drifts() []Drift {
 	}
 	return append(m.told, Drift{Product: m.product, Kind: FurtherMarks, Detail: "more comments than these are not counted as what they are"})
 }
-
-// waitFor waits for the whole of a time, or until the context ends.
-func waitFor(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

@@ -52,7 +52,7 @@ type leaderKeys struct{ partition, sort string }
 
 func leaderKeysOf(it item) leaderKeys {
 	r := itemReader{item: it}
-	return leaderKeys{partition: r.text(ByLangAndRating.partitionAttr()), sort: r.text(attrSort)}
+	return leaderKeys{partition: r.text(attrBoard), sort: r.text(attrPlace)}
 }
 
 // differ is told of comments whose marks seem not to fit, at most lookedAtOnce.

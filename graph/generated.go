@@ -15,7 +15,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/resolvers/scalar"
+	"github.com/talkback/talkback/graph/scalar"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -168,6 +168,7 @@ type ComplexityRoot struct {
 	}
 
 	QueryPlan struct {
+		Age           func(childComplexity int) int
 		Candidates    func(childComplexity int) int
 		ItemsRead     func(childComplexity int) int
 		ItemsReturned func(childComplexity int) int
@@ -769,6 +770,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Products(childComplexity, args["ids"].([]string)), true
 
+	case "QueryPlan.age":
+		if e.ComplexityRoot.QueryPlan.Age == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Age(childComplexity), true
 	case "QueryPlan.candidates":
 		if e.ComplexityRoot.QueryPlan.Candidates == nil {
 			break
@@ -1309,6 +1316,11 @@ type QueryPlan {
   readUnits: Float!
   "How long the reads took, in milliseconds. When several ask for the same page at the same time, it is read once."
   milliseconds: Float!
+  """
+  How long ago the page was read, in milliseconds: 0 for a page that was read for this answer. Others there are only where the server keeps
+  first pages for a moment; the plan of such a page tells what reading it took then.
+  """
+  age: Float!
 }
 
 "A way in which a page could be read. The one with the lowest estimate is chosen; of equals, that of fewest reads."
@@ -1335,7 +1347,7 @@ type PlanRead {
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
-  "The partition key, such as \"PRODUCT#42/5\"."
+  "The partition key, such as \"P#42/5\"."
   partitionKey: String!
   "The lowest sort key wanted, inclusive; null when there is no lower bound."
   sortKeyFrom: String
@@ -1368,7 +1380,7 @@ type PlanSkip {
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
-  "The partition key, such as \"PRODUCT#42/5\"."
+  "The partition key, such as \"P#42/5\"."
   partitionKey: String!
   "The moment up to which the statistics know all changes."
   asOf: DateTime!
@@ -1637,6 +1649,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_readUnits(ctx, field)
 	case "milliseconds":
 		return ec.fieldContext_QueryPlan_milliseconds(ctx, field)
+	case "age":
+		return ec.fieldContext_QueryPlan_age(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueryPlan", field.Name)
 }
@@ -4551,6 +4565,29 @@ func (ec *executionContext) fieldContext_QueryPlan_milliseconds(_ context.Contex
 	return graphql.NewScalarFieldContext("QueryPlan", field, true, false, errors.New("field of type Float does not have child fields"))
 }
 
+func (ec *executionContext) _QueryPlan_age(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_age(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Age(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_age(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueryPlan", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
 func (ec *executionContext) _RatingCount_rating(ctx context.Context, field graphql.CollectedField, obj *comment.RatingCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -7424,6 +7461,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			}
 		case "milliseconds":
 			out.Values[i] = ec._QueryPlan_milliseconds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "age":
+			out.Values[i] = ec._QueryPlan_age(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -1,6 +1,7 @@
 package loaders
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -14,13 +15,19 @@ import (
 type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
 
 // loader gathers the keys of one kind that are asked for within a moment, and remembers what was found.
+//
+// The library gathers them: it has a batch fetched after a moment, or as soon as it is full. It gives answers by functions
+// that cannot be left once they wait, keeps failures, and takes a goroutine with a timer for each batch. So answers are kept here,
+// and keys that are all there will be, as whoever asks for them can know, are not gathered but noted: the first who waits for any of
+// them fetches all, in his own goroutine.
 type loader[K comparable, V any] struct {
 	what    string // it loads, in the plural, for errors of ours
 	get     get[K, V]
-	batched *dataloader.Loader[K, *V]
+	batched *dataloader.Loader[K, struct{}]
 
 	mu      sync.Mutex
 	answers map[K]*answer[V]
+	noted   []K // keys of answers that nobody fetches yet; at most batchCapacity
 }
 
 // answer is what is found for a key. It is there once done is closed.
@@ -31,18 +38,14 @@ type answer[V any] struct {
 }
 
 func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
-	return &loader[K, V]{
-		what: what,
-		get:  get,
-		batched: dataloader.NewBatchedLoader(
-			batch(what, get),
-			dataloader.WithWait[K, *V](wait),
-			dataloader.WithBatchCapacity[K, *V](batchCapacity),
-			// What the library remembers can be waited for by one goroutine at a time only, and failures stay in it.
-			dataloader.WithCache[K, *V](&dataloader.NoCache[K, *V]{}),
-		),
-		answers: map[K]*answer[V]{},
-	}
+	l := &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
+	l.batched = dataloader.NewBatchedLoader(
+		l.batch,
+		dataloader.WithWait[K, struct{}](wait),
+		dataloader.WithBatchCapacity[K, struct{}](batchCapacity),
+		dataloader.WithCache[K, struct{}](&dataloader.NoCache[K, struct{}]{}),
+	)
+	return l
 }
 
 // expect has a key fetched along with others, unless it was already. A failure is not remembered: whoever asks after it
@@ -50,36 +53,44 @@ func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
 func (l *loader[K, V]) expect(ctx context.Context, key K) *answer[V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a := l.answers[key]; a != nil {
-		return a
+	a, known := l.answer(key)
+	if !known {
+		l.batched.Load(ctx, key)
 	}
-	a := &answer[V]{done: make(chan struct{})}
-	l.answers[key] = a
-	thunk := l.batched.Load(ctx, key)
-	go func() {
-		if a.value, a.err = thunk(); a.err != nil {
-			l.forget(key)
-		}
-		close(a.done)
-	}()
 	return a
 }
 
-func (l *loader[K, V]) forget(key K) {
+// note has a key fetched by the first who waits for anything, unless it is fetched already.
+func (l *loader[K, V]) note(ctx context.Context, keys []K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.answers, key)
+	for _, key := range keys {
+		if _, known := l.answer(key); known {
+			continue
+		}
+		if len(l.noted) == batchCapacity {
+			l.batched.Load(ctx, key)
+			continue
+		}
+		l.noted = append(l.noted, key)
+	}
+}
+
+// answer is the answer of a key, a new one if nobody knows it yet.
+func (l *loader[K, V]) answer(key K) (a *answer[V], known bool) {
+	if a = l.answers[key]; a != nil {
+		return a, true
+	}
+	a = &answer[V]{done: make(chan struct{})}
+	l.answers[key] = a
+	return a, false
 }
 
 // load is the value of a key, nil when there is none. It waits no longer than the caller's context lasts.
 func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
 	a := l.expect(ctx, key)
-	select {
-	case <-a.done:
-		return a.value, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	l.fetchNoted(ctx)
+	return a.wait(ctx)
 }
 
 // loadAll are the values of keys, if there is no failure among them.
@@ -88,66 +99,78 @@ func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whol
 	for i, key := range keys {
 		answers[i] = l.expect(ctx, key)
 	}
+	l.fetchNoted(ctx)
 	for _, a := range answers {
-		select {
-		case <-a.done:
-		case <-ctx.Done():
+		value, err := a.wait(ctx)
+		if err != nil {
 			return nil, false
 		}
-		if a.err != nil {
-			return nil, false
-		}
-		values = append(values, a.value)
+		values = append(values, value)
 	}
 	return values, true
 }
 
-// loadAlone is the value of a key that nothing else will be asked for with, fetched without waiting for others.
-func (l *loader[K, V]) loadAlone(ctx context.Context, key K) (*V, error) {
-	found, failed, err := fetch(ctx, l.what, l.get, []K{key})
-	if err == nil {
-		err = failed[key]
+func (a *answer[V]) wait(ctx context.Context) (*V, error) {
+	select {
+	case <-a.done:
+		return a.value, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	if value, ok := found[key]; ok && err == nil {
-		return &value, nil
-	}
-	return nil, err
 }
 
-// batch turns a getter, which answers by key, into what the library wants: one result for each key, in their order, none
-// of them nil.
-func batch[K comparable, V any](what string, get get[K, V]) dataloader.BatchFunc[K, *V] {
-	return func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-		ctx, cancel := fetchContext(ctx)
-		defer cancel()
-		found, failed, err := fetch(ctx, what, get, keys)
-		results := make([]*dataloader.Result[*V], len(keys))
-		for i, key := range keys {
-			results[i] = &dataloader.Result[*V]{Error: err}
-			if err != nil {
-				continue
-			}
-			results[i].Error = failed[key]
-			if value, ok := found[key]; ok {
-				results[i].Data = &value
-			}
+// fetchNoted fetches what was noted. It ends with the caller's request, of which all are who could wait for it.
+func (l *loader[K, V]) fetchNoted(ctx context.Context) {
+	if keys := l.takeNoted(); len(keys) > 0 {
+		l.fetch(ctx, keys)
+	}
+}
+
+// beginNoted has what was noted fetched beside whatever the caller does.
+func (l *loader[K, V]) beginNoted(ctx context.Context) {
+	if keys := l.takeNoted(); len(keys) > 0 {
+		go l.fetch(ctx, keys)
+	}
+}
+
+func (l *loader[K, V]) takeNoted() (keys []K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	keys, l.noted = l.noted, nil
+	return keys
+}
+
+// batch is what the library calls with the keys that it gathered. It hands over the context of the first who asked, whose end
+// must not fail the keys of the others. It wants as many results as there are keys, at which nobody looks.
+func (l *loader[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Result[struct{}] {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	defer cancel()
+	l.fetch(ctx, keys)
+	return make([]*dataloader.Result[struct{}], len(keys))
+}
+
+// fetch fetches keys, and gives the answers to those who wait for them.
+func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
+	found, failed, err := l.tryGet(ctx, keys)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range keys {
+		a := l.answers[key]
+		if a.err = cmp.Or(err, failed[key]); a.err != nil {
+			delete(l.answers, key)
+		} else if value, ok := found[key]; ok {
+			a.value = &value
 		}
-		return results
+		close(a.done)
 	}
 }
 
-// fetch turns a panic of the getter into an error: the goroutine of a batch is the library's, and would end the process.
-func fetch[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
+// tryGet turns a panic of the getter into an error: the goroutine may be the library's or one of ours, and would end the process.
+func (l *loader[K, V]) tryGet(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), what, cause, debug.Stack())
+			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), l.what, cause, debug.Stack())
 		}
 	}()
-	return get(ctx, keys)
-}
-
-// fetchContext is the context of a batch. The library hands over that of the first caller, whose end must not fail the
-// keys of the others.
-func fetchContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	return l.get(ctx, keys)
 }

@@ -21,5 +21,6 @@ func (l *Loaders) Comment(ctx context.Context, id comment.ID) (*comment.Comment,
 // CommentAlone is the comment of an id, nil when there is none, for whoever knows that no other comment will be asked for
 // at the same time: it is fetched without waiting for any.
 func (l *Loaders) CommentAlone(ctx context.Context, id comment.ID) (*comment.Comment, error) {
-	return l.comments.loadAlone(ctx, id)
+	l.comments.note(ctx, []comment.ID{id})
+	return l.comments.load(ctx, id)
 }

@@ -13,7 +13,7 @@ const (
 	wait = time.Millisecond
 	// batchCapacity is what one BatchGetItem takes.
 	batchCapacity = 100
-	// batchTimeout bounds a batch, which outlives the request that began it: see fetchContext.
+	// batchTimeout bounds a batch, which outlives the request that began it.
 	batchTimeout = 10 * time.Second
 )
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -210,6 +211,45 @@ func TestExpectedStatistics(t *testing.T) {
 	}
 	if g.calls != 1 {
 		t.Errorf("%d calls, want 1", g.calls)
+	}
+}
+
+// Statistics that are expected alone are one call, made at once by the first who asks, or begun before: whoever begins them
+// does something else meanwhile. What does not fit into a call is gathered as ever.
+func TestStatisticsExpectedAlone(t *testing.T) {
+	for _, row := range []struct {
+		why             string
+		products, calls int
+		begin           bool
+		beside, want    time.Duration
+	}{
+		{"at once", 3, 1, false, 0, time.Second},
+		{"after something else", 3, 1, false, time.Second, 2 * time.Second},
+		{"beside something else", 3, 1, true, time.Second, time.Second},
+		{"more than fit", 101, 2, false, 0, time.Second + time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var calls atomic.Int32
+			l := loaders.New(&getter{get: all}, statsFunc(func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+				calls.Add(1)
+				time.Sleep(time.Second)
+				return map[string]comment.Stats{products[0]: {"de": {1}}}, nil, nil
+			}))
+			began := time.Now()
+			products := make([]string, row.products)
+			for i := range products {
+				products[i] = fmt.Sprint(i)
+			}
+			l.ExpectStatsAlone(t.Context(), products...)
+			if row.begin {
+				l.BeginStats(t.Context())
+			}
+			time.Sleep(row.beside)
+			stats, whole := l.StatsOfAll(t.Context(), products)
+			if !whole || len(stats[0]) != 1 || len(stats[1]) != 0 || calls.Load() != int32(row.calls) || time.Since(began) != row.want {
+				t.Errorf("%s: %v, %t in %d calls, after %v; want %d and %v", row.why, stats, whole, calls.Load(), time.Since(began), row.calls, row.want)
+			}
+		})
 	}
 }
 

@@ -39,9 +39,19 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 	return all, true
 }
 
-// ExpectStats has the statistics of products fetched together, beside whatever else is done until they are asked for.
+// ExpectStats has the statistics of products fetched together with others that are asked for within a millisecond, beside
+// whatever else is done until they are asked for.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
 		l.stats.expect(ctx, product)
 	}
 }
+
+// ExpectStatsAlone has the statistics of products, at most 100, fetched together, without waiting for any others: by the first
+// who asks for them, or from BeginStats on. It is for whoever knows that no others will be asked for at the same time.
+func (l *Loaders) ExpectStatsAlone(ctx context.Context, products ...string) {
+	l.stats.note(ctx, products)
+}
+
+// BeginStats has statistics fetched that are expected alone, beside whatever else is done until they are asked for.
+func (l *Loaders) BeginStats(ctx context.Context) { l.stats.beginNoted(ctx) }

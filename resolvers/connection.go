@@ -50,9 +50,6 @@ func (l list) slice(args sliceArguments) (comment.Slice, error) {
 	case args.last != nil:
 		slice.Size, slice.FromEnd = *args.last, true
 	}
-	if slice.Size < 0 || slice.Size > comment.MaxPageSize {
-		return slice, comment.Errorf(comment.BadInput, "a page has 0 to %d comments, not %d", comment.MaxPageSize, slice.Size)
-	}
 	var err error
 	if slice.After, err = l.position("after", args.after); err != nil {
 		return slice, err
@@ -60,22 +57,7 @@ func (l list) slice(args sliceArguments) (comment.Slice, error) {
 	if slice.Before, err = l.position("before", args.before); err != nil {
 		return slice, err
 	}
-	return slice, l.checkOrder(slice)
-}
-
-// checkOrder refuses cursors between which nothing can stand.
-func (l list) checkOrder(slice comment.Slice) error {
-	if slice.After == nil || slice.Before == nil {
-		return nil
-	}
-	ahead := slice.Before.Compare(*slice.After)
-	if l.order == comment.NewestFirst {
-		ahead = -ahead
-	}
-	if ahead <= 0 {
-		return comment.Errorf(comment.BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
-	}
-	return nil
+	return slice, slice.Check(l.order)
 }
 
 // connection shapes a page of the list.

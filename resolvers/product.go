@@ -6,6 +6,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/loaders"
 )
 
 // Ratings that count as positive and as negative.
@@ -31,7 +32,7 @@ func (r productResolver) Comments(
 	}
 	query := list.query(slice)
 	query.Count = countingOf(ctx, query.Filter)
-	page, err := r.Resolver.Comments.Comments(ctx, query)
+	page, err := r.page(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (r productResolver) LatestNegative(ctx context.Context, product *comment.Pr
 
 // latest is the newest comment of the ratings, nil when there is none.
 func (r productResolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
-	page, err := r.Resolver.Comments.Comments(ctx, comment.Query{
+	page, err := r.page(ctx, comment.Query{
 		Product: product.ID,
 		Filter:  comment.Filter{Ratings: ratings},
 		Order:   comment.NewestFirst,
@@ -70,4 +71,10 @@ func (r productResolver) latest(ctx context.Context, product *comment.Product, r
 		return nil, err
 	}
 	return &page.Comments[0], nil
+}
+
+// page reads a page of comments. Statistics that are expected of the request's products come beside it.
+func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
+	loaders.From(ctx).BeginStats(ctx)
+	return r.Resolver.Comments.Comments(ctx, q)
 }

@@ -99,9 +99,14 @@ func countingOf(ctx context.Context, filter comment.Filter) comment.Counting {
 // look suffices. Types are those that the products were found by, where the field's own type does not tell.
 func expectStats(ctx context.Context, products []string, types ...string) {
 	set := graphql.GetFieldContext(ctx).Field.Selections
-	if len(products) > 0 && wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
-		loaders.From(ctx).ExpectStats(ctx, products...)
+	if len(products) == 0 || !wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
+		return
 	}
+	if alone(ctx) {
+		loaders.From(ctx).ExpectStatsAlone(ctx, products...)
+		return
+	}
+	loaders.From(ctx).ExpectStats(ctx, products...)
 }
 
 // wantsStats tells whether statistics are asked for in a selection, also further down. Types are those that the fragments

@@ -64,6 +64,14 @@ type Gap struct {
 	Reason string
 }
 
+// Same tells whether two gaps are one, or there is neither.
+func (g *Gap) Same(other *Gap) bool {
+	if g == nil || other == nil {
+		return g == other
+	}
+	return g.Found.Equal(other.Found) && g.Shard == other.Shard && g.Reason == other.Reason
+}
+
 // Aside is a record that could not be worked off.
 type Aside struct {
 	// Shard and Position are where it stands.
@@ -112,7 +120,7 @@ func MarkComplete(ctx context.Context, journal Journal, before State, since time
 		if err != nil {
 			return err
 		}
-		if !sameGap(before.Gap, now.Gap) || before.Label != "" && before.Label != now.Label {
+		if !before.Gap.Same(now.Gap) || before.Label != "" && before.Label != now.Label {
 			return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile; count everything again")
 		}
 		done := now
@@ -121,13 +129,6 @@ func MarkComplete(ctx context.Context, journal Journal, before State, since time
 			return err
 		}
 	}
-}
-
-func sameGap(a, b *Gap) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Found.Equal(b.Found) && a.Shard == b.Shard && a.Reason == b.Reason
 }
 
 // recordGap writes a gap into the state.

@@ -151,7 +151,7 @@ func copyModule(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"comment", "graph", "resolvers/scalar"} {
+	for _, name := range []string{"comment", "graph"} {
 		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("../..", name))); err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareShelf, error
 	keys := make([]map[string]types.AttributeValue, len(ids))
 	for i, id := range ids {
 		keys[i] = map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "PRODUCT#" + id},
+			"PK": &types.AttributeValueMemberS{Value: "P#" + id},
 			"SK": &types.AttributeValueMemberS{Value: "S"},
 		}
 	}
@@ -53,7 +53,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareShelf, error
 	}
 	out := &bareShelf{}
 	for _, id := range ids {
-		out.Data.Products = append(out.Data.Products, bareProduct{ID: id, Stats: found["PRODUCT#"+id]})
+		out.Data.Products = append(out.Data.Products, bareProduct{ID: id, Stats: found["P#"+id]})
 	}
 	return out, nil
 }

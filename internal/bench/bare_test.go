@@ -1,20 +1,24 @@
 package bench
 
 // The bare handler is what someone would write who wants the answers of the cases and nothing else: no GraphQL, no plan,
-// no cursor, no check of anything. It reads as many comments from each partition as the page may need, like the server.
+// no cursor, no check of anything. It makes the calls that the server makes, or those of the published way.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/klauspost/compress/flate"
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 )
@@ -23,6 +27,8 @@ import (
 type bareHandler struct {
 	client *dynamodb.Client
 	table  string
+	// reads are the calls for each page. Required, unless published.
+	reads bareReads
 	// published is whether it reads in the way that is usually published: as many whole items as the page has from each
 	// partition, which show nothing of what comes after them but that there is more.
 	published bool
@@ -115,7 +121,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 		RequestItems: map[string]types.KeysAndAttributes{h.table: {
 			Keys: []map[string]types.AttributeValue{{
-				"PK": &types.AttributeValueMemberS{Value: "COMMENT#" + id},
+				"PK": &types.AttributeValueMemberS{Value: "C#" + strings.TrimPrefix(id, "c_")},
 				"SK": &types.AttributeValueMemberS{Value: "C"},
 			}},
 			ConsistentRead: aws.Bool(true),
@@ -175,43 +181,38 @@ func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) (com
 
 // inputs are the calls for a page.
 func (h bareHandler) inputs(request bareRequest) []*dynamodb.QueryInput {
-	inputs := bareInputs(h.table, request)
 	if h.published {
-		for _, input := range inputs {
-			input.Limit = aws.Int32(*input.Limit - 1)
-			input.ProjectionExpression = nil
-		}
+		return publishedInputs(h.table, request)
 	}
-	return inputs
+	return h.reads.of(request)
 }
 
-// bareInputs is a call for each partition that the filter names.
-func bareInputs(table string, request bareRequest) []*dynamodb.QueryInput {
+// publishedInputs is a call for each partition that the filter names.
+func publishedInputs(table string, request bareRequest) []*dynamodb.QueryInput {
 	v := request.Variables
-	product := "PRODUCT#" + v.Product
+	product := "P#" + v.Product
 	input := func(index, attr, key string) *dynamodb.QueryInput {
 		return &dynamodb.QueryInput{
 			TableName:                 aws.String(table),
 			IndexName:                 aws.String(index),
 			KeyConditionExpression:    aws.String(attr + " = :p"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: key}},
-			ProjectionExpression:      aws.String("GSISK,l,r,ti,tx,ai,an,v,u"),
 			ScanIndexForward:          aws.Bool(false),
-			Limit:                     aws.Int32(int32(v.First + 1)),
+			Limit:                     aws.Int32(int32(v.First)),
 			ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 		}
 	}
 	if len(v.Filter.Ratings) == 0 {
-		return []*dynamodb.QueryInput{input("all", "GSI4PK", product)}
+		return []*dynamodb.QueryInput{input("all", "A", product)}
 	}
 	var out []*dynamodb.QueryInput
 	for _, rating := range v.Filter.Ratings {
 		stars := "/" + strconv.Itoa(rating)
 		if len(v.Filter.Languages) == 0 {
-			out = append(out, input("byRating", "GSI3PK", product+stars))
+			out = append(out, input("byRating", "R", product+stars))
 		}
 		for _, language := range v.Filter.Languages {
-			out = append(out, input("byLangAndRating", "GSIPK", product+"/"+language+stars))
+			out = append(out, input("byLangAndRating", "B", product+"/"+language+stars))
 		}
 	}
 	return out
@@ -229,7 +230,7 @@ func bareDecodeAll(items []map[string]types.AttributeValue) ([]bareComment, erro
 }
 
 func bareDecode(item map[string]types.AttributeValue) (bareComment, error) {
-	position := bareText(item["GSISK"])
+	position := strings.TrimPrefix(bareText(item["PK"]), "C#")
 	id, err := ulid.ParseStrict(position)
 	if err != nil {
 		return bareComment{}, err
@@ -238,19 +239,41 @@ func bareDecode(item map[string]types.AttributeValue) (bareComment, error) {
 	if err != nil {
 		return bareComment{}, err
 	}
+	text, err := bareBody(item["t"])
+	if err != nil {
+		return bareComment{}, err
+	}
 	c := bareComment{
 		ID:        "c_" + position,
 		Rating:    rating,
 		Language:  bareText(item["l"]),
-		Text:      bareText(item["tx"]),
-		Author:    bareAuthor{Name: bareText(item["an"])},
+		Text:      text,
+		Author:    bareAuthor{Name: bareText(item["n"])},
 		CreatedAt: ulid.Time(id.Time()).UTC(),
 	}
-	if item["ti"] != nil {
-		title := bareText(item["ti"])
+	if item["h"] != nil {
+		title := bareText(item["h"])
 		c.Title = &title
 	}
 	return c, nil
+}
+
+// bareReaders are kept between texts, as whoever reads pages of compressed texts would.
+var bareReaders = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
+
+// bareBody is a text in either of its forms.
+func bareBody(value types.AttributeValue) (string, error) {
+	short, compressed := value.(*types.AttributeValueMemberB)
+	if !compressed {
+		return bareText(value), nil
+	}
+	reader := bareReaders.Get().(io.ReadCloser)
+	defer bareReaders.Put(reader)
+	if err := reader.(flate.Resetter).Reset(bytes.NewReader(short.Value), nil); err != nil {
+		return "", err
+	}
+	plain, err := io.ReadAll(reader)
+	return string(plain), err
 }
 
 func bareText(value types.AttributeValue) string { return value.(*types.AttributeValueMemberS).Value }

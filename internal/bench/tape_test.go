@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -9,20 +10,21 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
-// tape stands where the SDK expects its HTTP client. While it records, it passes calls on to an engine and keeps the
-// answers; afterwards it answers the same calls from memory, and no others.
+// tape stands where the SDK expects its HTTP client. A call that it has not heard yet it passes on to an engine; the same
+// again it answers from memory.
 type tape struct {
-	engine *http.Client // nil when replaying
-
 	mu      sync.RWMutex
 	answers map[call]recorded
 	// written are the answers by the very bytes of a call. The SDK writes the members of a map in random order, so one
 	// call comes in several ways; each is understood once and then found at once, since what the tape costs is counted as
 	// the handlers' own.
 	written map[call]recorded
+	// heard are the calls since someone listens; nil while nobody does.
+	heard *[]call
 }
 
 // call is what tells one call from another: the operation and its input, which is JSON.
@@ -40,28 +42,25 @@ const (
 	crcHeader    = "X-Amz-Crc32"
 )
 
-// newTape makes a tape that records.
-func newTape() *tape {
-	return &tape{engine: http.DefaultClient, answers: map[call]recorded{}, written: map[call]recorded{}}
-}
+func newTape() *tape { return &tape{answers: map[call]recorded{}, written: map[call]recorded{}} }
 
-// replay ends the recording.
-func (t *tape) replay() { t.engine = nil }
-
-// onceTarget is the call by which a server learns, once, whether a table's comments were ever counted.
+// onceTarget is the call by which a server learns what it then knows for a while: whether comments were ever counted, and
+// the statistics of a product.
 const onceTarget = "DynamoDB_20120810.GetItem"
 
-// calls lists the distinct calls that were recorded, but for those that a server makes once in its life.
-func (t *tape) calls() []string {
-	var out []string
-	for c := range t.answers {
-		if c.target == onceTarget {
-			continue
-		}
-		out = append(out, c.target+" "+c.input)
+// during lists the calls that something makes, sorted, but for those that a server makes beside its answers.
+func (t *tape) during(something func()) (heard []call) {
+	listen := func(to *[]call) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.heard = to
 	}
-	slices.Sort(out)
-	return out
+	listen(&heard)
+	something()
+	listen(nil)
+	heard = slices.DeleteFunc(heard, func(c call) bool { return c.target == onceTarget })
+	slices.SortFunc(heard, func(a, b call) int { return cmp.Compare(a.input, b.input) })
+	return heard
 }
 
 // Do answers a call of the SDK.
@@ -70,35 +69,57 @@ func (t *tape) Do(request *http.Request) (*http.Response, error) {
 	if _, err := io.ReadFull(request.Body, body); err != nil {
 		return nil, err
 	}
-	if t.engine != nil {
-		return t.record(request, body)
+	as := call{request.Header.Get(targetHeader), string(body)}
+	t.mu.RLock()
+	answer, known := t.written[as]
+	known = known && t.heard == nil
+	t.mu.RUnlock()
+	if !known {
+		var err error
+		if answer, err = t.understand(request, as); err != nil {
+			return nil, err
+		}
 	}
-	answer, err := t.find(request.Header.Get(targetHeader), body)
-	return answer.response(request), err
+	return answer.response(request), nil
 }
 
-func (t *tape) record(request *http.Request, body []byte) (*http.Response, error) {
-	key, err := callOf(request.Header.Get(targetHeader), body)
+// understand finds the answer of a call that was not yet written so, or while someone listens.
+func (t *tape) understand(request *http.Request, as call) (recorded, error) {
+	key, err := callOf(as)
 	if err != nil {
-		return nil, err
+		return recorded{}, err
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.heard != nil {
+		*t.heard = append(*t.heard, key)
+	}
+	answer, known := t.answers[key]
+	if !known {
+		if answer, err = record(request, as.input); err != nil {
+			return recorded{}, err
+		}
+	}
+	t.answers[key], t.written[as] = answer, answer
+	return answer, nil
+}
+
+// record passes a call on to the engine.
+func record(request *http.Request, body string) (recorded, error) {
 	passedOn := request.Clone(request.Context())
-	passedOn.Body = io.NopCloser(bytes.NewReader(body))
-	response, err := t.engine.Do(passedOn)
+	passedOn.Body = io.NopCloser(strings.NewReader(body))
+	response, err := http.DefaultClient.Do(passedOn)
 	if err != nil {
-		return nil, err
+		return recorded{}, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, err
+		return recorded{}, err
 	}
 	answer := recorded{status: response.StatusCode, header: response.Header, body: raw}
 	answer.addChecksum()
-	t.mu.Lock()
-	t.answers[key] = answer
-	t.mu.Unlock()
-	return answer.response(request), nil
+	return answer, nil
 }
 
 // addChecksum makes the answer one of AWS in what the SDK has to do with it: AWS sends a checksum, which the SDK
@@ -109,38 +130,16 @@ func (r recorded) addChecksum() {
 	}
 }
 
-// find looks up what was recorded. A call that was not is an error that shows it.
-func (t *tape) find(target string, body []byte) (recorded, error) {
-	t.mu.RLock()
-	answer, known := t.written[call{target, string(body)}]
-	t.mu.RUnlock()
-	if known {
-		return answer, nil
-	}
-	key, err := callOf(target, body)
-	if err != nil {
-		return recorded{}, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	answer, known = t.answers[key]
-	if !known {
-		return recorded{}, fmt.Errorf("no answer was recorded for %s %s", key.target, key.input)
-	}
-	t.written[call{target, string(body)}] = answer
-	return answer, nil
-}
-
 // callOf is the one way to write a call: with sorted members, by way of Go's maps, which are marshalled in order.
-func callOf(target string, body []byte) (call, error) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
+func callOf(as call) (call, error) {
+	decoder := json.NewDecoder(strings.NewReader(as.input))
 	decoder.UseNumber()
 	var input any
 	if err := decoder.Decode(&input); err != nil {
-		return call{}, fmt.Errorf("the input of %s is not JSON: %w", target, err)
+		return call{}, fmt.Errorf("the input of %s is not JSON: %w", as.target, err)
 	}
 	sorted, err := json.Marshal(input)
-	return call{target, string(sorted)}, err
+	return call{as.target, string(sorted)}, err
 }
 
 // response makes a fresh response. Its header is shared: the SDK only reads it.

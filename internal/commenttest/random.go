@@ -3,7 +3,6 @@ package commenttest
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -42,10 +41,14 @@ func Random(r *rand.Rand, product string) comment.Comment {
 	return c
 }
 
-// Large makes a random comment with a text of so many bytes.
+// Large makes a random comment with a text of so many bytes that compression takes at most a fifth of them off.
 func Large(r *rand.Rand, product string, bytes int) comment.Comment {
 	c := Random(r, product)
-	c.Text = strings.Repeat("0123456789abcde\n", bytes/16)
+	text := make([]byte, bytes)
+	for i := range text {
+		text[i] = byte(' ' + r.IntN('~'-' '+1))
+	}
+	c.Text = string(text)
 	return c
 }
 

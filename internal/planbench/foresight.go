@@ -20,7 +20,7 @@ type account struct {
 func newLedger(p *Product) ledger {
 	numbers := make(map[string]int, len(p.comments))
 	for number, c := range p.comments {
-		numbers[c.ID.Position().String()] = number
+		numbers[sortKeyOf(c.ID.Position())] = number
 	}
 	l := ledger{}
 	for language, counts := range p.stats {

@@ -64,13 +64,18 @@ func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement)
 		partitions:   map[string][]entry{},
 	}
 	for _, key := range append(gsi.KeySchema[:2:2], tableKey...) {
-		ix.carried = append(ix.carried, *key.AttributeName)
+		if name := *key.AttributeName; !slices.Contains(ix.carried, name) { // an index may sort by a key of the table
+			ix.carried = append(ix.carried, name)
+		}
 	}
 	return ix
 }
 
 func (ix *index) fill(items []item) {
 	for _, it := range items {
+		if it[ix.partitionKey] == nil {
+			continue // an index without comments
+		}
 		key := text(it[ix.partitionKey])
 		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, size(it, ix.carried)})
 	}
@@ -84,13 +89,15 @@ func (t *Table) partition(p dynamo.Partition, product string) []entry {
 	return t.indexes[string(p.Index)].partitions[p.Key(product)]
 }
 
-// text is the value of a string or a number.
+// text is the value of a string or a number, or of bytes as they are.
 func text(value types.AttributeValue) string {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
 		return v.Value
 	case *types.AttributeValueMemberN:
 		return v.Value
+	case *types.AttributeValueMemberB:
+		return string(v.Value)
 	}
 	return ""
 }
@@ -102,6 +109,8 @@ func size(it item, attributes []string) int {
 	for _, name := range attributes {
 		switch v := it[name].(type) {
 		case *types.AttributeValueMemberS:
+			bytes += len(name) + len(v.Value)
+		case *types.AttributeValueMemberB:
 			bytes += len(name) + len(v.Value)
 		case *types.AttributeValueMemberN:
 			bytes += len(name) + numberSize(v.Value)

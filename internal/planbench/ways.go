@@ -173,12 +173,12 @@ func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]stri
 func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
-	if q.Slice.After != nil && len(found) > 0 && found[0] == q.Slice.After.String() {
+	if q.Slice.After != nil && len(found) > 0 && found[0] == sortKeyOf(*q.Slice.After) {
 		found = found[1:]
 	}
 	var shown []comment.ID
 	for _, sort := range found[:min(q.Slice.Size, len(found))] {
-		position, err := comment.ParsePosition(sort)
+		position, err := comment.ParsePosition(strings.TrimPrefix(sort, sortPrefix))
 		if err != nil {
 			panic("planbench: " + err.Error()) // the table is made of comments
 		}
@@ -198,10 +198,15 @@ func wanted(q comment.Query) int {
 
 // Attributes of the table as the simple ways know them.
 const (
-	attrSort     = "GSISK"
+	attrSort     = "PK"
 	attrLanguage = "l"
 	attrRating   = "r"
+
+	sortPrefix = "C#"
 )
+
+// sortKeyOf is the sort key of a position, the same in all indexes that lists are read from.
+func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 
 // plainInput is a call for the newest of a partition, from a position down.
 func plainInput(partition dynamo.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
@@ -209,7 +214,7 @@ func plainInput(partition dynamo.Partition, product string, keep comment.Filter,
 	key := partitionKeys[partition.Index] + " = :p"
 	if from != nil {
 		key += " AND " + attrSort + " <= :from"
-		values[":from"] = &types.AttributeValueMemberS{Value: from.String()}
+		values[":from"] = &types.AttributeValueMemberS{Value: sortKeyOf(*from)}
 	}
 	in := &dynamodb.QueryInput{
 		TableName:                 aws.String(tableName),

@@ -6,8 +6,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/scalar"
 	"github.com/talkback/talkback/loaders"
-	"github.com/talkback/talkback/resolvers/scalar"
 )
 
 // shown is a product with all that can be at hand of it.

@@ -1,0 +1,76 @@
+package dynamo
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Two questions that differ anywhere have keys that do: each field of a question is put to several values, of which the
+// first leaves it out, and no two of all these questions may share a page.
+func TestFlightKeysTellQuestionsApart(t *testing.T) {
+	var zero comment.Query
+	seen := map[flightKey]string{flightKeyOf(zero, 0): "the empty question", flightKeyOf(zero, 1): "the same after a write"}
+	eachField(t, reflect.ValueOf(&zero).Elem(), "", func(field string) {
+		key := flightKeyOf(zero, 0)
+		if other, known := seen[key]; known {
+			t.Errorf("%s has the key of %s", field, other)
+		}
+		seen[key] = field
+	})
+	if len(seen) < 30 {
+		t.Errorf("only %d questions were compared", len(seen))
+	}
+}
+
+// eachField puts each field within a value, one at a time, to values that are not its zero, and looks at each.
+func eachField(t *testing.T, v reflect.Value, name string, look func(name string)) {
+	if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {
+		for i := range v.NumField() {
+			eachField(t, v.Field(i), name+"."+v.Type().Field(i).Name, look)
+		}
+		return
+	}
+	values := valuesOf(v.Type())
+	if len(values) == 0 {
+		t.Fatalf("no values are known for %s, a %s: name some, and have the key tell them apart", name, v.Type())
+	}
+	before := reflect.New(v.Type()).Elem()
+	for _, value := range values {
+		v.Set(value)
+		look(name + " of " + value.String())
+	}
+	v.Set(before)
+}
+
+// valuesOf are different values of a type that a question's field may have, those near to none among them.
+func valuesOf(t reflect.Type) (out []reflect.Value) {
+	add := func(values ...any) {
+		for _, value := range values {
+			out = append(out, reflect.ValueOf(value).Convert(t))
+		}
+	}
+	at := func(millisecond int64) *time.Time { moment := time.UnixMilli(millisecond); return &moment }
+	switch t {
+	case reflect.TypeFor[*time.Time]():
+		add(at(-1), at(0), at(1), &time.Time{})
+	case reflect.TypeFor[*comment.Position]():
+		add(&comment.Position{}, &comment.Position{15: 1}, &comment.MaxPosition)
+	case reflect.TypeFor[[]int]():
+		add([]int{1}, []int{2}, []int{5}, []int{1, 2}, []int{1, 2, 3, 4})
+	case reflect.TypeFor[[]comment.Language]():
+		add([]comment.Language{"de"}, []comment.Language{"en"}, []comment.Language{"de", "en"}, []comment.Language{"de-AT"})
+	default:
+		switch t.Kind() {
+		case reflect.String:
+			add("a", "b", "a,", "\x00")
+		case reflect.Int:
+			add(1, 2)
+		case reflect.Bool:
+			add(true)
+		}
+	}
+	return out
+}
