@@ -19,7 +19,7 @@ func tiny(t *rapid.T) *Product {
 	for _, c := range Generate(rapid.IntRange(1, 60).Draw(t, "comments"), r.Uint64()) {
 		c.Rating = 1 + r.IntN(1+r.IntN(5))
 		c.Language = []comment.Language{"de", "en", "fr"}[r.IntN(1+r.IntN(3))]
-		c.Text = words(1 + r.IntN(6000))
+		c.Text = words(r, 1+r.IntN(6000))
 		comments = append(comments, c)
 	}
 	p, err := NewProduct(t.Context(), comments)

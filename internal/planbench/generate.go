@@ -64,12 +64,12 @@ func generated(r *rand.Rand) comment.Comment {
 		ProductID: generatedProduct,
 		Language:  t.language,
 		Rating:    draw(r, []int{1, 2, 3, 4, 5}, func(rating int) float64 { return starWeight(rating, elapsed, t.mood) }),
-		Text:      words(int(t.bytes * math.Exp(textSpread*r.NormFloat64()))),
-		Author:    comment.Author{ID: fmt.Sprintf("a%08x", r.Uint32()), Name: words(5 + r.IntN(15))},
+		Text:      words(r, int(t.bytes*math.Exp(textSpread*r.NormFloat64()))),
+		Author:    comment.Author{ID: fmt.Sprintf("a%08x", r.Uint32()), Name: words(r, 5+r.IntN(15))},
 		Version:   1,
 	}
 	if r.IntN(5) < 3 {
-		title := words(8 + r.IntN(40))
+		title := words(r, 8+r.IntN(40))
 		c.Title = &title
 	}
 	return c
@@ -103,9 +103,24 @@ func draw[T any](r *rand.Rand, values []T, weight func(T) float64) T {
 	return values[len(values)-1]
 }
 
+// vocabulary are words for texts, which are stored compressed: a sentence said over and over would take no place at all.
+var vocabulary = strings.Fields(`a about after again all and any arrived as at bad be because been before best better boils bought box
+	broke but button buy came can cheap clean coffee color comes could cup customer day days delivery did does easy else even every
+	expected fast few filter find fine first for found friend from gift good got great had handle has have heavy home hot hours house
+	how however husband if in instructions is it just kitchen large last less like little long look loud love machine made make many
+	me milk minutes money month morning most much my need never new nice noise not nothing now of off often old on once one only open
+	or order other our out over part perfect pieces plastic pressure price problem quality quickly quiet quite really recommend
+	replacement returned right same seems sent service should simple since small so some sometimes soon steam still stopped strong
+	sturdy such taste than that the them then there they thing this three time to too took twice two under until up use used very
+	warranty was water we week well were what when which while wife will with without work works worth would year years you`)
+
 // words are so many bytes of text, at least one.
-func words(bytes int) string {
-	const some = "It boils fast, and it is quiet. "
+func words(r *rand.Rand, bytes int) string {
 	bytes = max(1, min(bytes, 20_000))
-	return strings.Repeat(some, bytes/len(some)+1)[:bytes]
+	var b strings.Builder
+	for b.Len() < bytes {
+		b.WriteString(vocabulary[r.IntN(len(vocabulary))])
+		b.WriteByte(' ')
+	}
+	return b.String()[:bytes]
 }
