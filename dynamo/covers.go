@@ -20,6 +20,11 @@ type Part struct {
 // residual tells whether the partition holds others than those wanted.
 func (p Part) residual() bool { return p.Languages != nil || p.Ratings != nil }
 
+// equal tells whether two parts are the same.
+func (p Part) equal(other Part) bool {
+	return p.Partition == other.Partition && slices.Equal(p.Languages, other.Languages) && slices.Equal(p.Ratings, other.Ratings)
+}
+
 // holds tells whether the part is read for a cell.
 func (p Part) holds(cell comment.Cell) bool {
 	return (!p.Index.splitsByLanguage() || p.Language == cell.Language) &&

@@ -24,9 +24,9 @@ type cellCount struct {
 	count int
 }
 
-// look is how many items of a partition were looked at, and how many of them kept.
+// look is how many items were looked at for a part, and how many of them kept.
 type look struct {
-	partition    Partition
+	part         Part
 	looked, kept int
 }
 
@@ -38,7 +38,7 @@ func earlierOf(r *run, taken []comment.Comment) *earlier {
 	}
 	for i, read := range r.plan.Reads {
 		if read.residual() {
-			e.looks = append(e.looks, look{read.Partition, r.reads[i].looked, r.reads[i].kept})
+			e.looks = append(e.looks, look{read.Part, r.reads[i].looked, r.reads[i].kept})
 		}
 	}
 	return e
@@ -81,8 +81,8 @@ func (e *earlier) within(part Part, share float64) (mean, variance float64) {
 	return float64(n), 2 * e.moved * share * (1 - share)
 }
 
-// between is how many items that are not wanted stand between those of a part that are, by what a read of the same partition
-// found: mean and variance, false if there was none. If what was kept lay evenly in what was looked at, the place of the
+// between is how many items that are not wanted stand between those of a part that are, by what was found when the same was
+// read: mean and variance, false if it was not. If what was kept lay evenly in what was looked at, the place of the
 // n-th is a negative hypergeometric number: https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution
 // A page that another part ends, ends for this one somewhere between two of its own.
 func (e *earlier) between(part Part) (mean, variance float64, known bool) {
@@ -92,7 +92,7 @@ func (e *earlier) between(part Part) (mean, variance float64, known bool) {
 	}
 	for _, l := range e.looks {
 		kept, dropped := float64(l.kept), float64(l.looked-l.kept)
-		if l.partition != part.Partition || n > kept+0.5 {
+		if !l.part.equal(part) || n > kept+0.5 {
 			continue
 		}
 		mean = n * dropped / (kept + 1)

@@ -77,8 +77,13 @@ func TestBetween(t *testing.T) {
 	part := Part{Partition: Partition{Index: ByLang, Language: "de"}, Ratings: []int{1}}
 	for _, row := range []struct{ looked, kept, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
 		e := earlier{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
-			looks: []look{{part.Partition, row.looked, row.kept}}}
+			looks: []look{{part, row.looked, row.kept}}}
 		mean, variance, known := e.between(part)
+		others := part
+		others.Ratings = []int{2}
+		if _, _, known := e.between(others); known {
+			t.Error("a read that kept some ratings tells how many items lie between those of others")
+		}
 		sum, squares := 0.0, 0.0
 		const trials = 20000
 		for range trials {
