@@ -41,8 +41,8 @@ func TestForesightIsTheLeast(t *testing.T) {
 		if want := p.tryAll(v, p.cellsOf(v.query.Filter), map[dynamo.Partition][]comment.Filter{}); least != want {
 			t.Fatalf("foresight says %v, and the cheapest of all covers costs %v", least, want)
 		}
-		known := dynamo.Known{Stats: anyBelief(t, p), Size: dynamo.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}
-		if _, cost, err := p.plan(t.Context(), v.query, known); err != nil || cost.Units < least {
+		known := dynamo.Known{Stats: anyBelief(t, p), Sizes: dynamo.Sizes{Any: dynamo.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
+		if _, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}
 		if _, err := p.measure(t.Context(), v); err != nil {
