@@ -16,6 +16,8 @@ type census struct {
 	Known
 	// before is what the page held when it was last read, nil when nobody knows.
 	before *earlier
+	// matches is how many comments are in the whole list, at least 1.
+	matches int
 }
 
 // unknownSize is that of the items of a product of which none was read: 200 bytes of keys and short attributes, and a text
@@ -29,9 +31,11 @@ const residualFactor = 4
 // is not counted yet.
 func (p planner) census() census {
 	c := census{Known: p.known, before: p.before}
-	if !c.Trusted && c.Stats.Counts(p.filter).Total() <= 0 {
+	matches := c.Stats.Counts(p.filter).Total()
+	if !c.Trusted && matches <= 0 {
 		c.Stats = nil
 	}
+	c.matches = max(matches, 1)
 	if c.Sizes.Any.Mean == 0 {
 		c.Sizes = Sizes{Any: unknownSize}
 	}
@@ -51,7 +55,7 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 		return append([]Candidate{chosen}, others...)
 	}
 	out = slices.DeleteFunc(out, func(way Candidate) bool { return len(way.Cover) > maxReads })
-	price := func(cover Cover) float64 { return c.price(cover, filter, want) }
+	price := func(cover Cover) float64 { return c.price(cover, want) }
 	for i := range out {
 		out[i].Units = price(out[i].Cover)
 	}
@@ -76,21 +80,21 @@ func (c census) read(cover Cover) Cover {
 }
 
 // price is what the first reads of a cover are expected to cost, in read units.
-func (c census) price(cover Cover, filter comment.Filter, want int) float64 {
+func (c census) price(cover Cover, want int) float64 {
 	units := 0.0
 	for _, part := range c.read(cover) {
-		_, first := c.first(part, filter, want)
+		_, first := c.first(part, want)
 		units += first
 	}
 	return units
 }
 
 // limit is how many items the first read of a part looks at, at least one.
-func (c census) limit(part Part, filter comment.Filter, want int) int {
+func (c census) limit(part Part, want int) int {
 	if c.Stats == nil {
 		return min(c.blindly(part, want), maxLimit)
 	}
-	items, _ := c.first(part, filter, want)
+	items, _ := c.first(part, want)
 	return items
 }
 
@@ -110,8 +114,8 @@ func (c census) blindly(part Part, want int) int {
 // first is how many items a first read of a part best looks at, and what that is expected to cost in read units: those of
 // the read itself, and the price of a further round should it not suffice. What could be best is few: to be sure by so many
 // deviations, or to read a started unit to its end, since that is paid for.
-func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
-	s, size := c.share(part, filter), c.Sizes.of(part.Partition)
+func (c census) first(part Part, want int) (items int, units float64) {
+	s, size := c.share(part), c.Sizes.of(part.Partition)
 	mean, deviation := c.need(part, s, want)
 	most := maxLimit
 	if !part.residual() {
@@ -183,12 +187,13 @@ type share struct {
 }
 
 // share is that of a part. Statistics that were damaged may hold counts below zero, which count as none.
-func (c census) share(part Part, filter comment.Filter) share {
-	held := c.Stats.Counts(Part{Partition: part.Partition}.wanted()).Total()
-	chosen := c.Stats.Counts(part.wanted()).Total()
-	matches := c.Stats.Counts(comment.Filter{Languages: filter.Languages, Ratings: filter.Ratings}).Total()
-	chosen = max(chosen, 0)
-	return share{held: max(held, chosen), chosen: chosen, matches: max(matches, chosen, 1)}
+func (c census) share(part Part) share {
+	chosen := max(0, c.Stats.Counts(part.wanted()).Total())
+	held := chosen
+	if part.residual() {
+		held = max(chosen, c.Stats.Counts(Part{Partition: part.Partition}.wanted()).Total())
+	}
+	return share{held: held, chosen: chosen, matches: max(c.matches, chosen)}
 }
 
 // enough is how many needed items a read of so many is enough for, halfway between two whole numbers. A part that is the

@@ -67,7 +67,7 @@ func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
 	plan.Candidates = c.candidates(p.filter, want)
 	p.read(&plan, plan.Candidates[0].Cover)
 	for i := range plan.Reads {
-		plan.Reads[i].Limit = c.limit(plan.Reads[i].Part, p.filter, want)
+		plan.Reads[i].Limit = c.limit(plan.Reads[i].Part, want)
 	}
 	return plan
 }

@@ -5,11 +5,13 @@ import "testing"
 // What plans are held to for every number of ratings: how many times as much as foresight they may cost, for what share of
 // pages one wave has to be enough, and how many waves no page may exceed. The generated product is small and its ratings
 // drift, so that the figures are worse than those of most real ones; what they guard is that they do not get worse.
-const (
-	mostOverForesight = 1.35
-	leastOneWave      = 0.82
-	mostWaves         = 3
-)
+var bounds = map[Way]struct {
+	overForesight, oneWave float64
+	waves                  int
+}{
+	Planned: {1.32, 0.87, 3},
+	Again:   {1.18, 0.97, 3},
+}
 
 // mostDearer is how many times as much a page may cost deep in the list, or of a product with many more comments.
 const mostDearer = 1.25
@@ -31,7 +33,7 @@ func TestPlansAreNearForesight(t *testing.T) {
 	}
 	averages := Summarize(rows)
 	for _, a := range averages {
-		if a.Way == Planned && a.Languages == anyLanguages && a.Page == 0 {
+		if a.Languages == anyLanguages && a.Page == 0 {
 			checkPlanned(t, a)
 		}
 	}
@@ -42,9 +44,10 @@ func TestPlansAreNearForesight(t *testing.T) {
 
 func checkPlanned(t *testing.T, a Average) {
 	t.Helper()
-	if a.OverForesight > mostOverForesight || a.OneWave < leastOneWave || a.MostWaves > mostWaves {
-		t.Errorf("%d comments, %s ratings: %.3f times foresight, one wave for %.1f %% of %d pages, %d at most",
-			a.Comments, numberOrAny(a.Ratings), a.OverForesight, 100*a.OneWave, a.Pages, a.MostWaves)
+	bound, bounded := bounds[a.Way]
+	if bounded && (a.OverForesight > bound.overForesight || a.OneWave < bound.oneWave || a.MostWaves > bound.waves) {
+		t.Errorf("%d comments, %v, %s ratings: %.3f times foresight, one wave for %.1f %% of %d pages, %d at most",
+			a.Comments, a.Way, numberOrAny(a.Ratings), a.OverForesight, 100*a.OneWave, a.Pages, a.MostWaves)
 	}
 }
 

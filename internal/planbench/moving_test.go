@@ -1,0 +1,97 @@
+package planbench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+)
+
+// First pages that comments keep coming to are not dearer for what is remembered of them, and hardly take more rounds.
+func TestPagesThatMove(t *testing.T) {
+	for _, each := range []int{0, 3, 30} {
+		products := growing(t, 6, each)
+		synctest.Test(t, func(t *testing.T) {
+			remembering, fresh := watched(t, products, true), watched(t, products, false)
+			t.Logf("%d more comments each time: %v remembering, %v not", each, remembering, fresh)
+			if remembering.units > 1.01*fresh.units || remembering.oneWave < fresh.oneWave-fresh.pages/50 {
+				t.Errorf("%d more comments each time: %v remembering, %v not", each, remembering, fresh)
+			}
+		})
+	}
+}
+
+// growing is a product at so many moments, between which so many comments were written.
+func growing(t *testing.T, moments, each int) []*Product {
+	t.Helper()
+	whole, err := NewProduct(t.Context(), Generate(1000, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*Product
+	for left := (moments - 1) * each; len(out) < moments; left -= each {
+		p, err := NewProduct(t.Context(), whole.comments[left:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// tally is what pages took.
+type tally struct {
+	pages, oneWave int
+	units          float64
+}
+
+func (s tally) String() string {
+	return fmt.Sprintf("%.2f units a page, one wave for %.1f %%", s.units/float64(s.pages), 100*float64(s.oneWave)/float64(s.pages))
+}
+
+// watched reads the first page of lists of any language and of two, a minute after each other, and takes note of the later half.
+func watched(t *testing.T, products []*Product, remembering bool) tally {
+	var sum tally
+	sets := products[0].languageSets()
+	for _, languages := range [][]comment.Language{nil, sets[3]} {
+		for set := 1; set < 1<<comment.MaxRating; set++ {
+			q := comment.Query{Product: products[0].id, Filter: comment.Filter{Languages: languages, Ratings: ratingSet(set)},
+				Order: comment.NewestFirst, Slice: comment.Slice{Size: PageSize}}
+			now := new(Table)
+			store := now.Store()
+			for moment, p := range products {
+				*now = *p.table
+				if !remembering {
+					store = now.Store()
+				}
+				page := answered(t, store, q, p.known())
+				if moment >= len(products)/2 {
+					sum.add(page.Plan)
+				}
+				time.Sleep(time.Minute)
+			}
+		}
+	}
+	return sum
+}
+
+func answered(t *testing.T, store *dynamo.Store, q comment.Query, known dynamo.Known) comment.Page {
+	t.Helper()
+	page, err := store.CommentsKnowing(context.Background(), q, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+func (s *tally) add(plan comment.QueryPlan) {
+	s.pages++
+	s.units += plan.ReadUnits
+	if plan.Waves <= 1 {
+		s.oneWave++
+	}
+}
