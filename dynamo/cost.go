@@ -10,18 +10,13 @@ import (
 
 // What a read is expected to cost, by what is believed of a product. Believing wrongly costs reads, never comments.
 
-// census is what a planner believes of a product.
+// census is what a planner believes of a product: what is known of it, and what is assumed where nothing is. It has no
+// counts if nobody knows any.
 type census struct {
-	// stats are its counts, nil when nobody knows.
-	stats comment.Stats
-	// trusted says that a part with a count of zero is not read at all.
-	trusted bool
-	// size is that of an item of an index.
-	size ItemSize
+	Known
+	// before is what the page held when it was last read, nil when nobody knows.
+	before *earlier
 }
-
-// ItemSize is how large the items of an index are, in bytes.
-type ItemSize struct{ Mean, Deviation float64 }
 
 // unknownSize is that of the items of a product of which none was read: 200 bytes of keys and short attributes, and a text
 // of some 50 words.
@@ -33,12 +28,12 @@ const residualFactor = 4
 // census is what the planner believes. Counts that know of nothing the filter allows may well be those of a product that
 // is not counted yet.
 func (p planner) census() census {
-	c := census{stats: p.known.Stats, trusted: p.known.Trusted, size: p.known.Size}
-	if !p.known.Trusted && c.stats.Counts(p.filter).Total() == 0 {
-		c.stats = nil
+	c := census{Known: p.known, before: p.before}
+	if !c.Trusted && c.Stats.Counts(p.filter).Total() <= 0 {
+		c.Stats = nil
 	}
-	if c.size.Mean == 0 {
-		c.size = unknownSize
+	if c.Sizes.Any.Mean == 0 {
+		c.Sizes = Sizes{Any: unknownSize}
 	}
 	return c
 }
@@ -50,7 +45,7 @@ const maxMixed = 8
 // equals the one of fewest reads, else the one that holds least beside what is wanted. Without counts it is the narrowest.
 func (c census) candidates(filter comment.Filter, want int) []Candidate {
 	out := covers(filter)
-	if c.stats == nil {
+	if c.Stats == nil {
 		chosen := narrowest(out)
 		others := slices.DeleteFunc(out, func(c Candidate) bool { return c.Name == chosen.Name })
 		return append([]Candidate{chosen}, others...)
@@ -74,10 +69,10 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 
 // read is what of a cover is read: not what is known to hold nothing that is wanted.
 func (c census) read(cover Cover) Cover {
-	if !c.trusted {
+	if !c.Trusted {
 		return cover
 	}
-	return slices.DeleteFunc(slices.Clone(cover), func(part Part) bool { return c.stats.Counts(part.wanted()).Total() == 0 })
+	return slices.DeleteFunc(slices.Clone(cover), c.nothingIn)
 }
 
 // price is what the first reads of a cover are expected to cost, in read units.
@@ -90,49 +85,53 @@ func (c census) price(cover Cover, filter comment.Filter, want int) float64 {
 	return units
 }
 
-// limit is how many items the first read of a part looks at.
+// limit is how many items the first read of a part looks at, at least one.
 func (c census) limit(part Part, filter comment.Filter, want int) int {
-	if c.stats == nil {
-		if part.residual() {
-			want *= residualFactor
-		}
-		return min(want, maxLimit)
+	if c.Stats == nil {
+		return min(c.blindly(part, want), maxLimit)
 	}
 	items, _ := c.first(part, filter, want)
 	return items
+}
+
+// blindly is how many items the first read of a part looks at without counts: as many as are wanted, unless the page was
+// read before.
+func (c census) blindly(part Part, want int) int {
+	switch {
+	case part.residual():
+		return want * residualFactor
+	case c.before.tells(want):
+		mean, variance := c.before.within(part, float64(c.before.of(part))/float64(want))
+		return max(1, min(int(mean+2*math.Sqrt(variance))+1, want))
+	}
+	return want
 }
 
 // first is how many items a first read of a part best looks at, and what that is expected to cost in read units: those of
 // the read itself, and the price of a further round should it not suffice. What could be best is few: to be sure by so many
 // deviations, or to read a started unit to its end, since that is paid for.
 func (c census) first(part Part, filter comment.Filter, want int) (items int, units float64) {
-	s := c.share(part, filter)
-	mean, deviation := s.need(want)
+	s, size := c.share(part, filter), c.Sizes.of(part.Partition)
+	mean, deviation := c.need(part, s, want)
 	most := maxLimit
 	if !part.residual() {
 		most = min(want, maxLimit)
 	}
 	units = math.Inf(1)
 	for _, sure := range [...]float64{0.5, 1, 1.5, 2, 2.5, 3} {
-		needed := int(math.Ceil(mean + sure*deviation))
-		for _, k := range [...]int{needed, c.size.fitting(needed)} {
+		needed := s.looking(mean + sure*deviation)
+		for _, k := range [...]int{needed, size.fitting(needed)} {
 			k = min(max(k, 1), most)
 			short := 0.0
 			if k <= s.held && (k < want || part.residual()) {
-				short = above(float64(k)+s.slack(), mean, deviation)
+				short = above(s.enough(k), mean, deviation)
 			}
-			if expected := c.size.expected(min(k, max(s.held, 1))) + short*roundPrice; expected < units {
+			if expected := size.expected(min(k, max(s.held, 1))) + short*roundPrice; expected < units {
 				items, units = k, expected
 			}
 		}
 	}
 	return items, units
-}
-
-// fitting is how many items a read has room for that is expected to cost what one of so many does.
-func (s ItemSize) fitting(items int) int {
-	room := math.Ceil(float64(items)*s.Mean/unitBytes) * unitBytes
-	return int((room - s.Deviation*math.Sqrt(room/s.Mean)) / s.Mean)
 }
 
 // above is the probability that a normally distributed number is above x.
@@ -175,24 +174,6 @@ const tailSteps = 20
 // person waits for it.
 const roundPrice = 2
 
-// expected is what looking at so many items is expected to cost, in read units: half a one, and half a one more for each
-// 4 KB that they are above.
-func (s ItemSize) expected(items int) float64 {
-	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
-	if deviation > unitBytes {
-		return (mean/unitBytes + 0.5) / 2 // any remainder is as likely as any other
-	}
-	first := max(1, int((mean-3*deviation)/unitBytes))
-	units := float64(first)
-	for n := first; ; n++ {
-		p := above(float64(n*unitBytes), mean, deviation)
-		if p < 0.005 {
-			return units / 2
-		}
-		units += p
-	}
-}
-
 // share is how a part of a cover stands to the whole list.
 type share struct {
 	// held is how many comments the partition holds, chosen how many of them the part is read for.
@@ -201,29 +182,48 @@ type share struct {
 	matches int
 }
 
+// share is that of a part. Statistics that were damaged may hold counts below zero, which count as none.
 func (c census) share(part Part, filter comment.Filter) share {
-	return share{
-		held:    c.stats.Counts(Part{Partition: part.Partition}.wanted()).Total(),
-		chosen:  c.stats.Counts(part.wanted()).Total(),
-		matches: c.stats.Counts(comment.Filter{Languages: filter.Languages, Ratings: filter.Ratings}).Total(),
-	}
+	held := c.Stats.Counts(Part{Partition: part.Partition}.wanted()).Total()
+	chosen := c.Stats.Counts(part.wanted()).Total()
+	matches := c.Stats.Counts(comment.Filter{Languages: filter.Languages, Ratings: filter.Ratings}).Total()
+	chosen = max(chosen, 0)
+	return share{held: max(held, chosen), chosen: chosen, matches: max(matches, chosen, 1)}
 }
 
-// slack is by how much fewer items may be needed than a read looks at. A part that is the whole list suffices when it yields
-// just what is wanted; beside others it has to yield more, or nobody knows that its next comment does not come first.
-func (s share) slack() float64 {
+// enough is how many needed items a read of so many is enough for, halfway between two whole numbers. A part that is the
+// whole list has to yield just what is wanted. Beside others it has to yield one more, or nobody knows that its next
+// comment does not come first.
+func (s share) enough(looked int) float64 {
 	if s.chosen < s.matches {
-		return -0.5
+		return float64(looked) - 0.5
 	}
-	return 0.5
+	return float64(looked) + 0.5
+}
+
+// looking is how many items have to be looked at if so many are needed.
+func (s share) looking(needed float64) int {
+	if s.chosen < s.matches {
+		return int(math.Ceil(needed + 0.5))
+	}
+	return int(math.Ceil(needed - 0.5))
 }
 
 // need is how many items of a part belong to the next want comments of the list, or stand between them: mean and standard
 // deviation. If comments of each kind lie spread evenly, those of the part that are in the list are a binomial sample of
 // these, and those that are not come between them as failures do before a number of successes.
 // https://en.wikipedia.org/wiki/Negative_binomial_distribution
-func (s share) need(want int) (mean, deviation float64) {
-	n, matches := float64(want), float64(max(s.matches, 1))
-	in, out := min(float64(s.chosen)/matches, 1), float64(s.held-s.chosen)/matches
-	return n * (in + out), math.Sqrt(n*in*(1-in) + n*out*(1+out))
+// Of a page that was read before, more is known.
+func (c census) need(part Part, s share, want int) (mean, deviation float64) {
+	n, matches := float64(want), float64(s.matches)
+	in, out := float64(s.chosen)/matches, float64(s.held-s.chosen)/matches
+	within, variance := n*in, n*in*(1-in)
+	between, varying := n*out, n*out*(1+out)
+	if c.before.tells(want) {
+		within, variance = c.before.within(part, in)
+		if mean, v, known := c.before.between(part); known {
+			between, varying = mean, v
+		}
+	}
+	return within + between, math.Sqrt(variance + varying)
 }

@@ -16,7 +16,7 @@ func skewed() comment.Stats {
 
 func TestWhatIsChosen(t *testing.T) {
 	sized := func(stats comment.Stats, bytes float64) Known {
-		return Known{Stats: stats, Size: ItemSize{Mean: bytes, Deviation: bytes / 2}}
+		return Known{Stats: stats, Sizes: Sizes{Any: ItemSize{Mean: bytes, Deviation: bytes / 2}}}
 	}
 	for _, row := range []struct {
 		why    string
@@ -97,7 +97,7 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p := planner{product: "p", filter: filter, known: Known{Stats: stats, Size: unknownSize}}
+			p := planner{product: "p", filter: filter, known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 			b.ReportAllocs()
 			for b.Loop() {

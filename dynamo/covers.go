@@ -20,6 +20,19 @@ type Part struct {
 // residual tells whether the partition holds others than those wanted.
 func (p Part) residual() bool { return p.Languages != nil || p.Ratings != nil }
 
+// equal tells whether two parts are the same.
+func (p Part) equal(other Part) bool {
+	return p.Partition == other.Partition && slices.Equal(p.Languages, other.Languages) && slices.Equal(p.Ratings, other.Ratings)
+}
+
+// holds tells whether the part is read for a cell.
+func (p Part) holds(cell comment.Cell) bool {
+	return (!p.Index.splitsByLanguage() || p.Language == cell.Language) &&
+		(!p.Index.splitsByRating() || p.Rating == cell.Rating) &&
+		(p.Languages == nil || slices.Contains(p.Languages, cell.Language)) &&
+		(p.Ratings == nil || slices.Contains(p.Ratings, cell.Rating))
+}
+
 // wanted is what of a product the part is read for.
 func (p Part) wanted() comment.Filter {
 	filter := comment.Filter{Languages: p.Languages, Ratings: p.Ratings}

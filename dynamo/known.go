@@ -16,8 +16,8 @@ type Known struct {
 	Age time.Duration
 	// Trusted says that a count of zero may be taken for the truth.
 	Trusted bool
-	// Size is that of the comments read lately, zero when none were.
-	Size ItemSize
+	// Sizes are those of the comments read lately, zero when none were.
+	Sizes Sizes
 }
 
 // nothingIn tells whether a part is known to hold nothing that is wanted of it. A comment which no partition holds is in

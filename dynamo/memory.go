@@ -109,12 +109,12 @@ type recollection struct {
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
 	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
-	m.products = newLRU[recollection](nil)
+	m.products = newLRU[string, recollection](nil)
 	m.writes = newChanges()
 	return m
 }
 
-func newLRU[V any](dropped func(string, V)) *simplelru.LRU[string, V] {
+func newLRU[K comparable, V any](dropped func(K, V)) *simplelru.LRU[K, V] {
 	lru, err := simplelru.NewLRU(memorySize, dropped)
 	if err != nil {
 		panic("dynamo: " + err.Error()) // the size is above 0

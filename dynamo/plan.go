@@ -30,9 +30,11 @@ type Plan struct {
 	Candidates []Candidate
 	// Estimated is whether anything is known of the product by which the candidates' units could be estimated.
 	Estimated bool
+	// Remembered is whether the limits follow what the page held when it was last read.
+	Remembered bool
 	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
 	Skipped []Partition
-	// Known is what is known of the product's counts. It decided what is skipped, and nothing else.
+	// Known is what is known of the product, by which cover, limits and what is skipped were chosen.
 	Known Known
 }
 
@@ -49,6 +51,8 @@ type planner struct {
 	product string
 	filter  comment.Filter // normalized
 	known   Known
+	// before is what the page held when it was last read, nil when nobody knows. It is of no use for other windows.
+	before *earlier
 }
 
 // take plans to take so many comments from a window of the list that the filter makes.
@@ -59,7 +63,7 @@ func (p planner) take(w window, purpose comment.ReadPurpose, want int) Plan {
 		return plan
 	}
 	c := p.census()
-	plan.Estimated = c.stats != nil
+	plan.Estimated, plan.Remembered = c.Stats != nil, c.before.tells(want)
 	plan.Candidates = c.candidates(p.filter, want)
 	p.read(&plan, plan.Candidates[0].Cover)
 	for i := range plan.Reads {
@@ -107,6 +111,16 @@ func (p planner) read(plan *Plan, cover Cover) {
 		}
 		plan.Reads = append(plan.Reads, Read{Part: part})
 	}
+}
+
+// nextLimit is the limit of a further call of a read that has come so far, while so many comments are missing. What a
+// residual filter leaves is never sure, so that such a read takes what a unit that is paid for has room for.
+func (p Plan) nextLimit(read Read, state readState, missing int) int {
+	limit := nextLimit(state.limit, state.looked, state.kept, missing)
+	if size := p.Known.Sizes.of(read.Partition); read.residual() && size.Mean > 0 {
+		limit = min(max(limit, size.fitting(limit)), maxLimit)
+	}
+	return limit
 }
 
 // nextLimit is the limit of a further call to a partition that has yielded some of what it was looked at for, while so
@@ -157,6 +171,9 @@ func (p Plan) choiceText() string {
 	}
 	if !p.Estimated {
 		b.WriteString(": no counts are known, and this reads least beside what is wanted")
+	}
+	if p.Remembered {
+		b.WriteString("; as far as when the page was last read")
 	}
 	return b.String()
 }

@@ -216,7 +216,8 @@ func anyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// anyStats are random counts, perhaps none, of some of the languages.
+// anyStats are random counts, perhaps none, of some of the languages. Some are what they cannot be: someone may have
+// changed an item by hand.
 func anyStats(t *rapid.T) comment.Stats {
 	if rapid.Bool().Draw(t, "unknown") {
 		return nil
@@ -225,7 +226,7 @@ func anyStats(t *rapid.T) comment.Stats {
 	for _, language := range rapid.SliceOfN(rapid.SampledFrom(manyLanguages(42)), 0, 42).Draw(t, "counted") {
 		var counts comment.Counts
 		for i := range counts {
-			counts[i] = rapid.SampledFrom([]int{0, 1, 3, 20, 500, 1e6}).Draw(t, "count")
+			counts[i] = rapid.SampledFrom([]int{-400, -1, 0, 0, 1, 3, 20, 500, 1e6}).Draw(t, "count")
 		}
 		stats[language] = counts
 	}
@@ -245,6 +246,20 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 		}
 		for _, candidate := range candidates {
 			checkCover(t, grid, filter, candidate.Cover)
+		}
+	})
+}
+
+// Whatever is believed, each read looks at something: a limit of 0 would count, and find no comments.
+func TestEveryReadLooksAtSomething(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := planner{filter: anyFilter(t), known: Known{Stats: anyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
+		p.known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1e-9, 100, 5000, 1e9}).Draw(t, "bytes")
+		want := rapid.IntRange(1, 102).Draw(t, "want")
+		for _, read := range p.take(windowOf(comment.Query{Filter: p.filter}), comment.ReadPage, want).Reads {
+			if read.Limit < 1 || read.Limit > maxLimit {
+				t.Fatalf("%v is read with limit %d", read.Partition, read.Limit)
+			}
 		}
 	})
 }

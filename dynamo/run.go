@@ -80,7 +80,7 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 	if state.queries == 0 {
 		state.limit = read.Limit
 	} else {
-		state.limit = nextLimit(state.limit, state.looked, state.kept, missing)
+		state.limit = r.plan.nextLimit(read, *state, missing)
 	}
 	output, err := r.query(ctx, number)
 	if err != nil {
@@ -130,14 +130,15 @@ func decodeAll(items []item, product string, sizes *measured) ([]comment.Comment
 			return nil, err
 		}
 		out[i] = c
-		sizes.add(entryBytes(c, bytes))
+		sizes.add(c.Rating, entryBytes(c, bytes))
 	}
 	return out, nil
 }
 
 // together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,
 // and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
-// depth the stack of a new goroutine has to grow several times, which costs more than anything else of ours on a page that takes one call.
+// depth the stack of a new goroutine has to grow several times. That costs more than anything else of ours on a page that
+// takes one call.
 func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
 	switch number {
 	case 0:

@@ -39,24 +39,51 @@ func TestEntryBytes(t *testing.T) {
 func TestSizesAreLearnt(t *testing.T) {
 	r := commenttest.Rand(t)
 	s := newSizes()
-	if got := s.of("globe"); got != (ItemSize{}) {
+	if got := s.of("globe"); got != (Sizes{}) {
 		t.Errorf("of a product never read: %v", got)
 	}
 	var small, large measured
 	for range 20 {
-		small.add(100 + r.IntN(300))
-		large.add(1600 + r.IntN(200))
+		small.add(5, 100+r.IntN(300))
+		large.add(5, 1600+r.IntN(200))
 	}
 	s.learn("globe", small)
 	s.learn("globe", measured{})
-	first := s.of("globe")
+	first := s.of("globe").Any
 	s.learn("globe", large)
-	second := s.of("globe")
+	second := s.of("globe").Any
 	for range 50 {
 		s.learn("globe", large)
 	}
-	last := s.of("globe")
+	last := s.of("globe").Any
 	if !(first.Mean < second.Mean && second.Mean < 700 && last.Mean > 1600 && last.Deviation < second.Deviation) {
 		t.Errorf("small %v, then one page of large ones %v, then many %v", first, second, last)
+	}
+}
+
+// Comments of one rating that are longer than others are so in the partitions of that rating alone, and a rating that was
+// not read is taken to be like the others.
+func TestSizesAreLearntByRating(t *testing.T) {
+	var page measured
+	for range 5 {
+		page.add(1, 1700)
+		page.add(5, 200)
+		page.add(5, 200)
+		page.add(5, 200)
+	}
+	page.add(9, 500) // no rating there is: someone wrote it by hand
+	s := newSizes()
+	for range 60 {
+		s.learn("globe", page)
+	}
+	sizes := s.of("globe")
+	mean := func(index Index, rating int) int { return int(sizes.of(Partition{Index: index, Rating: rating}).Mean) }
+	for _, row := range []struct {
+		index            Index
+		rating, low, top int
+	}{{ByRating, 1, 1600, 1700}, {ByLangAndRating, 5, 190, 210}, {ByRating, 3, 560, 580}, {All, 0, 560, 580}, {ByLang, 0, 560, 580}} {
+		if got := mean(row.index, row.rating); got < row.low || got > row.top {
+			t.Errorf("entries of %s and rating %d have %d bytes, want %d to %d", row.index, row.rating, got, row.low, row.top)
+		}
 	}
 }

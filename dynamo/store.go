@@ -25,6 +25,7 @@ type Store struct {
 	now    func() time.Time
 	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
+	recent *recent // pages, by what they held
 	// flights are the pages that are being read.
 	flights flights
 	// pages are those kept for a moment; nil for none.
@@ -35,7 +36,7 @@ type Store struct {
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes()}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -46,7 +47,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	return s.pages.through(q, func() (comment.Page, error) {
 		return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
 			known := s.memory.recall(q)
-			known.Size = s.sizes.of(q.Product)
+			known.Sizes = s.sizes.of(q.Product)
 			return s.answer(ctx, q, known)
 		})
 	})
@@ -87,11 +88,14 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 // page reads a page, and whether there is more around it.
 func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
 	w := windowOf(q)
+	p.before = s.recent.of(q)
 	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, w.want(q.Slice.Size)))
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
 	s.sizes.learn(q.Product, first.sizes())
+	s.recent.learn(q, first, taken)
+	p.before = nil
 	shown, around := w.cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around)
 	if err != nil {

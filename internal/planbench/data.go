@@ -19,7 +19,7 @@ type Product struct {
 	id       string
 	comments []comment.Comment // newest first
 	stats    comment.Stats
-	size     dynamo.ItemSize
+	sizes    dynamo.Sizes
 	table    *Table
 	ledger   ledger
 }
@@ -38,12 +38,23 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 	for _, c := range p.comments {
 		p.stats.Add(c.Cell(), 1)
 	}
-	p.size = sizeOf(table.partition(dynamo.Partition{Index: dynamo.All}, p.id))
+	p.sizes = sizesOf(table, p.id)
 	p.ledger = newLedger(p)
 	return p, nil
 }
 
-// sizeOf is the mean size of some items and its standard deviation.
+// sizesOf are the sizes of a product's items.
+func sizesOf(table *Table, product string) dynamo.Sizes {
+	sizes := dynamo.Sizes{Any: sizeOf(table.partition(dynamo.Partition{Index: dynamo.All}, product))}
+	for i := range sizes.ByRating {
+		if entries := table.partition(dynamo.Partition{Index: dynamo.ByRating, Rating: i + 1}, product); len(entries) > 0 {
+			sizes.ByRating[i] = sizeOf(entries)
+		}
+	}
+	return sizes
+}
+
+// sizeOf is the mean size of some items, at least one, and its standard deviation.
 func sizeOf(entries []entry) dynamo.ItemSize {
 	sum, squares, n := 0.0, 0.0, float64(len(entries))
 	for _, e := range entries {

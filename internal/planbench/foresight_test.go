@@ -19,7 +19,7 @@ func tiny(t *rapid.T) *Product {
 	for _, c := range Generate(rapid.IntRange(1, 60).Draw(t, "comments"), r.Uint64()) {
 		c.Rating = 1 + r.IntN(1+r.IntN(5))
 		c.Language = []comment.Language{"de", "en", "fr"}[r.IntN(1+r.IntN(3))]
-		c.Text = words(1 + r.IntN(6000))
+		c.Text = words(r, 1+r.IntN(6000))
 		comments = append(comments, c)
 	}
 	p, err := NewProduct(t.Context(), comments)
@@ -41,8 +41,8 @@ func TestForesightIsTheLeast(t *testing.T) {
 		if want := p.tryAll(v, p.cellsOf(v.query.Filter), map[dynamo.Partition][]comment.Filter{}); least != want {
 			t.Fatalf("foresight says %v, and the cheapest of all covers costs %v", least, want)
 		}
-		known := dynamo.Known{Stats: anyBelief(t, p), Size: dynamo.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}
-		if _, cost, err := p.plan(t.Context(), v.query, known); err != nil || cost.Units < least {
+		known := dynamo.Known{Stats: anyBelief(t, p), Sizes: dynamo.Sizes{Any: dynamo.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
+		if _, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}
 		if _, err := p.measure(t.Context(), v); err != nil {

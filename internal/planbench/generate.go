@@ -64,12 +64,12 @@ func generated(r *rand.Rand) comment.Comment {
 		ProductID: generatedProduct,
 		Language:  t.language,
 		Rating:    draw(r, []int{1, 2, 3, 4, 5}, func(rating int) float64 { return starWeight(rating, elapsed, t.mood) }),
-		Text:      words(int(t.bytes * math.Exp(textSpread*r.NormFloat64()))),
-		Author:    comment.Author{ID: fmt.Sprintf("a%08x", r.Uint32()), Name: words(5 + r.IntN(15))},
+		Text:      words(r, int(t.bytes*math.Exp(textSpread*r.NormFloat64()))),
+		Author:    comment.Author{ID: fmt.Sprintf("a%08x", r.Uint32()), Name: words(r, 5+r.IntN(15))},
 		Version:   1,
 	}
 	if r.IntN(5) < 3 {
-		title := words(8 + r.IntN(40))
+		title := words(r, 8+r.IntN(40))
 		c.Title = &title
 	}
 	return c
@@ -103,9 +103,25 @@ func draw[T any](r *rand.Rand, values []T, weight func(T) float64) T {
 	return values[len(values)-1]
 }
 
-// words are so many bytes of text, at least one.
-func words(bytes int) string {
-	const some = "It boils fast, and it is quiet. "
+// vocabulary is what generated texts are made of, the most frequent words first.
+var vocabulary = strings.Fields(`the and it is a I to of in for this my with not was on but have very that as so me from
+	you at good be had after one they would than out when all just will up water time great use well made still coffee easy
+	because only works quality two machine price even again first too bought really like day better little handle years
+	clean product quickly hot never lid months much every return heavy small looks could fast them replaced money broke
+	kitchen recommend nice some week delivery box instructions quiet cheap plastic service button steam arrived without
+	perfect stopped star noise cable disappointed before leaks sturdy expected daughter present button's smell metal fits
+	described packaging refund morning twice cup beans grinder pressure setting display colour warranty happy customer's
+	unfortunately finally although thermometer descaling everything milk, design; "worth" it's (almost) 20 30% drip-tray`)
+
+// words are so many bytes of text, at least one. Frequent words come often, as in a language, so that compression takes off
+// what it takes off reviews: 34 % of 200 bytes, 44 % of 450, as measured on reviews of an app (34 and 41 %).
+func words(r *rand.Rand, bytes int) string {
 	bytes = max(1, min(bytes, 20_000))
-	return strings.Repeat(some, bytes/len(some)+1)[:bytes]
+	var out strings.Builder
+	for out.Len() < bytes {
+		u := r.Float64()
+		out.WriteString(vocabulary[int(u*u*float64(len(vocabulary)))])
+		out.WriteByte(' ')
+	}
+	return out.String()[:bytes]
 }

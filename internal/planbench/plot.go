@@ -23,17 +23,18 @@ const (
 const plotStyle = `<style>
 .page{fill:#fff}text{fill:#1f2328;font:12px system-ui,-apple-system,"Segoe UI",sans-serif}.title{font-size:15px;font-weight:600}
 .head{font-weight:600}.soft{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#8c959f}.line{fill:none;stroke-width:2}
-.w0{stroke:#cf222e}.w1{stroke:#bc4c00}.w2{stroke:#8250df}.w3{stroke:#0969da;stroke-width:3}.w4{stroke:#1f2328;stroke-dasharray:2 4}
+.w0{stroke:#cf222e}.w1{stroke:#bc4c00}.w2{stroke:#8250df}.w3{stroke:#0969da;stroke-width:3}.w4{stroke:#1a7f37}
+.w5{stroke:#1f2328;stroke-dasharray:2 4}
 .dot{stroke-width:1.5;stroke-dasharray:none}.page,.dot{fill:#fff}
 @media (prefers-color-scheme:dark){.page,.dot{fill:#0d1117}text{fill:#e6edf3}.soft{fill:#9198a1}.grid{stroke:#2a313c}.axis{stroke:#656c76}
-.w0{stroke:#ff7b72}.w1{stroke:#f0883e}.w2{stroke:#bc8cff}.w3{stroke:#58a6ff}.w4{stroke:#e6edf3}}
+.w0{stroke:#ff7b72}.w1{stroke:#f0883e}.w2{stroke:#bc8cff}.w3{stroke:#58a6ff}.w4{stroke:#3fb950}.w5{stroke:#e6edf3}}
 </style>
 `
 
 // labels are the ways in the plot's legend, the dearest first.
 var labels = [ways]string{
 	FullPages: "a full page of every rating, merged", OneIndex: "one index with a filter", Unknowing: "planned, knowing nothing",
-	Planned: "planned", Foresight: "perfect foresight",
+	Planned: "planned", Again: "planned, read before", Foresight: "perfect foresight",
 }
 
 // panel is one diagram.

@@ -31,6 +31,8 @@ const (
 	Unknowing
 	// Planned is the Store's planner when it knows the product's counts and how large its comments are.
 	Planned
+	// Again is Planned for a page that the Store read before, with nothing new since.
+	Again
 	// Foresight knows every comment beforehand: the cheapest cover, each partition read exactly as far as it has to be. No
 	// way can cost less.
 	Foresight
@@ -40,7 +42,7 @@ const (
 
 // String is the name of the way in tables.
 func (w Way) String() string {
-	return [ways]string{"full pages", "one index", "planned, knowing nothing", "planned", "foresight"}[w]
+	return [ways]string{"full pages", "one index", "planned, knowing nothing", "planned", "planned, read before", "foresight"}[w]
 }
 
 // Cost is what a page took.
@@ -63,16 +65,27 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case OneIndex:
 		return p.simply(ctx, q, oneIndex(q.Filter))
 	case Unknowing:
-		return p.plan(ctx, q, dynamo.Known{})
+		return p.plan(ctx, p.table.Store(), q, dynamo.Known{})
 	case Planned:
-		return p.plan(ctx, q, dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Size: p.size})
+		return p.plan(ctx, p.table.Store(), q, p.known())
+	case Again:
+		store := p.table.Store()
+		if _, _, err := p.plan(ctx, store, q, p.known()); err != nil {
+			return nil, Cost{}, err
+		}
+		return p.plan(ctx, store, q, p.known())
 	}
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
 }
 
-// plan has the Store plan and read.
-func (p *Product) plan(ctx context.Context, q comment.Query, known dynamo.Known) ([]comment.ID, Cost, error) {
-	page, err := p.table.Store().CommentsKnowing(ctx, q, known)
+// known is what a Store knows that has the product's statistics.
+func (p *Product) known() dynamo.Known {
+	return dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
+}
+
+// plan has a Store plan and read.
+func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known dynamo.Known) ([]comment.ID, Cost, error) {
+	page, err := store.CommentsKnowing(ctx, q, known)
 	if err != nil {
 		return nil, Cost{}, err
 	}
