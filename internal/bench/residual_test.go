@@ -18,9 +18,10 @@ import (
 // table-bytes and here-bytes are those of the table's answers.
 func BenchmarkResidual(b *testing.B) {
 	c := newContest(b)
+	_, newest := c.settled(b, c.cases[0])
 	for _, ratings := range [][]int{{4, 5}, {1, 2}, {2, 3, 4, 5}, {1, 2, 3, 4}} {
 		b.Run(fmt.Sprint(ratings), func(b *testing.B) {
-			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: wholeProduct(c.table)}
+			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: queryOf(b, newest[0])}
 			here := table
 			table.input.FilterExpression, table.input.ExpressionAttributeValues = inTable(table.input, ratings)
 			table.input.Limit = table.sufficient(b)
@@ -83,15 +84,6 @@ func (s sieve) read(b *testing.B) []map[string]types.AttributeValue {
 		rating, err := strconv.Atoi(item["r"].(*types.AttributeValueMemberN).Value)
 		return err != nil || !slices.Contains(s.ratings, rating)
 	})
-}
-
-// wholeProduct reads the newest comments of the product.
-func wholeProduct(table string) dynamodb.QueryInput {
-	request := bareRequest{}
-	request.Variables.Product, request.Variables.First = product, pageSize
-	input := *publishedInputs(table, request)[0]
-	input.ProjectionExpression = aws.String("GSISK,l,r,ti,tx,ai,an,v,u")
-	return input
 }
 
 // inTable has the table keep some ratings.
