@@ -81,8 +81,9 @@ func (c census) read(cover Cover) Cover {
 
 // price is what the first reads of a cover are expected to cost, in read units.
 func (c census) price(cover Cover, want int) float64 {
-	units := 0.0
-	for _, part := range c.read(cover) {
+	reads := c.read(cover)
+	units := float64(max(len(reads)-1, 0)) * callPrice
+	for _, part := range reads {
 		_, first := c.first(part, want)
 		units += first
 	}
@@ -177,6 +178,10 @@ const tailSteps = 20
 // roundPrice is what a further round of reads is taken to cost in read units: at least half a unit, and the time that a
 // person waits for it.
 const roundPrice = 2
+
+// callPrice is what each call beyond the first is taken to cost in read units: its processor time, and that a page waits for the
+// slowest of its calls.
+const callPrice = 0.1
 
 // share is how a part of a cover stands to the whole list.
 type share struct {
