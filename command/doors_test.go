@@ -161,6 +161,8 @@ func wire(value types.AttributeValue) any {
 		return map[string]any{"S": v.Value}
 	case *types.AttributeValueMemberN:
 		return map[string]any{"N": v.Value}
+	case *types.AttributeValueMemberB:
+		return map[string]any{"B": v.Value} // base64, as JSON writes bytes
 	case *types.AttributeValueMemberBOOL:
 		return map[string]any{"BOOL": v.Value}
 	case *types.AttributeValueMemberM:

@@ -102,8 +102,8 @@ type Counted struct {
 
 // QueryPlan tells how a page was read, and what that cost.
 type QueryPlan struct {
-	// Summary is the plan and its outcome in words.
-	Summary string
+	// Describe tells the plan and its outcome in words, which few ask for; nil where there is nothing to tell.
+	Describe func() string
 	// Candidates are the ways in which the page could have been read, the chosen one first; none where nothing was to be read.
 	Candidates []PlanCandidate
 	// Reads are the partitions read, or ready to be.
@@ -122,6 +122,14 @@ type QueryPlan struct {
 	Duration time.Duration
 	// Kept is for how long the page had been kept when it was asked for, 0 when it was read for this answer.
 	Kept time.Duration
+}
+
+// Summary is the plan and its outcome in words.
+func (p QueryPlan) Summary() string {
+	if p.Describe == nil {
+		return ""
+	}
+	return p.Describe()
 }
 
 // Milliseconds is the duration in milliseconds.

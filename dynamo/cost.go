@@ -63,7 +63,10 @@ func (c census) candidates(filter comment.Filter, want int) []Candidate {
 		out = append(out, mixture(filter, price))
 	}
 	slices.SortStableFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Units, b.Units), cmp.Compare(len(c.read(a.Cover)), len(c.read(b.Cover))))
+		if a.Units != b.Units {
+			return cmp.Compare(a.Units, b.Units)
+		}
+		return cmp.Compare(len(c.read(a.Cover)), len(c.read(b.Cover)))
 	})
 	return out
 }

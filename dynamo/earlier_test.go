@@ -27,8 +27,8 @@ func TestPageReadAgain(t *testing.T) {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
 				plan := askedTwice(t, NewStore(s, "comments"), q, known)
 				want := windowOf(q).want(20) + len(plan.Reads) - 1
-				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary, "last read") {
-					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary)
+				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
+					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
 				}
 			}
 		}

@@ -24,7 +24,7 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 	}
 	plan.Candidates = reportCandidates(runs[0].plan)
 	plan.Waves = waves(runs)
-	plan.Summary = summary(runs, plan)
+	plan.Describe = func() string { return summary(runs, plan) }
 	return plan
 }
 

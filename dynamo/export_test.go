@@ -361,6 +361,8 @@ func plainItem(it, other map[string]types.AttributeValue) map[string]string {
 			out[name] = "S " + value.Value
 		case *types.AttributeValueMemberN:
 			out[name] = "N " + value.Value
+		case *types.AttributeValueMemberB:
+			out[name] = fmt.Sprintf("B %x", value.Value)
 		}
 	}
 	return out

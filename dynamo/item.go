@@ -85,7 +85,7 @@ func decodeSized(in item, product string) (comment.Comment, int, error) {
 		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
 		Version:   1,
 	}
-	if c.Text, err = r.comment(); err != nil {
+	if c.Text, err = r.commentText(); err != nil {
 		return comment.Comment{}, 0, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}
 	if in[attrTitle] != nil {
@@ -148,8 +148,8 @@ func (r *itemReader) textAt(attr string) *string {
 	return &value.Value
 }
 
-// comment takes the text of a comment, in either of its forms.
-func (r *itemReader) comment() (string, error) {
+// commentText takes the text of a comment, in either of its forms.
+func (r *itemReader) commentText() (string, error) {
 	short, ok := r.item[attrText].(*types.AttributeValueMemberB)
 	if !ok {
 		return r.text(attrText), nil

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/stream"
 )
 
 // What is written is what is read, from the table and from an index, which carries the projected attributes alone.
@@ -79,5 +81,36 @@ func TestDamagedItems(t *testing.T) {
 	odd := item{attrPK: good[attrPK], attrRating: &types.AttributeValueMemberN{Value: "five"}}
 	if _, err := decode(odd, "42"); err == nil {
 		t.Error("a rating that is no number goes unnoticed")
+	}
+}
+
+// An item is in an index because it has the index's key: no item but a comment may be in a list, and no comment on a
+// leaderboard. Nor has any the spare attribute, whose time is yet to come.
+func TestWhatIsInWhichIndex(t *testing.T) {
+	c := commenttest.Random(commenttest.Rand(t), "42")
+	now := c.CreatedAt()
+	stats := statistics{stats: comment.Stats{"en": {0, 0, 0, 0, 3}}, hold: hold{owner: "me", until: now}}
+	for kind, row := range map[string]struct {
+		item item
+		keys []string
+	}{
+		"comment":                {encode(c), []string{attrAll, attrByLang, attrByLangAndRating, attrByRating}},
+		"statistics":             {statisticsItem("42", stats, 4), []string{attrBoard, attrPlace}},
+		"place on a leaderboard": {languageItem(leaderPlace{"42", "en", 3}, 4), []string{attrBoard, attrPlace}},
+		"mark":                   {markItem("42", c.ID, mark{cell: &comment.Cell{Language: "en", Rating: 5}, position: "1"}, now), nil},
+		"idempotency key":        {keyItemOf(c, "key", now), nil},
+		"lease":                  {leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now), nil},
+		"state":                  {stateItem(stream.State{Label: "label", Since: now, Gap: &stream.Gap{Found: now}}), nil},
+		"set aside":              {asideItem("label", stream.Aside{Found: now}), nil},
+	} {
+		var keys []string
+		for _, attr := range []string{attrAll, attrByLang, attrByLangAndRating, attrByRating, attrBoard, attrPlace, attrSpare} {
+			if row.item[attr] != nil {
+				keys = append(keys, attr)
+			}
+		}
+		if !slices.Equal(keys, row.keys) {
+			t.Errorf("%s has %v, want %v", kind, keys, row.keys)
+		}
 	}
 }

@@ -140,6 +140,12 @@ func decodeAll(items []item, product string, sizes *measured) ([]comment.Comment
 // depth the stack of a new goroutine has to grow several times. That costs more than anything else of ours on a page that
 // takes one call.
 func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
+	switch number {
+	case 0:
+		return nil
+	case 1:
+		return recovered(func() error { return do(ctx, 0) })()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var once sync.Once
@@ -155,9 +161,7 @@ func together(ctx context.Context, number int, do func(ctx context.Context, i in
 	for i := range number - 1 {
 		group.Go(func() error { one(i); return nil })
 	}
-	if number > 0 {
-		one(number - 1)
-	}
+	one(number - 1)
 	_ = group.Wait() // one keeps the errors
 	return first
 }

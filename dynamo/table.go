@@ -1,9 +1,3 @@
-// Package dynamo is the only one that knows the table: its keys and indexes, how an item becomes a comment, how a
-// question becomes a plan of reads, and how a plan is run.
-//
-// The way of a question: covers.go says which sets of index partitions could answer it and chooses one, plan.go makes
-// the plan, input.go turns it into the calls of the SDK (all of these are pure functions), run.go makes the calls, and
-// merge puts their answers in order. store.go is the door.
 package dynamo
 
 import (

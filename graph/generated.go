@@ -4317,7 +4317,7 @@ func (ec *executionContext) _QueryPlan_summary(ctx context.Context, field graphq
 			return ec.fieldContext_QueryPlan_summary(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Summary, nil
+			return obj.Summary(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -4328,7 +4328,7 @@ func (ec *executionContext) _QueryPlan_summary(ctx context.Context, field graphq
 	)
 }
 func (ec *executionContext) fieldContext_QueryPlan_summary(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("QueryPlan", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("QueryPlan", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _QueryPlan_candidates(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {

@@ -177,8 +177,11 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 var errMore = errors.New("something follows the value")
 
 // decodeWhole decodes one JSON value with nothing behind it. Numbers stay as they are written, so that large ones keep
-// their digits.
+// their digits: that takes a decoder, which a text does without.
 func decodeWhole(text []byte, into any) error {
+	if _, isText := into.(*string); isText {
+		return json.Unmarshal(text, into)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {

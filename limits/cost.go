@@ -55,23 +55,32 @@ func (e *estimate) run() {
 }
 
 func (e *estimate) selection(set ast.SelectionSet, at place) {
+	if len(set) == 0 {
+		return
+	}
 	for _, field := range graphql.CollectFields(e.operation, set, nil) {
 		e.values += at.times
-		inner := at
-		if at.stats == nil {
-			inner.stats = new(float64) // of this root field
-		}
-		name := coordinate(field.Field)
-		if weigh, known := weights[name]; known {
-			units := weigh(question{e.prices, field.ArgumentMap(e.operation.Variables)}, &inner)
-			e.units += at.times * units
-		} else if length, known := e.averages[name]; known {
-			inner.times *= length
-		} else if listOfObjects(field.Field) {
-			inner.times *= comment.MaxPageSize
-		}
-		e.selection(field.Selections, inner)
+		e.selection(field.Selections, e.inside(field, at))
 	}
+}
+
+// inside is the place inside a field, whose own price it adds.
+func (e *estimate) inside(field graphql.CollectedField, at place) place {
+	if at.stats == nil {
+		at.stats = new(float64) // of this root field
+	}
+	name := coordinate(field.Field)
+	if weigh, known := weights[name]; known {
+		inside := at
+		e.units += at.times * weigh(question{e.prices, field.ArgumentMap(e.operation.Variables)}, &inside)
+		return inside
+	}
+	if length, known := e.averages[name]; known {
+		at.times *= length
+	} else if listOfObjects(field.Field) {
+		at.times *= comment.MaxPageSize
+	}
+	return at
 }
 
 // coordinate is a field's name within the schema, such as Product.comments.

@@ -21,11 +21,11 @@ type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V
 // and keys that are all there will be, as whoever asks for them can know, are not gathered but noted: the first who waits for any of
 // them fetches all, in his own goroutine.
 type loader[K comparable, V any] struct {
-	what    string // it loads, in the plural, for errors of ours
-	get     get[K, V]
-	batched *dataloader.Loader[K, struct{}]
+	what string // it loads, in the plural, for errors of ours
+	get  get[K, V]
 
 	mu      sync.Mutex
+	batched *dataloader.Loader[K, struct{}] // nil before anything was gathered: most requests gather nothing
 	answers map[K]*answer[V]
 	noted   []K // keys of answers that nobody fetches yet; at most batchCapacity
 }
@@ -33,19 +33,26 @@ type loader[K comparable, V any] struct {
 // answer is what is found for a key. It is there once done is closed.
 type answer[V any] struct {
 	done  chan struct{}
-	value *V // nil when there is none
+	found bool // whether there is a value
+	value V
 	err   error
 }
 
 func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
-	l := &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
-	l.batched = dataloader.NewBatchedLoader(
-		l.batch,
-		dataloader.WithWait[K, struct{}](wait),
-		dataloader.WithBatchCapacity[K, struct{}](batchCapacity),
-		dataloader.WithCache[K, struct{}](&dataloader.NoCache[K, struct{}]{}),
-	)
-	return l
+	return &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
+}
+
+// gather has the library fetch a key along with others.
+func (l *loader[K, V]) gather(ctx context.Context, key K) {
+	if l.batched == nil {
+		l.batched = dataloader.NewBatchedLoader(
+			l.batch,
+			dataloader.WithWait[K, struct{}](wait),
+			dataloader.WithBatchCapacity[K, struct{}](batchCapacity),
+			dataloader.WithCache[K, struct{}](&dataloader.NoCache[K, struct{}]{}),
+		)
+	}
+	l.batched.Load(ctx, key)
 }
 
 // expect has a key fetched along with others, unless it was already. A failure is not remembered: whoever asks after it
@@ -55,7 +62,7 @@ func (l *loader[K, V]) expect(ctx context.Context, key K) *answer[V] {
 	defer l.mu.Unlock()
 	a, known := l.answer(key)
 	if !known {
-		l.batched.Load(ctx, key)
+		l.gather(ctx, key)
 	}
 	return a
 }
@@ -69,7 +76,7 @@ func (l *loader[K, V]) note(ctx context.Context, keys []K) {
 			continue
 		}
 		if len(l.noted) == batchCapacity {
-			l.batched.Load(ctx, key)
+			l.gather(ctx, key)
 			continue
 		}
 		l.noted = append(l.noted, key)
@@ -113,7 +120,10 @@ func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whol
 func (a *answer[V]) wait(ctx context.Context) (*V, error) {
 	select {
 	case <-a.done:
-		return a.value, a.err
+		if a.err != nil || !a.found {
+			return nil, a.err
+		}
+		return &a.value, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -156,10 +166,9 @@ func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
 	defer l.mu.Unlock()
 	for _, key := range keys {
 		a := l.answers[key]
+		a.value, a.found = found[key]
 		if a.err = cmp.Or(err, failed[key]); a.err != nil {
 			delete(l.answers, key)
-		} else if value, ok := found[key]; ok {
-			a.value = &value
 		}
 		close(a.done)
 	}

@@ -71,17 +71,26 @@ func connection(l list, page comment.Page) *graph.CommentConnection {
 		Filter:   l.filter,
 		Counted:  page.Counted,
 	}
-	fingerprint := l.fingerprint()
+	edges, cursors := make([]graph.CommentEdge, len(page.Comments)), l.cursors(page.Comments)
 	for i := range page.Comments {
 		node := &page.Comments[i]
-		out.Nodes[i] = node
-		out.Edges[i] = &graph.CommentEdge{Cursor: encodeCursor(node.ID.Position(), fingerprint), Node: node}
+		edges[i] = graph.CommentEdge{Cursor: cursors[i], Node: node}
+		out.Nodes[i], out.Edges[i] = node, &edges[i]
 	}
 	if last := len(out.Edges) - 1; last >= 0 {
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 		out.PageInfo.EndCursor = &out.Edges[last].Cursor
 	}
 	return out
+}
+
+// cursors are those of comments in the list.
+func (l list) cursors(comments []comment.Comment) []string {
+	positions := make([]comment.Position, len(comments))
+	for i := range comments {
+		positions[i] = comments[i].ID.Position()
+	}
+	return encodeCursors(positions, l.fingerprint())
 }
 
 // edgeOf is a comment with its place in a list.

@@ -28,6 +28,7 @@ const (
 	fingerprintLength = 6
 	checksumStart     = fingerprintStart + fingerprintLength
 	cursorLength      = checksumStart + 4
+	cursorText        = cursorLength / 3 * 4 // characters of base64
 )
 
 type fingerprint [fingerprintLength]byte
@@ -51,12 +52,25 @@ func millisecond(t *time.Time) []int64 {
 }
 
 func encodeCursor(p comment.Position, f fingerprint) string {
+	return encodeCursors([]comment.Position{p}, f)[0]
+}
+
+// encodeCursors makes the cursors of a page, all of them parts of one text: a page has many, and few are ever used.
+func encodeCursors(positions []comment.Position, f fingerprint) []string {
 	var raw [cursorLength]byte
 	raw[0] = cursorVersion
-	copy(raw[positionStart:], p[:])
 	copy(raw[fingerprintStart:], f[:])
-	binary.BigEndian.PutUint32(raw[checksumStart:], crc32.Checksum(raw[:checksumStart], castagnoli))
-	return base64.RawURLEncoding.EncodeToString(raw[:])
+	written := make([]byte, 0, len(positions)*cursorText)
+	for _, p := range positions {
+		copy(raw[positionStart:], p[:])
+		binary.BigEndian.PutUint32(raw[checksumStart:], crc32.Checksum(raw[:checksumStart], castagnoli))
+		written = base64.RawURLEncoding.AppendEncode(written, raw[:])
+	}
+	text, cursors := string(written), make([]string, len(positions))
+	for i := range cursors {
+		cursors[i] = text[i*cursorText : (i+1)*cursorText]
+	}
+	return cursors
 }
 
 // position reads a cursor of the list from an argument; nil when none was given.
@@ -81,7 +95,7 @@ func (l list) position(argument string, cursor *string) (*comment.Position, erro
 // length of the text.
 func decodeCursor(cursor string) (raw []byte, whole bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) != cursorLength || len(cursor) != base64.RawURLEncoding.EncodedLen(cursorLength) {
+	if err != nil || len(raw) != cursorLength || len(cursor) != cursorText {
 		return nil, false
 	}
 	return raw, binary.BigEndian.Uint32(raw[checksumStart:]) == crc32.Checksum(raw[:checksumStart], castagnoli)

@@ -123,7 +123,7 @@ func wantsStats(operation *graphql.OperationContext, set ast.SelectionSet, types
 			filter, _ := field.ArgumentMap(operation.Variables)["filter"].(map[string]any)
 			inside = filter["createdAfter"] != nil || filter["createdBefore"] != nil
 		}
-		return wantsStats(operation, field.Selections, nil, inside)
+		return len(field.Selections) > 0 && wantsStats(operation, field.Selections, nil, inside)
 	})
 }
 

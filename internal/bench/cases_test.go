@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -146,7 +145,7 @@ func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	comments := commenttest.Many(r, product, howMany)
 	for i := range comments {
 		comments[i].Rating = ratingOf(r.IntN(100))
-		comments[i].Text = strings.Repeat("It boils fast, and it's quiet. ", 1+r.IntN(17)) + "\nI'd \"buy\" it again."
+		comments[i].Text = prose(r, 40+r.IntN(500)) + "\nI'd \"buy\" it again."
 	}
 	for _, id := range shelfIDs() {
 		comments = append(comments, commenttest.Many(r, id, howManyEach)...)
@@ -156,6 +155,18 @@ func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	}
 	countAll(tb, client, table)
 	return comments
+}
+
+// letters are as frequent as in English, so that a text of them is compressed as a review is, to some 0.6 of its bytes.
+const letters = "          eeeeeeettttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlluuccmmwwffggyyppbbvk,."
+
+// prose is a text of so many bytes.
+func prose(r *rand.Rand, length int) string {
+	text := make([]byte, length)
+	for i := range text {
+		text[i] = letters[r.IntN(len(letters))]
+	}
+	return string(text)
 }
 
 // ratingOf is a rating by how a shop's are spread: 55, 20, 10, 6 and 9 in a hundred, from the best to the worst.

@@ -3,6 +3,7 @@ package commenttest
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -26,7 +27,7 @@ func Random(r *rand.Rand, product string) comment.Comment {
 		ProductID: product,
 		Rating:    skewed(r, 5, 4, 1, 2, 3),
 		Language:  skewed(r, Languages...),
-		Text:      fmt.Sprintf("text %d ☕ <&>", r.IntN(1e9)),
+		Text:      randomText(r),
 		Author:    comment.Author{ID: fmt.Sprint("a", r.IntN(50)), Name: "Åsa \"Q\" O'Hara"},
 		Version:   1,
 	}
@@ -39,6 +40,16 @@ func Random(r *rand.Rand, product string) comment.Comment {
 		c.UpdatedAt, c.Version = &updated, 2
 	}
 	return c
+}
+
+// randomText is a text of its own. One in four is long enough to be stored compressed.
+func randomText(r *rand.Rand) string {
+	number := r.IntN(1e9)
+	text := fmt.Sprintf("text %d ☕ <&>", number)
+	if number%4 == 0 {
+		text += strings.Repeat(" and so on", 12)
+	}
+	return text
 }
 
 // Large makes a random comment with a text of so many bytes that compression takes at most a fifth of them off.

@@ -45,10 +45,18 @@ func statsOf(q question) (part[*shown], bool) {
 		}
 		filter.Languages = []comment.Language{language}
 	}
-	return nested(counts, func(p *shown) *comment.Counts {
-		counts := p.stats.Counts(filter)
-		return &counts
-	})(q)
+	p, plain := counts.asked(q.operation, q.field.Selections)
+	if !plain {
+		return part[*shown]{}, false
+	}
+	size := p.size(&comment.Counts{}) // of numbers only, which count alike whatever they are
+	return part[*shown]{
+		size: func(*shown) int { return size },
+		write: func(out []byte, of *shown) []byte {
+			counts := of.stats.Counts(filter)
+			return p.write(out, &counts)
+		},
+	}, true
 }
 
 // shelfOf is a Value of products if all that is asked of them is their statistics, once these were fetched together, and
@@ -58,12 +66,12 @@ func shelfOf(ctx context.Context, list []*comment.Product) any {
 	if !plain {
 		return list
 	}
-	ids, shelf := make([]string, len(list)), make([]*shown, len(list))
+	ids, shelf := make([]string, len(list)), pointers(make([]shown, len(list)))
 	for i, product := range list {
 		if product == nil {
 			return list
 		}
-		ids[i], shelf[i] = product.ID, &shown{id: product.ID}
+		ids[i], shelf[i].id = product.ID, product.ID
 	}
 	if counted(ctx) {
 		stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)

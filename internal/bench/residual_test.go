@@ -1,0 +1,99 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// BenchmarkResidual reads pages of some ratings from the index of all, and drops the others either in the table, by a
+// filter expression, or here, before they are decoded. Either way the table looks at the same comments and charges the same.
+// x-cpu is how many times as much a page takes whose filter is the table's, whole-cpu-µs and here-cpu-µs what either takes;
+// table-bytes and here-bytes are those of the table's answers.
+func BenchmarkResidual(b *testing.B) {
+	c := newContest(b)
+	_, newest := c.settled(b, c.cases[0])
+	for _, ratings := range [][]int{{4, 5}, {1, 2}, {2, 3, 4, 5}, {1, 2, 3, 4}} {
+		b.Run(fmt.Sprint(ratings), func(b *testing.B) {
+			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: queryOf(b, newest[0])}
+			here := table
+			table.input.FilterExpression, table.input.ExpressionAttributeValues = inTable(table.input, ratings)
+			table.input.Limit = table.sufficient(b)
+			here.input.Limit = table.input.Limit
+			if string(table.page(b)) != string(here.page(b)) {
+				b.Fatalf("it is not the same page:\n%s\n%s", table.page(b), here.page(b))
+			}
+			bytesOf := func(s sieve) float64 {
+				return float64(len(c.bareTape.answers[c.bareTape.during(func() { s.page(b) })[0]].body))
+			}
+			sideBySide(b, "here", func() { table.page(b) }, func() { here.page(b) })
+			b.ReportMetric(bytesOf(table), "table-bytes")
+			b.ReportMetric(bytesOf(here), "here-bytes")
+			b.ReportMetric(float64(*table.input.Limit), "looked-at")
+		})
+	}
+}
+
+// sieve reads a page of some ratings by one call.
+type sieve struct {
+	client  *dynamodb.Client
+	input   dynamodb.QueryInput
+	ratings []int
+}
+
+// sufficient is how many comments have to be looked at for a page and what tells that more follows.
+func (s sieve) sufficient(b *testing.B) *int32 {
+	for limit := int32(pageSize + 1); ; limit++ {
+		s.input.Limit = &limit
+		if kept := len(s.read(b)); kept > pageSize {
+			return &limit
+		}
+	}
+}
+
+// page is a page as a server sends it.
+func (s sieve) page(b *testing.B) []byte {
+	comments, err := bareDecodeAll(s.read(b)[:pageSize])
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, err := json.Marshal(comments)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return answer
+}
+
+// read reads the items and drops what the table left of others.
+func (s sieve) read(b *testing.B) []map[string]types.AttributeValue {
+	input := s.input
+	output, err := s.client.Query(b.Context(), &input)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if s.input.FilterExpression != nil {
+		return output.Items
+	}
+	return slices.DeleteFunc(output.Items, func(item map[string]types.AttributeValue) bool {
+		rating, err := strconv.Atoi(item["r"].(*types.AttributeValueMemberN).Value)
+		return err != nil || !slices.Contains(s.ratings, rating)
+	})
+}
+
+// inTable has the table keep some ratings.
+func inTable(input dynamodb.QueryInput, ratings []int) (*string, map[string]types.AttributeValue) {
+	values := map[string]types.AttributeValue{":p": input.ExpressionAttributeValues[":p"]}
+	names := ""
+	for _, rating := range ratings {
+		name := ":r" + strconv.Itoa(rating)
+		values[name] = &types.AttributeValueMemberN{Value: strconv.Itoa(rating)}
+		names += "," + name
+	}
+	return aws.String("r IN (" + names[1:] + ")"), values
+}
