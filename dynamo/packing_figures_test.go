@@ -22,18 +22,15 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// TestPackingTable prints the figures.
-func TestPackingTable(t *testing.T) {
-	if !testing.Verbose() {
-		t.Skip("left out: the table of bytes and units, which -v prints")
-	}
-	for _, c := range corpora(t) {
-		t.Logf("%s: %d comments\n%s", c.name, len(c.comments), tableOf(t, c))
+// BenchmarkFigures prints bytes and units, which are the same each time.
+func BenchmarkFigures(b *testing.B) {
+	for _, c := range corpora(b) {
+		fmt.Printf("%s: %d comments\n%s\n", c.name, len(c.comments), tableOf(b, c))
 	}
 }
 
 // tableOf measures all ways.
-func tableOf(t *testing.T, c corpus) string {
+func tableOf(t testing.TB, c corpus) string {
 	t.Helper()
 	all := ways(t, c)
 	first := measure(all[0], c.comments)

@@ -17,8 +17,8 @@ import (
 // How an item should be written (DESIGN.md, The table): under the keys of before or those of now, the text compressed or
 // not, or all that a list shows packed into one attribute.
 //
-//	go test ./dynamo -run PackingTable -v
-//	DATA=reviews.tsv go test ./dynamo -run PackingTable -v
+//	go test ./dynamo -run - -bench Figures -benchtime 1x
+//	DATA=reviews.tsv go test ./dynamo -run - -bench Figures -benchtime 1x
 //	go test ./dynamo -run - -bench Packing
 //
 // The first prints bytes and units of comments that the project makes up, the second also those of a file, the third

@@ -20,7 +20,7 @@ const (
 	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred is beyond.
 	latencySpread = 1.6094 / 2.3263
 	// visits are how many pages are looked at: enough to see the difference, while 20,000 settle the figures.
-	visits = 1000
+	visits = 500
 )
 
 // distant is a tape at the end of a network.

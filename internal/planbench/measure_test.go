@@ -20,7 +20,7 @@ const mostDearer = 1.25
 // more comments. That all ways show the same comments and none costs less than foresight, Measure sees by itself.
 func TestPlansAreNearForesight(t *testing.T) {
 	var rows []Row
-	for _, count := range []int{800, 5000} {
+	for _, count := range []int{800, 3000} {
 		p, err := NewProduct(t.Context(), Generate(count, 1))
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestPlansAreNearForesight(t *testing.T) {
 			checkPlanned(t, a)
 		}
 	}
-	large := func(page int) Group { return Group{Comments: 5000, Languages: anyLanguages, Page: page} }
+	large := func(page int) Group { return Group{Comments: 3000, Languages: anyLanguages, Page: page} }
 	checkDearer(t, averages, Group{Comments: 800, Languages: anyLanguages}, large(0))
 	checkDearer(t, averages, large(1), large(100))
 }

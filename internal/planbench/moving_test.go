@@ -14,7 +14,7 @@ import (
 // First pages that comments keep coming to are not dearer for what is remembered of them, and hardly take more rounds.
 func TestPagesThatMove(t *testing.T) {
 	for _, each := range []int{0, 3, 30} {
-		products := growing(t, 6, each)
+		products := growing(t, 4, each)
 		synctest.Test(t, func(t *testing.T) {
 			remembering, fresh := watched(t, products, true), watched(t, products, false)
 			t.Logf("%d more comments each time: %v remembering, %v not", each, remembering, fresh)
@@ -28,7 +28,7 @@ func TestPagesThatMove(t *testing.T) {
 // growing is a product at so many moments, between which so many comments were written.
 func growing(t *testing.T, moments, each int) []*Product {
 	t.Helper()
-	whole, err := NewProduct(t.Context(), Generate(1000, 1))
+	whole, err := NewProduct(t.Context(), Generate(500, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

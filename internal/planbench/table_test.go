@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-const calls = 400 // that each engine is asked
+const calls = 200 // that each engine is asked
 
 // The table in memory is believed because real engines answer alike: the same items, and the same price. Where an answer
 // ends after a megabyte is not compared, for these engines differ from each other there.
