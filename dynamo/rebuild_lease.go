@@ -33,7 +33,8 @@ type rebuildLease struct {
 	beat   time.Duration
 	owner  string // of no other rebuild, ever
 
-	saving   sync.Mutex // held while the item is written
+	saving   sync.Mutex // held while the item is written; over ended
+	ended    bool       // the item is gone since the work is done
 	mu       sync.Mutex // over progress
 	progress rebuildProgress
 }
@@ -112,6 +113,9 @@ func (l *rebuildLease) snapshot() rebuildProgress {
 func (l *rebuildLease) save(ctx context.Context) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
+	if l.ended {
+		return nil // a beat that had to wait until it was not needed any more
+	}
 	l.mu.Lock()
 	l.progress.beat++
 	l.progress.saved = time.Now()
@@ -169,6 +173,7 @@ func (l *rebuildLease) finish(ctx context.Context) error {
 		if errors.As(err, &refused) {
 			return false, errRebuildLost
 		}
+		l.ended = err == nil
 		return false, wrap(err, "DeleteItem of the progress of a rebuild")
 	})
 }

@@ -155,6 +155,14 @@ func TestOneRebuildAtATime(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
+// A beat that comes after the end finds nothing to keep, and is no sign of another rebuild.
+func TestBeatAfterTheEnd(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	if err := dynamo.BeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
+		t.Error(err)
+	}
+}
+
 // One that was taken over, since it was silent for too long, stops.
 func TestRebuildTakenOver(t *testing.T) {
 	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
