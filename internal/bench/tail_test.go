@@ -1,10 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,9 +22,18 @@ const (
 	medianLatency = 4 * time.Millisecond
 	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred is beyond.
 	latencySpread = 1.6094 / 2.3263
-	// visits are how many pages are looked at: enough to see the difference, while 20,000 settle the figures.
-	visits = 500
 )
+
+// visits are how many pages are looked at: enough to see the difference, while VISITS=20000 settles the figures.
+func visits(t *testing.T) int {
+	t.Helper()
+	text := cmp.Or(os.Getenv("VISITS"), "500")
+	count, err := strconv.Atoi(text)
+	if err != nil || count < 1 {
+		t.Fatalf("VISITS is %q: give a number of pages", text)
+	}
+	return count
+}
 
 // distant is a tape at the end of a network.
 type distant struct {
@@ -74,14 +86,14 @@ func tailOf(t *testing.T, c *contest, bc benchCase, hedged bool) (found tail) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &distant{tape: c.wholeTape, r: rand.New(rand.NewPCG(1, 1))}
 		handler := tailServer(c, table, hedged)
-		times := make([]time.Duration, visits)
+		times := make([]time.Duration, visits(t))
 		for i := range times {
 			began := time.Now()
 			ask(t, handler, bc.body)
 			times[i] = time.Since(began)
 		}
 		slices.Sort(times)
-		found = tail{quantile(times, 0.99), float64(table.calls) / visits}
+		found = tail{quantile(times, 0.99), float64(table.calls) / float64(len(times))}
 		t.Logf("%s, hedged %t: p50 %v, p95 %v, p99 %v, p99.9 %v, %.3f calls", bc.name, hedged,
 			quantile(times, 0.5), quantile(times, 0.95), found.p99, quantile(times, 0.999), found.calls)
 	})
