@@ -15,7 +15,7 @@ type changes struct {
 
 func newChanges() *changes {
 	c := &changes{}
-	c.products = newLRU(func(_ string, at time.Time) { c.dropped = latest(c.dropped, at) })
+	c.products = newLRU(memorySize, func(_ string, at time.Time) { c.dropped = latest(c.dropped, at) })
 	return c
 }
 

@@ -27,7 +27,7 @@ import (
 // statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
 
 const (
-	// memorySize is how many products a Store remembers, some 300 bytes each.
+	// memorySize is how many products a Store remembers, some 300 bytes each, and how many pages it knows the contents of.
 	memorySize = 10_000
 	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was worked
 	// off. A record of the stream tells its time to the second.
@@ -109,13 +109,14 @@ type recollection struct {
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
 	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
-	m.products = newLRU[string, recollection](nil)
+	m.products = newLRU[string, recollection](memorySize, nil)
 	m.writes = newChanges()
 	return m
 }
 
-func newLRU[K comparable, V any](dropped func(K, V)) *simplelru.LRU[K, V] {
-	lru, err := simplelru.NewLRU(memorySize, dropped)
+// newLRU holds so many values, at least one, and tells of each that has to make place; dropped may be nil.
+func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K, V] {
+	lru, err := simplelru.NewLRU(size, dropped)
 	if err != nil {
 		panic("dynamo: " + err.Error()) // the size is above 0
 	}

@@ -47,7 +47,7 @@ func (s *Store) KeepPages(maxAge time.Duration) {
 }
 
 // Noticing is a handler of a table's stream which has the Store drop the pages it keeps of products that records tell of, after
-// the handler did its work.
+// the handler did its work. It is to be called after KeepPages.
 func (s *Store) Noticing(handler stream.Handler) stream.Handler {
 	if s.pages == nil {
 		return handler
@@ -72,11 +72,7 @@ func (n noticing) Handle(ctx context.Context, records []stream.Record) error {
 }
 
 func newPages(maxAge time.Duration) *pages {
-	lru, err := simplelru.NewLRU[flightKey, keptPage](pagesKept, nil)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // the size is above 0
-	}
-	return &pages{maxAge: maxAge, now: time.Now, kept: lru, changes: newChanges()}
+	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[flightKey, keptPage](pagesKept, nil), changes: newChanges()}
 }
 
 // through gives the page that is kept, if it may still be shown, and else what is read, which it keeps if it is a first

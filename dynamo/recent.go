@@ -36,7 +36,7 @@ const (
 )
 
 func newRecent() *recent {
-	return &recent{now: time.Now, read: newLRU[flightKey, recentPage](nil)}
+	return &recent{now: time.Now, read: newLRU[flightKey, recentPage](memorySize, nil)}
 }
 
 // remembers tells whether it matters what a page held. A list that is one partition is read as far as is wanted anyway.

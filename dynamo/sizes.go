@@ -26,7 +26,7 @@ type learnt [1 + comment.MaxRating]moments
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
-	return &sizes{products: newLRU[string, learnt](nil)}
+	return &sizes{products: newLRU[string, learnt](memorySize, nil)}
 }
 
 // of is how large the comments of a product are, zero when none was read.
