@@ -111,9 +111,8 @@ func (nothing) StatsOf(context.Context, []string) (map[string]comment.Stats, map
 	return nil, nil, nil
 }
 
-// newServer starts a server with options set as a test needs them.
-func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
-	t.Helper()
+// options are those of a server, set as a test needs them.
+func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
 		ErrorPresenter:   hideFaults,
@@ -127,7 +126,13 @@ func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	if set != nil {
 		set(&o)
 	}
-	server := httptest.NewServer(httpapi.New(o))
+	return o
+}
+
+// newServer starts a server with options set as a test needs them.
+func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(httpapi.New(options(set)))
 	t.Cleanup(server.Close)
 	return server
 }
