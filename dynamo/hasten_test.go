@@ -2,8 +2,10 @@ package dynamo
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
@@ -35,4 +37,26 @@ func BeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string)
 func HastenVerifier(v *Verifier) *Verifier {
 	v.wait = time.Millisecond
 	return v
+}
+
+// NotPassed are the comments in what an interrupted rebuild has not passed.
+func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comments []item, err error) {
+	progress, err := (&rebuildLease{client: client, table: table}).read(ctx)
+	for i, s := range progress.segments {
+		if s.done || err != nil {
+			continue
+		}
+		output, failed := client.Scan(ctx, &dynamodb.ScanInput{
+			TableName: &table, Segment: aws.Int32(int32(i)), TotalSegments: aws.Int32(int32(len(progress.segments))), ExclusiveStartKey: s.start,
+		})
+		if failed != nil {
+			return nil, failed
+		}
+		for _, it := range output.Items {
+			if strings.HasPrefix(keyOf(it).partition, commentPKPrefix) {
+				comments = append(comments, it)
+			}
+		}
+	}
+	return comments, err
 }

@@ -18,8 +18,10 @@ import (
 // How a rebuild ends exact while comments are written and counted, and whenever it is killed.
 //
 // A parallel, consistent scan finds the products: every comment, mark and piece of statistics names its own. Each product is
-// looked at as it is first met, and brought to right statistics before the scan passes the page. So all that a kill can undo
-// is in the pages that were not passed. What that takes is two things that do not depend on each other.
+// looked at as it is first met, and a page is passed when every product on it is done, whichever segment works on it: the
+// page that the other segment met it on may be gone when an interrupted rebuild goes on. A segment waits for others only
+// when its own products are done, so that no two wait for each other. So all that a kill can undo is in the pages that were
+// not passed. Bringing a product to right statistics takes two things that do not depend on each other.
 //
 // Marks. The marks of a product and its comments in the index All lie in one order and are compared side by side
 // (verify_look.go). Where they differ, the comment itself and the mark are read consistently, and if they do differ, the
@@ -126,7 +128,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		counter:   NewCounter(r.client, r.table),
 		lease:     &rebuildLease{client: r.client, table: r.table, beat: r.pace.beat, owner: rand.Text()},
 		progress:  progress,
-		seen:      productSet{ids: map[string]struct{}{}},
+		seen:      productSet{claims: map[string]*claim{}},
 	}
 	if err := run.lease.acquire(ctx, r.Who); err != nil {
 		return RebuildResult{}, err
@@ -229,8 +231,12 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		}
 		group.Go(recovered(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(products []string, items int, next item) error {
-				fresh := r.seen.fresh(products)
+				fresh, ours, others := r.seen.fresh(products)
 				if err := r.bringAll(ctx, fresh); err != nil {
+					return err
+				}
+				ours.end()
+				if err := await(ctx, others); err != nil {
 					return err
 				}
 				r.passed(i, items, len(fresh), next)

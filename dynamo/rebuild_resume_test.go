@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
 )
 
 // smallTable is one that was never counted and is partly wrong besides.
@@ -94,6 +96,53 @@ func TestRebuildInterrupted(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("ended at call %d, killed %v", n, killed)
 		}
+	}
+}
+
+// Wherever a rebuild is ended, all of what it has not passed may be deleted before the next one goes on: what it has passed
+// is right.
+func TestRebuildPassesWhatIsDone(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	for n, more := 10, true; more; n += 1 + r.IntN(14) {
+		table := newTable(t, client)
+		for _, product := range historicProducts {
+			load(t, client, table, commenttest.Many(r, product, 6))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		spoiled, network := faulttest.Under(client, func(call int) faulttest.Fault {
+			if call == n {
+				cancel()
+			}
+			return faulttest.None
+		})
+		_, _ = dynamo.Hasten(dynamo.NewRebuilder(spoiled, table, 4)).Run(ctx, func(dynamo.RebuildProgress) {})
+		cancel()
+		more = network.Calls() >= n
+		left, err := dynamo.NotPassed(t.Context(), client, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deleteAll(t, client, table, left)
+		rebuild(t, client, table)
+		checkRebuilt(t, client, table)
+		if t.Failed() {
+			t.Fatalf("ended at call %d, with %d items not passed", n, len(left))
+		}
+	}
+}
+
+// deleteAll deletes comments, and counts that.
+func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []map[string]types.AttributeValue) {
+	t.Helper()
+	v := vandal{t: t, client: client, table: table}
+	records := make([]stream.Record, len(comments))
+	for i, it := range comments {
+		v.delete(it["PK"].(*types.AttributeValueMemberS).Value, it["SK"].(*types.AttributeValueMemberS).Value)
+		records[i] = stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(i)), Old: it}
+	}
+	if err := dynamo.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
 	}
 }
 

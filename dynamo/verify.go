@@ -65,7 +65,7 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	if err != nil {
 		return Verified{}, err
 	}
-	run := &verifying{Verifier: v, settings: settings, seen: productSet{ids: map[string]struct{}{}}}
+	run := &verifying{Verifier: v, settings: settings, seen: productSet{claims: map[string]*claim{}}}
 	if err := run.scan(ctx, progress); err != nil {
 		return Verified{}, err
 	}
@@ -111,7 +111,9 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	for segment := range segments {
 		group.Go(recovered(func() error {
 			return v.eachPage(ctx, segment, segments, nil, func(products []string, items int, _ item) error {
-				for _, product := range v.seen.fresh(products) {
+				fresh, ours, _ := v.seen.fresh(products)
+				defer ours.end()
+				for _, product := range fresh {
 					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
 						return err
 					}

@@ -403,24 +403,57 @@ func (e examiner) eachPage(
 	}
 }
 
-// productSet are products that somebody has taken on already. It is safe for use by many goroutines.
+// productSet are products that a scan has met. It is safe for use by many goroutines.
 type productSet struct {
-	mu  sync.Mutex
-	ids map[string]struct{}
+	mu     sync.Mutex
+	claims map[string]*claim
 }
 
-// fresh takes those products on that nobody has.
-func (s *productSet) fresh(products []string) []string {
+// claim is held by the page on which products were first met, for as long as they are worked on.
+type claim struct{ done chan struct{} }
+
+// fresh claims the products that no page has met before. The others are those of further pages that are not done yet:
+// a page that met them must wait for these.
+func (s *productSet) fresh(products []string) (fresh []string, ours *claim, others []*claim) {
+	ours = &claim{done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []string
 	for _, product := range products {
-		if _, taken := s.ids[product]; !taken {
-			s.ids[product] = struct{}{}
-			out = append(out, product)
+		theirs, taken := s.claims[product]
+		switch {
+		case !taken:
+			s.claims[product] = ours
+			fresh = append(fresh, product)
+		case !theirs.ended():
+			others = append(others, theirs)
 		}
 	}
-	return out
+	return fresh, ours, others
+}
+
+// ended tells whether all products of a claim are done.
+func (c *claim) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// end says that all products of a claim are done.
+func (c *claim) end() { close(c.done) }
+
+// await waits until all products of the claims are done.
+func await(ctx context.Context, claims []*claim) error {
+	for _, c := range claims {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.done:
+		}
+	}
+	return nil
 }
 
 // productOfAny is the product of a comment, or of an item about a product.
