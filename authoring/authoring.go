@@ -61,7 +61,8 @@ func (d *Desk) Add(ctx context.Context, draft comment.Draft, key string) (commen
 	return outcome(added, err)
 }
 
-// Edit changes a comment whose version is the one given.
+// Edit changes a comment whose version is the one given. A change that leaves everything as it is writes nothing: version
+// and time of the last edit stay.
 func (d *Desk) Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	before, err := d.writable(ctx, id, &version)
 	if err != nil {
@@ -70,6 +71,9 @@ func (d *Desk) Edit(ctx context.Context, id comment.ID, version int, change comm
 	after, problems := change.Apply(before)
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
+	}
+	if after.SaysAs(before) {
+		return before, nil, nil
 	}
 	after.UpdatedAt, after.Version = d.timeOfEdit(before), before.Version+1
 	return outcome(after, d.Store.Replace(ctx, before, after))

@@ -2,8 +2,11 @@ package authoring_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/authoring"
 	"github.com/talkback/talkback/comment"
@@ -69,10 +72,49 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 		{time.Hour, time.Hour},
 	} {
 		d := authoring.Desk{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
-		before := store.kept.Version
-		after, problems, err := d.Edit(t.Context(), store.kept.ID, before, comment.Change{})
+		before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
+		after, problems, err := d.Edit(t.Context(), store.kept.ID, before, comment.Change{Rating: &rating})
 		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
 			t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
+		}
+	}
+}
+
+// An edit that changes nothing writes nothing, in whatever words; one of another version is a conflict all the same.
+func TestEditThatChangesNothing(t *testing.T) {
+	title, long := "A headline", strings.Repeat("x", 20_000)
+	for _, row := range []struct {
+		why    string
+		kept   func(*comment.Comment)
+		change comment.Change
+		writes int
+	}{
+		{"nothing given", nil, comment.Change{}, 0},
+		{"the same rating", nil, comment.Change{Rating: new(4)}, 0},
+		{"another rating", nil, comment.Change{Rating: new(5)}, 1},
+		{"the same language in another form", nil, comment.Change{Language: new("EN")}, 0},
+		{"a language that is no longer taken, sent back", func(c *comment.Comment) { c.Language = "und-biske-1994-gb" }, comment.Change{Language: new("und-biske-1994-gb")}, 0},
+		{"no headline taken away", nil, comment.Change{Title: new("")}, 0},
+		{"a headline taken away", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("")}, 1},
+		{"the same headline", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("A headline")}, 0},
+		{"all of a form sent back", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(4), Language: new("en"), Title: new(""), Text: &long}, 0},
+		{"one field of a form changed, beside a text longer than the API takes", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(3), Text: &long}, 1},
+	} {
+		store := newDesk(0)
+		if row.kept != nil {
+			row.kept(&store.kept)
+		}
+		before := store.kept
+		d := authoring.Desk{Store: store, Authorizer: everyone{}}
+		after, problems, err := d.Edit(t.Context(), before.ID, before.Version, row.change)
+		if err != nil || len(problems) > 0 || store.writes != row.writes {
+			t.Errorf("%s: %v, %v, %d writes", row.why, problems, err, store.writes)
+		}
+		if unchanged := cmp.Equal(before, after); unchanged != (row.writes == 0) {
+			t.Errorf("%s: %s", row.why, cmp.Diff(before, after))
+		}
+		if _, problems, _ := d.Edit(t.Context(), before.ID, before.Version+7, row.change); len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+			t.Errorf("%s, of another version: %v", row.why, problems)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func placeOf(flag, id string) (*comment.Position, error) {
 func (c *Explain) filter() (comment.Filter, error) {
 	filter := comment.Filter{Ratings: c.Ratings, CreatedAfter: c.CreatedAfter, CreatedBefore: c.CreatedBefore}
 	for _, tag := range c.Languages {
-		language, err := comment.ParseLanguage(tag)
+		language, err := comment.StoredLanguage(tag)
 		if err != nil {
 			return filter, fmt.Errorf("--languages: %w", err)
 		}

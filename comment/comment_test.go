@@ -33,21 +33,6 @@ func TestCheckProductID(t *testing.T) {
 	}
 }
 
-func TestParseLanguage(t *testing.T) {
-	for text, want := range map[string]comment.Language{
-		"en": "en", "EN-us": "en-US", "zh-hant": "zh-Hant", "iw": "he", "und": comment.Undetermined, "pt_BR": "pt-BR",
-	} {
-		if got, err := comment.ParseLanguage(text); got != want || err != nil {
-			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "englisch", "e", "en/5", "xx", "en-" + strings.Repeat("x-abcdefgh", 10)} {
-		if got, err := comment.ParseLanguage(text); comment.KindOf(err) != comment.BadInput {
-			t.Errorf("%q is %q, %v; want bad input", text, got, err)
-		}
-	}
-}
-
 func TestCheck(t *testing.T) {
 	good := comment.Comment{
 		ID: comment.IDOf(comment.Position{}), ProductID: "42", Rating: 5, Language: "en", Text: "Fine.",

@@ -91,23 +91,37 @@ func (d Draft) Comment(at Position) (Comment, []Problem) {
 	return c, p
 }
 
-// Apply makes the comment as it is after the change, or lists everything that is wrong with that. Version and time of the
-// edit are the caller's.
+// Apply makes the comment as it is after the change, or lists everything that is wrong with that. A field that stays as
+// it is is not checked: an imported comment may be longer than what the API takes, and a form sends all fields back.
+// Version and time of the edit are the caller's.
 func (c Change) Apply(to Comment) (Comment, []Problem) {
 	var p problems
 	if c.Rating != nil {
 		to.Rating = p.rating(*c.Rating)
 	}
-	if c.Language != nil {
+	if c.Language != nil && *c.Language != string(to.Language) {
 		to.Language = p.language(*c.Language)
 	}
-	if c.Title != nil {
+	if c.Title != nil && *c.Title != titleOf(to) {
 		to.Title = p.title(c.Title)
 	}
-	if c.Text != nil {
+	if c.Text != nil && *c.Text != to.Text {
 		to.Text = p.text(*c.Text)
 	}
 	return to, p
+}
+
+// titleOf is the headline, empty for none.
+func titleOf(c Comment) string {
+	if c.Title == nil {
+		return ""
+	}
+	return *c.Title
+}
+
+// SaysAs tells whether a comment has the content of another: all that an edit can change.
+func (c Comment) SaysAs(other Comment) bool {
+	return c.Rating == other.Rating && c.Language == other.Language && titleOf(c) == titleOf(other) && c.Text == other.Text
 }
 
 // problems collects what is wrong, field by field.

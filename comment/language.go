@@ -1,9 +1,21 @@
 package comment
 
-import "golang.org/x/text/language"
+import (
+	"strings"
 
-// maxLanguageBytes is the length that RFC 5646, section 4.4.1, tells everyone to have room for.
-const maxLanguageBytes = 35
+	"golang.org/x/text/language"
+)
+
+// Bounds of language tags, in bytes.
+const (
+	// maxLanguageBytes is the length that RFC 5646, section 4.4.1, tells everyone to have room for.
+	maxLanguageBytes = 35
+	// maxStoredLanguageBytes is more: the canonical form of a tag of that length can be longer.
+	maxStoredLanguageBytes = 64
+	// canonicalSteps is how often a tag is put into canonical form until that changes nothing. No tag is known that takes
+	// more than two.
+	canonicalSteps = 4
+)
 
 // Language is a BCP 47 tag in canonical form, such as "en" or "pt-BR". Languages are compared as tags: "en" and "en-US"
 // are two.
@@ -12,11 +24,59 @@ type Language string
 // Undetermined is the language of a text whose language nobody knows.
 const Undetermined Language = "und"
 
-// ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput error.
+// ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput error. The result is its
+// own canonical form, so that it can be read again wherever a language is read. x/text makes forms of some improper tags
+// that it refuses itself, such as und-biske-1994-gb of und-1994-biske-gb: these have no canonical form.
 func ParseLanguage(text string) (Language, error) {
-	tag, err := language.Parse(text)
-	if err != nil || text == "" || len(text) > maxLanguageBytes {
-		return "", Errorf(BadInput, `%.40q is not a language: give a BCP 47 tag such as "en", "pt-BR" or "zh-Hant"`, text)
+	form := text
+	for range canonicalSteps {
+		tag, err := language.Parse(form)
+		if err != nil || form == "" || len(form) > maxLanguageBytes {
+			break
+		}
+		next := tag.String()
+		if next == form {
+			return Language(form), nil
+		}
+		form = next
 	}
-	return Language(tag.String()), nil
+	return "", Errorf(BadInput, `%.40q is not a language: give a BCP 47 tag such as "en", "pt-BR" or "zh-Hant"`, text)
+}
+
+// StoredLanguage reads the tag of a comment that is stored, or was: its canonical form, or the tag as it is when it has
+// none but is made like the tags that were once stored. It is for filters and restored comments. New comments are held to
+// ParseLanguage.
+func StoredLanguage(text string) (Language, error) {
+	canonical, err := ParseLanguage(text)
+	if err != nil && storable(text) {
+		return Language(text), nil
+	}
+	return canonical, err
+}
+
+// storable tells whether a tag consists of subtags that are known, in whatever order, up to the first extension. So a
+// misspelt language is still an error.
+func storable(tag string) bool {
+	subtags := strings.Split(tag, "-")
+	extended := false
+	for i, subtag := range subtags {
+		if len(subtag) < 1 || len(subtag) > 8 || strings.ContainsFunc(subtag, notAlphanumeric) {
+			return false
+		}
+		if extended = extended || i > 0 && len(subtag) == 1; extended {
+			continue
+		}
+		known := subtags[0]
+		if i > 0 {
+			known += "-" + subtag
+		}
+		if _, err := language.Parse(known); err != nil {
+			return false
+		}
+	}
+	return len(tag) <= maxStoredLanguageBytes
+}
+
+func notAlphanumeric(r rune) bool {
+	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

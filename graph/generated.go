@@ -1010,7 +1010,8 @@ type Mutation {
   addComment(input: AddCommentInput!): AddCommentPayload
   """
   Changes a comment that still has the version given. When another change came first, that is a userError with the code
-  CONFLICT: read the comment again, and decide anew.
+  CONFLICT: read the comment again, and decide anew. A change that leaves everything as it is changes neither ` + "`" + `version` + "`" + `
+  nor ` + "`" + `updatedAt` + "`" + `.
   """
   editComment(input: EditCommentInput!): EditCommentPayload
   "Deletes a comment for good. A comment that is gone already is a userError with the code NOT_FOUND."

@@ -106,7 +106,7 @@ func (r *Reader) restore(rec record) (comment.Comment, error) {
 	if c.ID, err = comment.ParseID(id); err != nil {
 		return c, err
 	}
-	if c.Language, err = comment.ParseLanguage(language); err != nil {
+	if c.Language, err = comment.StoredLanguage(language); err != nil {
 		return c, err
 	}
 	if err := r.checkCreated(created, c.CreatedAt()); err != nil {

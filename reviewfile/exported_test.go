@@ -83,6 +83,7 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"rating":4`, `"rating":5`, "", "another rating"},
 		{`16:19:36.576Z`, `18:19:36.576+02:00`, "", "the same time elsewhere"},
 		{`"language":"pt-BR"`, `"language":"pt-br"`, "", "a language is put into its canonical form"},
+		{`"language":"pt-BR"`, `"language":"und-biske-1994-gb"`, "", "a language that was once taken is still"},
 		{`36.576Z`, `36.577Z`, "one of the two was changed", "a time that contradicts the id"},
 		{`"createdAt"`, `"written"`, "createdAt is missing", "no time"},
 		{`"c_01HZ`, `"01HZ`, "not the id of a comment", "another kind of id"},

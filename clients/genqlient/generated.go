@@ -425,7 +425,8 @@ func (v *EditEditCommentEditCommentPayloadUserErrorsUserError) GetPath() []strin
 // EditResponse is returned by Edit on success.
 type EditResponse struct {
 	// Changes a comment that still has the version given. When another change came first, that is a userError with the code
-	// CONFLICT: read the comment again, and decide anew.
+	// CONFLICT: read the comment again, and decide anew. A change that leaves everything as it is changes neither `version`
+	// nor `updatedAt`.
 	EditComment *EditEditCommentEditCommentPayload `json:"editComment"`
 }
 

@@ -45,5 +45,5 @@ func UnmarshalLanguage(value any) (comment.Language, error) {
 	if !ok {
 		return "", comment.Errorf(comment.BadInput, `a Language is a text such as "en"`)
 	}
-	return comment.ParseLanguage(text)
+	return comment.StoredLanguage(text)
 }
