@@ -52,7 +52,8 @@ type WorkedOff interface {
 }
 
 // UseStatistics has plans chosen by statistics, and reads left out that these say find nothing, as long as they are no
-// older than maxAge; 0 leaves out nothing. It is to be called before the first question.
+// older than maxAge, by the clocks of this server and of the one that counts; 0 leaves out nothing, whatever any clock
+// says. It is to be called before the first question.
 func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 	s.memory = newMemory(source, maxAge, s.freshStats)
 }
@@ -107,7 +108,7 @@ type recollection struct {
 }
 
 func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
-	m := &memory{maxAge: maxAge, now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
+	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](memorySize, nil)
 	m.writes = newChanges()
@@ -146,15 +147,14 @@ func (m *memory) recall(q comment.Query) Known {
 	return known
 }
 
-// known is what a plan may know at a moment. It trusts what is young, was counted after the last write of our own, and is
-// not of a future that only another clock can see.
+// known is what a plan may know at a moment. It trusts what is young and was counted after the last write of our own.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) Known {
 	if r.asOf.IsZero() {
 		return Known{Stats: r.stats}
 	}
 	age := now.Sub(r.asOf)
-	trusted := age <= maxAge && age >= -clockMargin && r.asOf.After(written.Add(clockMargin))
-	return Known{Stats: r.stats, AsOf: r.asOf, Age: max(age, 0), Trusted: trusted}
+	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
+	return Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
 // due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
@@ -210,15 +210,12 @@ func (m *memory) refresh(product string) bool {
 func (m *memory) bring(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
-	upTo, known, err := m.mark.upTo(ctx)
+	upTo, err := m.upTo(ctx)
 	if err != nil {
 		return err
 	}
-	if !known || m.now().Sub(upTo) > m.maxAge {
-		upTo = time.Time{}
-		if m.steers(product) {
-			return nil
-		}
+	if upTo.IsZero() && m.steers(product) {
+		return nil
 	}
 	stats, err := m.read(ctx, product)
 	if err != nil {
@@ -230,6 +227,19 @@ func (m *memory) bring(ctx context.Context, product string) error {
 	r.stats, r.asOf, r.read = stats, upTo, m.now()
 	m.products.Add(product, r)
 	return nil
+}
+
+// upTo is a moment up to which statistics that are read from now on know all changes, zero when there is none or it is too
+// long ago to trust them.
+func (m *memory) upTo(ctx context.Context) (time.Time, error) {
+	if m.maxAge == 0 {
+		return time.Time{}, nil
+	}
+	upTo, known, err := m.mark.upTo(ctx)
+	if err != nil || !known || m.now().Sub(upTo) > m.maxAge {
+		return time.Time{}, err
+	}
+	return upTo, nil
 }
 
 // steers tells whether statistics of the product are there that are good enough to choose plans by.
@@ -262,9 +272,16 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	if w.now().Sub(w.asked) < watermarkAge {
 		return w.at, w.known, nil
 	}
-	var err error
-	w.at, w.known, err = w.source.WorkedOff(ctx)
-	w.asked = w.now()
-	w.known = w.known && err == nil
+	began := w.now()
+	at, known, err := w.source.WorkedOff(ctx)
+	w.at, w.known, w.asked = notAhead(at, began), known && err == nil && at.Sub(began) <= clockMargin, w.now()
 	return w.at, w.known, err
+}
+
+// notAhead is a time by a clock that may be ahead of ours, now at the latest: nothing is known of what is still to come.
+func notAhead(at, now time.Time) time.Time {
+	if at.After(now) {
+		return now
+	}
+	return at
 }

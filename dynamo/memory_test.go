@@ -193,6 +193,40 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	}
 }
 
+// No watermark, however far ahead, makes statistics look younger than they are by this server's own clock.
+func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
+	for _, row := range []struct {
+		why           string
+		ahead         time.Duration
+		maxAge, after time.Duration
+		trusted       bool
+	}{
+		{"0 trusts nothing when clocks agree", 0, 0, 0, false},
+		{"0 trusts nothing by a clock that is a little ahead", clockMargin, 0, 0, false},
+		{"nor does what is less", clockMargin, -time.Second, 0, false},
+		{"at the end of their age", clockMargin, trustFor, trustFor, true},
+		{"just older than that", clockMargin, trustFor, trustFor + 1, false},
+		{"of clocks that tell nothing about each other", clockMargin + 1, trustFor, 0, false},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &reader{lag: -row.ahead, stats: comment.Stats{"de": {0, 1}}}
+				m := newMemory(r, row.maxAge, r.read)
+				m.recall(filtered)
+				m.recall(filtered)
+				synctest.Wait()
+				time.Sleep(row.after)
+				if known := m.recall(unfiltered); known.Stats == nil || known.Trusted != row.trusted || known.Age < 0 || known.AsOf.After(time.Now()) {
+					t.Errorf("%+v", known)
+				}
+				if marks, _ := r.asked(); row.maxAge <= 0 && marks > 0 {
+					t.Error("a watermark was read that nothing needs")
+				}
+			})
+		})
+	}
+}
+
 // Statistics that were read while another product's were, or a moment later, share the look at how far they are; it comes
 // first, so they know at least that much.
 func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
