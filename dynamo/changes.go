@@ -1,31 +1,59 @@
 package dynamo
 
 import (
+	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// changes remembers when products were last changed. It holds memorySize of them; what had to make place counts against
-// all others. The zero value is not ready for use, and who uses it sees to its lock.
+// changes remembers the latest change of each of memorySize products. A change that had to make place counts against all
+// products that are not remembered, and its time against all. It is safe for use by many goroutines.
 type changes struct {
-	products *simplelru.LRU[string, time.Time]
-	dropped  time.Time // the latest change that had to make place
+	mu       sync.Mutex
+	products *simplelru.LRU[string, change]
+	dropped  change // the latest that had to make place
+	noted    uint64 // how many changes there were
+}
+
+// change is when a product was changed, and the number of that change.
+type change struct {
+	at     time.Time
+	number uint64
 }
 
 func newChanges() *changes {
 	c := &changes{}
-	c.products = newLRU(memorySize, func(_ string, at time.Time) { c.dropped = latest(c.dropped, at) })
+	c.products = newLRU(memorySize, func(_ string, dropped change) {
+		c.dropped = change{at: latest(c.dropped.at, dropped.at), number: max(c.dropped.number, dropped.number)}
+	})
 	return c
 }
 
 // note notes that a product was changed at a moment.
-func (c *changes) note(product string, at time.Time) { c.products.Add(product, at) }
+func (c *changes) note(product string, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noted++
+	c.products.Add(product, change{at, c.noted})
+}
 
 // last is when a product was changed at the latest, as far as that matters.
 func (c *changes) last(product string) time.Time {
-	at, _ := c.products.Get(product)
-	return latest(at, c.dropped)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, _ := c.products.Get(product)
+	return latest(last.at, c.dropped.at)
+}
+
+// number rises with each change of a product. It may rise without one.
+func (c *changes) number(product string) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last, known := c.products.Peek(product); known {
+		return last.number
+	}
+	return c.dropped.number
 }
 
 func latest(a, b time.Time) time.Time {

@@ -12,7 +12,7 @@
 //
 // What plans know (known.go): memory.go has statistics, sizes.go how large comments are, recent.go and earlier.go what
 // pages held that were read before. What is not read twice: flight.go has the pages that are being read, pages.go those
-// that are kept for a moment. hedge.go reads twice on purpose, when a read is slow.
+// that are kept for a moment; noticing.go and changes.go say which changes end either. hedge.go reads twice on purpose, when a read is slow.
 //
 // Writing: write.go one comment, load.go many, export.go reads them all again; insist.go and persist.go say how long either
 // tries.

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -13,16 +12,13 @@ import (
 const flightTimeout = 10 * time.Second
 
 // flights reads a page once for all who want the same while it is being read, as happens when many look at one product.
-// What they see is as old as the read took, at most; and whoever wrote by this Store does not join a read that began
-// before.
+// What they see is as old as the read took, at most; and whoever asks after a change that the Store knows of does not join a
+// read that began before.
 //
 // The first who asks leads: he reads himself, without a new goroutine, so that a page which nobody shares costs a look into
 // a map. The others follow: they wait for him, and may leave at any time. If the leader's client leaves, he reads on as long
 // as anyone follows, within the leader's own deadline.
 type flights struct {
-	// writes is how many there were. Reads of before and after one are not the same.
-	writes atomic.Uint64
-
 	mu    sync.Mutex
 	under map[flightKey]*flight
 }
@@ -40,12 +36,11 @@ type flight struct {
 }
 
 // join reads a page, or waits for whoever reads the same. The page is shared: nobody may change it.
-func (f *flights) join(ctx context.Context, q comment.Query, read func(context.Context, comment.Query) (comment.Page, error)) (comment.Page, error) {
-	key := flightKeyOf(q, f.writes.Load())
+func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
 	for {
 		shared, leads := f.board(key)
 		if leads {
-			f.lead(ctx, key, shared, func(ctx context.Context) (comment.Page, error) { return read(ctx, q) })
+			f.lead(ctx, key, shared, read)
 			if shared.err != nil && ctx.Err() != nil {
 				return comment.Page{}, ctx.Err() // the read may have ended since nobody waits, and says that it was cancelled
 			}

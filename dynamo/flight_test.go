@@ -15,7 +15,7 @@ import (
 // slowRead takes a second, unless its context ends before, and counts how often it is made and how often it ends so.
 type slowRead struct{ made, ended atomic.Int32 }
 
-func (r *slowRead) read(ctx context.Context, _ comment.Query) (comment.Page, error) {
+func (r *slowRead) read(ctx context.Context) (comment.Page, error) {
 	made := r.made.Add(1)
 	select {
 	case <-ctx.Done():
@@ -46,7 +46,7 @@ func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *p
 	p := &passenger{}
 	group.Go(func() {
 		began := time.Now()
-		p.page, p.err = f.join(ctx, comment.Query{Product: "globe"}, r.read)
+		p.page, p.err = f.join(ctx, flightKey{product: "globe"}, r.read)
 		p.took = time.Since(began)
 	})
 	synctest.Wait()
@@ -61,7 +61,7 @@ func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	}
 }
 
-// Whoever asks for the same while it is read shares the answer; whoever asks for something else, or later, or after a write,
+// Whoever asks for the same while it is read shares the answer; whoever asks for something else, or later, or after a change,
 // does not.
 func TestFlightsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -70,15 +70,14 @@ func TestFlightsAreShared(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 10 {
 			group.Go(func() {
-				_, _ = f.join(t.Context(), comment.Query{Product: "globe", Slice: comment.Slice{Size: i % 2}}, r.read)
+				_, _ = f.join(t.Context(), flightKey{product: "globe", size: i % 2}, r.read)
 			})
 		}
 		group.Wait()
 		r.counts(t, 2, 0)
 		fly(t.Context(), &group, &f, &r)
 		r.counts(t, 3, 0)
-		f.writes.Add(1)
-		fly(t.Context(), &group, &f, &r)
+		group.Go(func() { _, _ = f.join(t.Context(), flightKey{product: "globe", changes: 1}, r.read) })
 		group.Wait()
 		r.counts(t, 4, 0)
 		if len(f.under) > 0 {
@@ -167,7 +166,7 @@ func TestFlightsTakeTheirTime(t *testing.T) {
 			}
 			began := time.Now()
 			var f flights
-			_, err := f.join(ctx, comment.Query{}, func(ctx context.Context, _ comment.Query) (comment.Page, error) {
+			_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (comment.Page, error) {
 				<-ctx.Done()
 				return comment.Page{}, ctx.Err()
 			})
@@ -188,7 +187,7 @@ func TestFlightsThatFail(t *testing.T) {
 		ctx := context.WithValue(t.Context(), key{}, "of the request")
 		for range 3 {
 			group.Go(func() {
-				_, err := f.join(ctx, comment.Query{}, func(ctx context.Context, _ comment.Query) (comment.Page, error) {
+				_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (comment.Page, error) {
 					if time.Sleep(time.Second); ctx.Value(key{}) != "of the request" {
 						t.Error("the read lost what belongs to the request")
 					}

@@ -7,10 +7,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// flightKey is the same for two questions if they are, and nothing was written between them: a question without pointers
+// flightKey is the same for two questions if they are, and the product was not changed between them: a question without pointers
 // and slices, which can be compared. It takes no text to be made but that of several languages.
 type flightKey struct {
-	writes                 uint64
+	changes                uint64
 	product                string
 	languages              string // each with a comma behind it, which no language has
 	ratings                uint8  // the bit of each
@@ -28,10 +28,10 @@ type optional[T comparable] struct {
 	value T
 }
 
-// flightKeyOf is the key of a question that is asked after so many writes.
-func flightKeyOf(q comment.Query, writes uint64) flightKey {
+// flightKeyOf is the key of a question that is asked after a change of this number.
+func flightKeyOf(q comment.Query, changes uint64) flightKey {
 	key := flightKey{
-		writes:      writes,
+		changes:     changes,
 		product:     q.Product,
 		languages:   languagesKey(q.Filter.Languages),
 		createdFrom: millisecondOf(q.Filter.CreatedAfter),

@@ -96,6 +96,7 @@ type memory struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
 	writes   *changes // by this Store
+	heard    *changes // of which the stream told
 }
 
 // recollection is what is remembered of one product.
@@ -111,7 +112,7 @@ func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context
 	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](memorySize, nil)
-	m.writes = newChanges()
+	m.writes, m.heard = newChanges(), newChanges()
 	return m
 }
 
@@ -164,9 +165,9 @@ func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// heard takes note of statistics that were read to be shown. How much they know is not said, so they only steer, and do
+// shown takes note of statistics that were read to be shown. How much they know is not said, so they only steer, and do
 // not take the place of any that may be trusted.
-func (m *memory) heard(product string, stats comment.Stats) {
+func (m *memory) shown(product string, stats comment.Stats) {
 	if m == nil {
 		return
 	}
@@ -188,6 +189,21 @@ func (m *memory) wrote(product string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.writes.note(product, m.now())
+}
+
+// noticed notes that the stream told of a comment of a product, which is now in a cell; nil for one that was deleted. What
+// says that the cell is empty is not trusted any more.
+func (m *memory) noticed(product string, cell *comment.Cell) {
+	if m == nil || cell == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.heard.note(product, m.now())
+	if r, known := m.products.Peek(product); known && r.stats[cell.Language][cell.Rating-1] == 0 {
+		r.asOf = time.Time{}
+		m.products.Add(product, r)
+	}
 }
 
 // refresh reads statistics in the background, unless enough others are being read.
@@ -217,12 +233,16 @@ func (m *memory) bring(ctx context.Context, product string) error {
 	if upTo.IsZero() && m.steers(product) {
 		return nil
 	}
+	heard := m.heard.number(product)
 	stats, err := m.read(ctx, product)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.heard.number(product) != heard {
+		upTo = time.Time{} // they may be of before a change that the stream told of
+	}
 	r, _ := m.products.Get(product)
 	r.stats, r.asOf, r.read = stats, upTo, m.now()
 	m.products.Add(product, r)

@@ -128,17 +128,17 @@ func TestMemoryHearsWhatIsShown(t *testing.T) {
 	r := &reader{}
 	shown := comment.Stats{"en": {7}}
 	inTime(t, r, func(t *testing.T, m *memory) {
-		m.heard("42", shown)
+		m.shown("42", shown)
 		if known := m.recall(filtered); known.Trusted || known.Stats["en"] != shown["en"] {
 			t.Errorf("%+v; want what was shown, not trusted", known)
 		}
 		settle(m)
-		m.heard("42", shown)
+		m.shown("42", shown)
 		if known := m.recall(filtered); !known.Trusted || known.Stats["de"] != r.stats["de"] {
 			t.Errorf("%+v; want what was read to be trusted", known)
 		}
 		time.Sleep(trustFor + time.Second)
-		m.heard("42", shown)
+		m.shown("42", shown)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats["en"] != shown["en"] {
 			t.Errorf("%+v; want the younger ones, not trusted", known)
 		}
@@ -273,6 +273,49 @@ func TestMemoryOfOwnWrites(t *testing.T) {
 			time.Sleep(time.Second / 10)
 		}
 		t.Error("after a minute nothing is trusted yet")
+	})
+}
+
+// Once the stream told of a comment where statistics know of none, they are not trusted, nor are those that were being read
+// meanwhile; where they know of some, they are.
+func TestMemoryOfWhatTheStreamTells(t *testing.T) {
+	empty, held := &comment.Cell{Language: "de", Rating: 1}, &comment.Cell{Language: "de", Rating: 2}
+	for _, row := range []struct {
+		why     string
+		product string
+		cell    *comment.Cell
+		trusted bool
+	}{
+		{"a comment where there was none", "42", empty, false},
+		{"a comment in a language in which there was none", "42", &comment.Cell{Language: "en", Rating: 2}, false},
+		{"a comment where there are others", "42", held, true},
+		{"a deleted comment", "42", nil, true},
+		{"a comment of another product", "43", empty, true},
+	} {
+		r := &reader{}
+		inTime(t, r, func(t *testing.T, m *memory) {
+			settle(m)
+			m.noticed(row.product, row.cell)
+			if known := m.recall(filtered); known.Trusted != row.trusted || known.Stats == nil {
+				t.Errorf("%s: %+v", row.why, known)
+			}
+			time.Sleep(trustFor)
+			settle(m)
+			if !m.recall(filtered).Trusted {
+				t.Errorf("%s: what was read since is not trusted", row.why)
+			}
+		})
+	}
+	r := &reader{took: time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		m.recall(filtered)
+		m.recall(filtered)
+		time.Sleep(r.took * 3 / 2) // the statistics are being read
+		m.noticed("42", empty)
+		time.Sleep(r.took)
+		if known := m.recall(unfiltered); known.Trusted || known.Stats == nil {
+			t.Errorf("%+v; want statistics that may lack what the stream told while they were read", known)
+		}
 	})
 }
 

@@ -1,14 +1,12 @@
 package dynamo
 
 import (
-	"context"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/stream"
 )
 
 const (
@@ -28,9 +26,8 @@ type pages struct {
 	maxAge time.Duration
 	now    func() time.Time
 
-	mu      sync.Mutex
-	kept    *simplelru.LRU[flightKey, keptPage]
-	changes *changes
+	mu   sync.Mutex
+	kept *simplelru.LRU[flightKey, keptPage]
 }
 
 // keptPage is a page, and when reading it began: it may lack whatever was written since.
@@ -46,76 +43,40 @@ func (s *Store) KeepPages(maxAge time.Duration) {
 	}
 }
 
-// Noticing is a handler of a table's stream which has the Store drop the pages it keeps of products that records tell of, after
-// the handler did its work. It is to be called after KeepPages.
-func (s *Store) Noticing(handler stream.Handler) stream.Handler {
-	if s.pages == nil {
-		return handler
-	}
-	return noticing{handler, s.pages}
-}
-
-type noticing struct {
-	stream.Handler
-	pages *pages
-}
-
-// Handle implements stream.Handler.
-func (n noticing) Handle(ctx context.Context, records []stream.Record) error {
-	err := n.Handler.Handle(ctx, records)
-	for _, record := range records {
-		if product, _, concerns, err := standingOf(record); err == nil && concerns {
-			n.pages.changed(product)
-		}
-	}
-	return err
-}
-
 func newPages(maxAge time.Duration) *pages {
-	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[flightKey, keptPage](pagesKept, nil), changes: newChanges()}
+	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[flightKey, keptPage](pagesKept, nil)}
 }
 
-// through gives the page that is kept, if it may still be shown, and else what is read, which it keeps if it is a first
-// page.
-func (p *pages) through(q comment.Query, read func() (comment.Page, error)) (comment.Page, error) {
-	if p == nil || q.Slice.After != nil || q.Slice.Before != nil {
-		return read()
-	}
-	key, began := flightKeyOf(q, 0), p.now()
-	if page, found := p.find(key, began); found {
-		return page, nil
-	}
-	page, err := read()
-	if err == nil && (page.Counted == nil || page.Counted.Err == nil) && textBytes(page) <= largestKept {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.kept.Add(key, keptPage{page: page, read: began})
-	}
-	return page, err
+// keeps tells whether the page of a question may be kept: a first page, which many ask for.
+func (p *pages) keeps(q comment.Query) bool {
+	return p != nil && q.Slice.After == nil && q.Slice.Before == nil
 }
 
-// find finds a page that may be shown at a moment.
-func (p *pages) find(key flightKey, now time.Time) (comment.Page, bool) {
+// keep keeps a page. It was read since it began to be.
+func (p *pages) keep(q comment.Query, page comment.Page, began time.Time) {
+	if !p.keeps(q) || page.Counted != nil && page.Counted.Err != nil || textBytes(page) > largestKept {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept, found := p.kept.Get(key)
-	age := now.Sub(kept.read)
-	if !found || age >= p.maxAge || !kept.read.After(p.changes.last(key.product).Add(indexLag)) {
+	p.kept.Add(flightKeyOf(q, 0), keptPage{page: page, read: began})
+}
+
+// find finds a page that may be shown now, after its product was last changed at a moment.
+func (p *pages) find(q comment.Query, changed time.Time) (comment.Page, bool) {
+	if !p.keeps(q) {
+		return comment.Page{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept, found := p.kept.Get(flightKeyOf(q, 0))
+	age := p.now().Sub(kept.read)
+	if !found || age >= p.maxAge || !kept.read.After(changed.Add(indexLag)) {
 		return comment.Page{}, false
 	}
 	page := kept.page
 	page.Plan.Kept = age
 	return page, true
-}
-
-// changed notes that a product was changed: what is kept of it, or being read, may lack that.
-func (p *pages) changed(product string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.changes.note(product, p.now())
 }
 
 // textBytes is the size of the texts of a page, which may be anything, while all else is small.

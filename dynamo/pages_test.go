@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -19,30 +22,51 @@ const keepFor = 10 * time.Second
 
 // visits asks for pages through those that are kept, and counts how often one is read.
 type visits struct {
-	pages *pages
-	reads int
-	page  comment.Page
-	err   error
+	*Store
+	outcome
+	reads atomic.Int32
+	read  func() // is called during each read of a page
+}
+
+// outcome is what reads come to.
+type outcome struct {
+	items []item
+	err   error // of the page
+	count error // of counts
+}
+
+// query counts reads of pages.
+func (v *visits) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+	if in.Select == types.SelectCount {
+		return &dynamodb.QueryOutput{}, v.count
+	}
+	v.reads.Add(1)
+	if v.read != nil {
+		v.read()
+	}
+	return &dynamodb.QueryOutput{Items: v.items}, v.err
 }
 
 // visit asks for a page and tells whether it was read, and how old it is said to be.
 func (v *visits) visit(t *testing.T, q comment.Query) (read bool, age time.Duration) {
 	t.Helper()
-	before := v.reads
-	page, err := v.pages.through(q, func() (comment.Page, error) {
-		v.reads++
-		return v.page, v.err
-	})
+	before := v.reads.Load()
+	page, err := v.Comments(t.Context(), q)
 	if !errors.Is(err, v.err) {
 		t.Errorf("error %v, want %v", err, v.err)
 	}
-	return v.reads > before, page.Plan.Kept
+	return v.reads.Load() > before, page.Plan.Kept
 }
 
 // atLeisure runs a test of pages in a bubble of time, in which the product was not changed lately.
 func atLeisure(t *testing.T, test func(t *testing.T, v *visits)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, &visits{pages: newPages(keepFor)}) })
+	synctest.Test(t, func(t *testing.T) {
+		v := &visits{}
+		v.Store = NewStore(readOnly{fakeQuerier: &fakeQuerier{query: v.query}}, "comments")
+		v.KeepPages(keepFor)
+		test(t, v)
+	})
 }
 
 // A first page is read once in its age, and says how old it is.
@@ -61,25 +85,27 @@ func TestPagesAreKept(t *testing.T) {
 // What is kept is for the same question only, and for those that many ask.
 func TestPagesThatAreNotKept(t *testing.T) {
 	place := comment.Position{1}
-	large := comment.Page{Comments: []comment.Comment{{Text: strings.Repeat("x", largestKept)}, {Title: new("y")}}}
+	broken := errors.New("broken")
+	large := comment.Comment{ID: comment.IDOf(place), ProductID: "42", Rating: 1, Language: "de", Text: strings.Repeat("x", largestKept), Title: new("y"), Version: 1}
+	counted := filtered
+	counted.Count = comment.CountTotal
 	for _, row := range []struct {
 		why   string
 		first comment.Query
-		page  comment.Page
-		err   error
+		read  outcome
 		then  comment.Query
 	}{
-		{"another product", filtered, comment.Page{}, nil, comment.Query{Product: "43", Filter: filtered.Filter}},
-		{"another filter", filtered, comment.Page{}, nil, unfiltered},
-		{"a page behind a cursor, which few share", comment.Query{Slice: comment.Slice{After: &place}}, comment.Page{}, nil, comment.Query{Slice: comment.Slice{After: &place}}},
-		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: &place}}, comment.Page{}, nil, comment.Query{Slice: comment.Slice{Before: &place}}},
-		{"an error, which may be gone", filtered, comment.Page{}, errors.New("broken"), filtered},
-		{"a count that failed", filtered, comment.Page{Counted: &comment.Counted{Err: errors.New("broken")}}, nil, filtered},
-		{"more text than may be kept", filtered, large, nil, filtered},
+		{"another product", filtered, outcome{}, comment.Query{Product: "43", Filter: filtered.Filter}},
+		{"another filter", filtered, outcome{}, unfiltered},
+		{"a page behind a cursor, which few share", comment.Query{Slice: comment.Slice{After: &place}}, outcome{}, comment.Query{Slice: comment.Slice{After: &place}}},
+		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: &place}}, outcome{}, comment.Query{Slice: comment.Slice{Before: &place}}},
+		{"an error, which may be gone", filtered, outcome{err: broken}, filtered},
+		{"a count that failed", counted, outcome{count: broken}, counted},
+		{"more text than may be kept", paged, outcome{items: []item{encode(large)}}, paged},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
-				v.page, v.err = row.page, row.err
+				v.outcome = row.read
 				v.visit(t, row.first)
 				if read, _ := v.visit(t, row.then); !read {
 					t.Error("it was not read")
@@ -89,17 +115,20 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	}
 }
 
+// paged asks for comments; the other questions for none, whose page tells whether there are any.
+var paged = comment.Query{Product: "42", Slice: comment.Slice{Size: 1}}
+
 // A change of the product ends what is kept of it, also what was being read at that moment, and nothing is kept while an
 // index may lack the change.
 func TestPagesOfAProductThatChanges(t *testing.T) {
 	atLeisure(t, func(t *testing.T, v *visits) {
 		v.visit(t, filtered)
 		time.Sleep(time.Second)
-		v.pages.changed("43")
+		v.changed("43")
 		if read, _ := v.visit(t, filtered); read {
 			t.Error("a change of another product matters")
 		}
-		v.pages.changed("42")
+		v.changed("42")
 		for tenth := range 12 {
 			if read, _ := v.visit(t, filtered); !read {
 				t.Errorf("%d tenths of a second after a change a page of before is shown, or one that may lack it", tenth)
@@ -111,15 +140,58 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 		}
 	})
 	atLeisure(t, func(t *testing.T, v *visits) {
-		_, _ = v.pages.through(filtered, func() (comment.Page, error) {
-			v.pages.changed("42")
-			return comment.Page{}, nil
-		})
+		v.read = func() { v.changed("42") }
+		v.visit(t, filtered)
+		v.read = nil
 		time.Sleep(2 * indexLag)
 		if read, _ := v.visit(t, filtered); !read {
 			t.Error("a page is shown that was read while its product changed")
 		}
 	})
+}
+
+// A page is as old as its read, whoever of those that share the read keeps it, and nobody shares a read that began before a
+// change that the Store wrote or was told of.
+func TestPagesThatAreSharedAndKept(t *testing.T) {
+	for why, change := range map[string]func(*testing.T, *Store){
+		"written here":       func(_ *testing.T, s *Store) { s.wrote("42") },
+		"told by the stream": func(t *testing.T, s *Store) { tell(t, s, stream.Record{New: encode(some)}) },
+	} {
+		t.Run(why, func(t *testing.T) {
+			atLeisure(t, func(t *testing.T, v *visits) {
+				var group sync.WaitGroup
+				v.read = func() { time.Sleep(4 * time.Second) }
+				group.Go(func() { v.visit(t, filtered) })
+				time.Sleep(time.Second)
+				change(t, v.Store)
+				group.Go(func() { v.visit(t, filtered) })
+				time.Sleep(2 * indexLag)
+				group.Go(func() { v.visit(t, filtered) })
+				group.Wait()
+				if reads := v.reads.Load(); reads != 2 {
+					t.Errorf("%d reads; want one of before the change, and one of after it that two share", reads)
+				}
+				if read, age := v.visit(t, filtered); !read {
+					t.Errorf("a page of %v ago is shown, which was being read when an index might have lacked the change", age)
+				}
+				time.Sleep(time.Second)
+				if read, age := v.visit(t, filtered); read || age != 5*time.Second {
+					t.Errorf("read %t, %v old; want what was read 5 s ago", read, age)
+				}
+			})
+		})
+	}
+}
+
+// some is a comment of the product that is asked for.
+var some = comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: 4, Version: 1}
+
+// tell has the stream tell a store of a record.
+func tell(t *testing.T, s *Store, record stream.Record) {
+	t.Helper()
+	if err := s.Noticing(handled(func([]stream.Record) error { return nil })).Handle(t.Context(), []stream.Record{record}); err != nil {
+		t.Error(err)
+	}
 }
 
 // handled tells what a stream's records became.
@@ -130,24 +202,22 @@ func (h handled) Handle(_ context.Context, records []stream.Record) error { retu
 
 // What the stream tells of ends what is kept, also when it could not be counted; what is no comment does not.
 func TestPagesNoticeTheStream(t *testing.T) {
-	c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: 4, Version: 1}
 	key := func(it item) item { return item{attrPK: it[attrPK], attrSK: it[attrSK]} }
 	for _, row := range []struct {
 		why    string
 		record stream.Record
 		read   bool
 	}{
-		{"a new comment", stream.Record{New: encode(c)}, true},
-		{"a deleted comment", stream.Record{Old: encode(c)}, true},
+		{"a new comment", stream.Record{New: encode(some)}, true},
+		{"a deleted comment", stream.Record{Old: encode(some)}, true},
 		{"an item about the product", stream.Record{New: productKey("42", statisticsSK)}, false},
-		{"a comment that cannot be read", stream.Record{New: key(encode(c))}, false},
+		{"a comment that cannot be read", stream.Record{New: key(encode(some))}, false},
 		{"another item", stream.Record{New: item{attrPK: &types.AttributeValueMemberS{Value: "?"}}}, false},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
 				broken := errors.New("broken")
-				store := &Store{pages: v.pages}
-				handler := store.Noticing(handled(func([]stream.Record) error { return broken }))
+				handler := v.Noticing(handled(func([]stream.Record) error { return broken }))
 				v.visit(t, filtered)
 				time.Sleep(2 * indexLag)
 				if err := handler.Handle(t.Context(), []stream.Record{row.record}); !errors.Is(err, broken) {

@@ -167,7 +167,7 @@ func (s *Store) StatsOf(ctx context.Context, products []string) (found map[strin
 			continue
 		}
 		found[product] = decoded.stats
-		s.memory.heard(product, decoded.stats)
+		s.memory.shown(product, decoded.stats)
 	}
 	for _, key := range left {
 		failed[productOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")

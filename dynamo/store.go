@@ -26,6 +26,8 @@ type Store struct {
 	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
 	recent *recent // pages, by what they held
+	// changes are those of products that this Store wrote, or was told of.
+	changes *changes
 	// flights are the pages that are being read.
 	flights flights
 	// pages are those kept for a moment; nil for none.
@@ -36,7 +38,7 @@ type Store struct {
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent()}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), changes: newChanges()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -44,12 +46,18 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
 // with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
-	return s.pages.through(q, func() (comment.Page, error) {
-		return s.flights.join(ctx, q, func(ctx context.Context, q comment.Query) (comment.Page, error) {
-			known := s.memory.recall(q)
-			known.Sizes = s.sizes.of(q.Product)
-			return s.answer(ctx, q, known)
-		})
+	if page, found := s.pages.find(q, s.changes.last(q.Product)); found {
+		return page, nil
+	}
+	return s.flights.join(ctx, flightKeyOf(q, s.changes.number(q.Product)), func(ctx context.Context) (comment.Page, error) {
+		began := s.now() // not before: whoever joins a read gets what is as old as the read
+		known := s.memory.recall(q)
+		known.Sizes = s.sizes.of(q.Product)
+		page, err := s.answer(ctx, q, known)
+		if err == nil {
+			s.pages.keep(q, page, began)
+		}
+		return page, err
 	})
 }
 
@@ -147,11 +155,4 @@ func makePage(q comment.Query, shown []comment.Comment, around neighbours) comme
 // Ready returns an error when the table cannot be used right now.
 func (s *Store) Ready(ctx context.Context) error {
 	return CheckTable(ctx, s.client, s.table)
-}
-
-// wrote notes that a product was just written to, or may have been: what is remembered or being read of it may be older.
-func (s *Store) wrote(product string) {
-	s.memory.wrote(product)
-	s.pages.changed(product)
-	s.flights.writes.Add(1)
 }
