@@ -154,6 +154,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 	t.Helper()
 	healthy := &api{tb: t, session: a.session}
 	healthy.useClient(a.session.Client)
+	defer healthy.server.Close() // as many servers as there are tries would stay up otherwise
 	product := fmt.Sprintf("%s, %s, %s", w.name, f, when)
 	healthy.add(map[string]any{
 		"productId": product, "rating": 5, "language": "en", "text": "I only stand here.",
@@ -167,6 +168,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 	client, network := faulttest.Under(a.session.Client, plan)
 	faulty := &api{tb: t, session: a.session}
 	faulty.useClient(client)
+	defer faulty.server.Close()
 	got, said := faulty.sent(w, input)
 	if err := network.Flush(); err != nil {
 		t.Fatal(err)

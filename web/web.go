@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed home explorer/dist
@@ -36,17 +37,21 @@ const (
 	forGood = "public, max-age=31536000, immutable"
 )
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API. What it does not know is 404.
-func Handler() http.Handler {
-	pages := site{}
-	if err := pages.addHome(files, "home"); err != nil {
+// Handler returns the handler of all pages, to be mounted at "/" beside the API. What it does not know is 404. All
+// callers share one: it keeps a copy of every page.
+func Handler() http.Handler { return shared() }
+
+// shared makes the handler when it is first asked for.
+var shared = sync.OnceValue(func() site {
+	all := site{}
+	if err := all.addHome(files, "home"); err != nil {
 		panic(fmt.Sprintf("web: embedded home page: %v", err))
 	}
-	if err := pages.addExplorer(files, "explorer/dist"); err != nil {
+	if err := all.addExplorer(files, "explorer/dist"); err != nil {
 		panic(fmt.Sprintf("web: embedded explorer: %v", err))
 	}
-	return pages
-}
+	return all
+})
 
 // site is all that is served, by the path it is served at.
 type site map[string]*asset

@@ -41,6 +41,13 @@ func ask(method, path string, lines ...string) *http.Response {
 	return w.Result()
 }
 
+// A service of several handlers keeps the pages once.
+func TestPagesAreMadeOnce(t *testing.T) {
+	if made := testing.AllocsPerRun(10, func() { Handler() }); made != 0 {
+		t.Errorf("another handler costs %v allocations, want none: the pages are there", made)
+	}
+}
+
 func TestStatus(t *testing.T) {
 	for _, test := range []struct {
 		method, path string
