@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
 )
 
 // How calls to the table are retried and bounded. The SDK's own defaults wait up to two seconds before the first retry,
@@ -82,13 +84,15 @@ func retryer() aws.Retryer {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
 		o.Backoff = retry.BackoffDelayerFunc(backoff)
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryUnreadable)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryMore)}, o.Retryables...)
 	})
 }
 
-// retryUnreadable has answers asked for again that were cut or garbled on the way, which the SDK by itself does not.
-func retryUnreadable(err error) aws.Ternary {
-	if unreadable(err) {
+// retryMore has two sorts of calls made again that the SDK by itself gives up: those whose answers were cut or garbled on
+// the way, and those in whose way another write was.
+func retryMore(err error) aws.Ternary {
+	var api smithy.APIError
+	if unreadable(err) || errors.As(err, &api) && meanings[api.ErrorCode()] == inTheWay {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary

@@ -225,9 +225,7 @@ type transactor interface {
 func transact(ctx context.Context, client transactor, writes []types.TransactWriteItem) error {
 	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var canceled *types.TransactionCanceledException
-	var running *types.TransactionInProgressException
-	if errors.As(err, &running) || errors.As(err, &canceled) &&
-		hasReason(canceled, "ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded") {
+	if errors.As(err, &canceled) && hasReason(canceled, "ConditionalCheckFailed") {
 		return &comment.Error{Kind: comment.Throttled, Message: "others count the same products; try again", Cause: err}
 	}
 	return wrap(err, "TransactWriteItems of %d items", len(writes))

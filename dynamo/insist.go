@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
 )
 
@@ -64,10 +62,13 @@ var errOvertaken = errors.New("the comment was changed or deleted meanwhile")
 // mayHaveHappened tells whether a try that ended in an error may have had an effect. What DynamoDB refuses for a fault of
 // the request, or turns away because it is busy, had none.
 func mayHaveHappened(err error) bool {
+	var told *comment.Error // by the write itself, perhaps of another call than the one that writes
+	if !errors.As(err, &told) && hadNoEffect(err) {
+		return false
+	}
 	switch comment.KindOf(wrap(err, "write")) {
-	case comment.Unavailable, comment.Timeout, comment.Canceled:
-		var missing *types.ResourceNotFoundException
-		return !errors.As(err, &missing)
+	case comment.Unavailable, comment.Timeout, comment.Canceled, comment.Throttled:
+		return true
 	}
 	return false
 }

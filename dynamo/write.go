@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -95,14 +94,8 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	err := insist(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), noRetries)
 		var canceled *types.TransactionCanceledException
-		if !errors.As(err, &canceled) {
-			return err
-		}
-		switch {
-		case hasReason(canceled, "ConditionalCheckFailed"):
+		if errors.As(err, &canceled) && hasReason(canceled, "ConditionalCheckFailed") {
 			added, err = s.firstOf(ctx, keyItem, c)
-		case hasReason(canceled, "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"):
-			err = &comment.Error{Kind: comment.Throttled, Message: "another write was in the way; try again", Cause: err}
 		}
 		return err
 	})
@@ -123,13 +116,6 @@ func (s *Store) addTransaction(c comment.Comment, keyItem item) *dynamodb.Transa
 			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
 		}},
 	}}
-}
-
-// hasReason tells whether a part of a transaction was refused for one of the reasons. Parts that were not say "None".
-func hasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
-	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
-		return slices.Contains(reasons, aws.ToString(reason.Code))
-	})
 }
 
 // firstOf is the comment that a key was used for first, if c says the same. Its errors leave open whether that first one

@@ -12,8 +12,11 @@ import (
 	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // scripted is a table with a stream of many shards, a few to a page.
@@ -110,6 +113,37 @@ func TestErrorsOfAStream(t *testing.T) {
 		s := &scripted{arn: aws.String("arn"), err: row.err}
 		if _, err := NewSource(s, s, "t").Read(t.Context(), "label", "i"); !errors.Is(err, row.want) {
 			t.Errorf("%T: %v", row.err, err)
+		}
+	}
+}
+
+// What becomes of records when a call that counts them fails: they are tried again, or given up as none that can be worked
+// off. A reader whose own calls fail begins again in any case.
+func TestWhichErrorsPass(t *testing.T) {
+	call := func(err error) error {
+		return fmt.Errorf("count: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "TransactWriteItems", Err: err})
+	}
+	api := func(code string) error { return call(&smithy.GenericAPIError{Code: code}) }
+	for _, row := range []struct {
+		err    error
+		passes bool
+		why    string
+	}{
+		{comment.Errorf(comment.Throttled, "busy"), true, "the table is at its limit"},
+		{comment.Errorf(comment.Unavailable, "down"), true, "the table is away"},
+		{comment.Errorf(comment.Timeout, "late"), true, "no answer"},
+		{comment.Errorf(comment.Canceled, "over"), true, "the process ends"},
+		{api("AccessDeniedException"), true, "a permission is missing: not the record's fault"},
+		{api("UnrecognizedClientException"), true, "wrong credentials: not the record's fault"},
+		{api("KMSAccessDeniedException"), true, "the table's key is closed: not the record's fault"},
+		{api("IdempotentParameterMismatchException"), true, "the next try has another token"},
+		{call(errors.New("no credentials")), true, "no credentials at all"},
+		{api("ValidationException"), false, "what the record makes cannot be written"},
+		{api("TransactionCanceledException"), false, "the same, in a transaction"},
+		{errors.New("no language and rating"), false, "the record says nothing that can be counted"},
+	} {
+		if got := passes(row.err); got != row.passes {
+			t.Errorf("%v passes: %v: %s", row.err, got, row.why)
 		}
 	}
 }

@@ -84,6 +84,8 @@ func (e exchange) meet(fault Fault) (*http.Response, error) {
 		return e.canceled("TransactionConflict", "None"), nil
 	case TransactThrottled:
 		return e.canceled("None", "ThrottlingError"), nil
+	case WriteConflict:
+		return e.failure(http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#TransactionConflictException", ""), nil
 	case Late:
 		e.network.hold(e)
 		return nil, e.unreachable(os.ErrDeadlineExceeded)

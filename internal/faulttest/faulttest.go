@@ -35,16 +35,28 @@ const (
 	Twice              Fault = "performed twice" // as DynamoDB itself may when a part of it fails
 	TransactConflict   Fault = "another transaction in the way"
 	TransactThrottled  Fault = "a transaction throttled"
+	WriteConflict      Fault = "a transaction in the way of a single write"
 )
 
 // Kinds are all faults but None.
 var Kinds = []Fault{
 	Throttled, ThrottledOtherwise, Refused, ServerError, Unavailable, AnswerLost, AnswerTimeout, AnswerEnd, AnswerError, AnswerCut,
-	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled,
+	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled, WriteConflict,
 }
 
 // OfTransactions tells whether a fault happens to transactions only. To other calls it is None.
 func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }
+
+// happensTo tells whether a fault can happen to a call. DynamoDB refuses what is in the way of a transaction by itself.
+func (f Fault) happensTo(call string) bool {
+	switch {
+	case f.OfTransactions():
+		return call == "TransactWriteItems"
+	case f == WriteConflict:
+		return call == "PutItem" || call == "UpdateItem" || call == "DeleteItem"
+	}
+	return true
+}
 
 // Network counts calls and spoils those that it is told to.
 type Network struct {
@@ -109,7 +121,8 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	fault := n.next()
-	if fault.OfTransactions() && !strings.HasSuffix(request.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+	_, call, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+	if !fault.happensTo(call) {
 		fault = None
 	}
 	if fault == None {

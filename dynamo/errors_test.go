@@ -1,0 +1,196 @@
+package dynamo
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// refusing is a table that answers every call in the same way.
+type refusing struct {
+	status int
+	body   string
+	calls  int
+}
+
+func (r *refusing) Do(request *http.Request) (*http.Response, error) {
+	r.calls++
+	return &http.Response{
+		StatusCode: r.status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(r.body)), ContentLength: int64(len(r.body)), Request: request,
+	}, nil
+}
+
+// uses are the calls that the package makes, each by what makes it.
+var uses = map[string]func(context.Context, *dynamodb.Client) error{
+	"Query": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewStore(client, "t").Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
+		return err
+	},
+	"GetItem": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewStore(client, "t").Stored(ctx, errorsID)
+		return err
+	},
+	"BatchGetItem": func(ctx context.Context, client *dynamodb.Client) error {
+		_, _, err := NewStore(client, "t").CommentsByID(ctx, []comment.ID{errorsID})
+		return err
+	},
+	"Scan": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := HasComments(ctx, client, "t")
+		return err
+	},
+	"PutItem": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewStore(client, "t").Add(ctx, errorsComment, "")
+		return err
+	},
+	"PutItem of an edit": func(ctx context.Context, client *dynamodb.Client) error {
+		return NewStore(client, "t").Replace(ctx, errorsComment, errorsComment)
+	},
+	"PutItem of a delete": func(ctx context.Context, client *dynamodb.Client) error {
+		return NewStore(client, "t").Delete(ctx, errorsComment)
+	},
+	"PutItem of a lease": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewLeases(client, "t").put(ctx, item{}, expression{text: "attribute_exists(PK)"})
+		return wrap(err, "lease")
+	},
+	"TransactWriteItems": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewStore(client, "t").Add(ctx, errorsComment, "key")
+		return err
+	},
+	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client) error {
+		return transact(ctx, client, []types.TransactWriteItem{putIf("t", commentKey(errorsID), "", nil)})
+	},
+	"BatchWriteItem": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment})
+		return err
+	},
+	"DescribeTable": func(ctx context.Context, client *dynamodb.Client) error {
+		return CheckTable(ctx, client, "t")
+	},
+	"CreateTable": func(ctx context.Context, client *dynamodb.Client) error {
+		return CreateTable(ctx, client, "t")
+	},
+	"UpdateTimeToLive": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := client.UpdateTimeToLive(ctx, TimeToLive("t"))
+		return wrap(err, "UpdateTimeToLive")
+	},
+}
+
+const errorsID = comment.ID("c_01HZ0000000000000000000000")
+
+var errorsComment = comment.Comment{
+	ID: errorsID, ProductID: "p", Rating: 5, Language: "en", Text: "Fine.", Author: comment.Author{ID: "a", Name: "A"}, Version: 1,
+}
+
+// Groups of calls.
+const (
+	reads         = "Query, GetItem, BatchGetItem, Scan"
+	singleWrites  = "PutItem, PutItem of an edit, PutItem of a delete"
+	transactions  = "TransactWriteItems"
+	dataCalls     = reads + ", " + singleWrites + ", PutItem of a lease, " + transactions + ", TransactWriteItems of counts, BatchWriteItem"
+	tableCalls    = "DescribeTable, CreateTable, UpdateTimeToLive"
+	allCalls      = dataCalls + ", " + tableCalls
+	again         = true
+	once          = false
+	cancellations = "TransactWriteItems, TransactWriteItems of counts"
+)
+
+// What becomes of each error that AWS documents for a call that the package makes, and of those common to all: its kind,
+// whether the call is made again before that is said, and, of a write, whether its outcome is unknown.
+func TestWhatErrorsMean(t *testing.T) {
+	for _, row := range []struct {
+		code   string
+		status int
+		more   string
+		calls  string
+		kind   comment.Kind
+		again  bool
+		lost   bool
+		why    string
+	}{
+		{"ProvisionedThroughputExceededException", 400, "", dataCalls, comment.Throttled, again, false, "a partition or the table is at its limit"},
+		{"RequestLimitExceeded", 400, "", dataCalls, comment.Throttled, again, false, "the account is at its limit"},
+		{"ThrottlingException", 400, `,"throttlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded"}]`, allCalls, comment.Throttled, again, false, "a partition is, and it says which"},
+		{"LimitExceededException", 400, "", "CreateTable, UpdateTimeToLive", comment.Throttled, again, false, "too many tables are being changed"},
+		{"TransactionConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "a transaction is at work on the item"},
+		{"ReplicatedWriteConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "another region is"},
+		{"ReplicatedWriteConflictException", 400, "", "BatchWriteItem", comment.Throttled, once, false, "another region is; the loader asks before it tries again"},
+		{"TransactionInProgressException", 400, "", transactions, comment.Unavailable, again, true, "a copy of this very call may be at work: it may come to pass"},
+		{"TransactionInProgressException", 400, "", "TransactWriteItems of counts", comment.Throttled, again, false, "the counter reads what is there, and decides anew"},
+		{"IdempotentParameterMismatchException", 400, "", cancellations, comment.Internal, once, false, "tokens are made anew: a fault of ours"},
+		{"ItemCollectionSizeLimitExceededException", 400, "", singleWrites + ", BatchWriteItem", comment.Internal, once, false, "only tables with local indexes have this limit: not one of ours"},
+		{"ResourceInUseException", 400, "", "UpdateTimeToLive", comment.Unavailable, once, false, "the table is being made or changed"},
+		{"ResourceNotFoundException", 400, "", dataCalls + ", UpdateTimeToLive", comment.Unavailable, once, false, "no table: waiting makes none"},
+		{"InternalServerError", 500, "", reads, comment.Unavailable, again, false, "a fault of DynamoDB's"},
+		{"InternalServerError", 500, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a fault of DynamoDB's, perhaps after it wrote"},
+		{"InternalServerError", 500, "", tableCalls, comment.Unavailable, again, false, "a fault of DynamoDB's"},
+		{"InternalFailure", 500, "", reads, comment.Unavailable, again, false, "the same by its common name"},
+		{"ServiceUnavailable", 503, "", singleWrites, comment.Unavailable, again, true, "DynamoDB is down, or a part of it"},
+		{"", 502, "", reads, comment.Unavailable, again, false, "a balancer without a word"},
+		{"", 504, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a balancer without a word: what is behind it may have written"},
+		{"RequestTimeoutException", 408, "", singleWrites, comment.Unavailable, again, true, "the request did not come in time, as far as they know"},
+		{"ExpiredTokenException", 400, "", singleWrites + ", " + transactions, comment.Unavailable, again, false, "the credentials of a role: the next try has new ones"},
+		{"ExpiredTokenException", 400, "", reads, comment.Unavailable, once, false, "the same: whoever asked may ask again"},
+		{"AccessDeniedException", 400, "", allCalls, comment.Internal, once, false, "the role lacks a permission, or the key of KMS: for the log"},
+		{"UnrecognizedClientException", 400, "", allCalls, comment.Internal, once, false, "wrong credentials: for the log"},
+		{"InvalidSignatureException", 403, "", singleWrites, comment.Internal, once, false, "a wrong secret: for the log"},
+		{"MissingAuthenticationTokenException", 403, "", reads, comment.Internal, once, false, "no credentials: for the log"},
+		{"IncompleteSignatureException", 400, "", reads, comment.Internal, once, false, "a proxy spoils the header: for the log"},
+		{"KMSAccessDeniedException", 400, "", dataCalls, comment.Internal, once, false, "the table's key is closed to us: for the log"},
+		{"ValidationException", 400, "", allCalls, comment.Internal, once, false, "a request that is none: a fault of ours"},
+		{"SerializationException", 400, "", allCalls, comment.Internal, once, false, "the same"},
+		{"TransactionCanceledException", 400, reasons("None", "TransactionConflict"), transactions, comment.Throttled, again, false, "another transaction, or a single write, is at work on an item"},
+		{"TransactionCanceledException", 400, reasons("ThrottlingError", "None"), transactions, comment.Throttled, again, false, "the table is at its limit"},
+		{"TransactionCanceledException", 400, reasons("ProvisionedThroughputExceeded"), transactions, comment.Throttled, again, false, "the same by its other name"},
+		{"TransactionCanceledException", 400, reasons("None", "TransactionConflict"), "TransactWriteItems of counts", comment.Throttled, once, false, "the counter reads what is there, and decides anew"},
+		{"TransactionCanceledException", 400, reasons("ThrottlingError"), "TransactWriteItems of counts", comment.Throttled, once, false, "the same"},
+		{"TransactionCanceledException", 400, reasons("ValidationError", "TransactionConflict"), cancellations, comment.Internal, once, false, "a part is wrong: a fault of ours, whatever else"},
+		{"TransactionCanceledException", 400, reasons("ItemCollectionSizeLimitExceeded"), cancellations, comment.Internal, once, false, "not one of our tables"},
+		{"TransactionCanceledException", 400, reasons("ConditionalCheckFailed"), "TransactWriteItems of counts", comment.Throttled, once, false, "others counted: the counter decides anew"},
+		{"ConditionalCheckFailedException", 400, "", "PutItem", -1, once, false, "an earlier try of ours put it there"},
+		{"ConditionalCheckFailedException", 400, "", "PutItem of an edit, PutItem of a delete", comment.NotFound, once, false, "nothing is there"},
+		{"ConditionalCheckFailedException", 400, "", "PutItem of a lease", comment.Conflict, once, false, "another process took it"},
+	} {
+		for use := range strings.SplitSeq(row.calls, ", ") {
+			synctest.Test(t, func(t *testing.T) {
+				table := &refusing{status: row.status, body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + row.code + `","message":"secret inside"` + row.more + `}`}
+				if row.code == "" {
+					table.body = ""
+				}
+				options := NewLocalClient("http://table").Options()
+				options.HTTPClient = table
+				err := uses[use](t.Context(), dynamodb.New(options))
+				told := comment.Kind(-1)
+				if err != nil {
+					told = comment.KindOf(err)
+				}
+				lost := strings.Contains(comment.MessageOf(err), "is unknown")
+				if told != row.kind || lost != row.lost || strings.Contains(comment.MessageOf(err), "secret") {
+					t.Errorf("%s at %s: kind %d, outcome unknown: %v (%v); want kind %d: %s", row.code, use, told, lost, err, row.kind, row.why)
+				}
+				if repeated := table.calls > 1; repeated != (row.again && madeAgain(use)) {
+					t.Errorf("%s at %s: %d calls; want it made again: %v: %s", row.code, use, table.calls, row.again, row.why)
+				}
+			})
+		}
+	}
+}
+
+// madeAgain tells whether a use repeats its call by itself. A loader does so elsewhere, once it has asked what is there.
+func madeAgain(use string) bool { return use != "BatchWriteItem" }
+
+func reasons(codes ...string) string {
+	list := make([]string, len(codes))
+	for i, code := range codes {
+		list[i] = `{"Code":"` + code + `"}`
+	}
+	return `,"CancellationReasons":[` + strings.Join(list, ",") + `]`
+}
