@@ -69,7 +69,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 			"table": dynamo.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
 			"lease_time":    stream.DefaultExpiry.String(),
-			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
+			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
 		},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(term, &l.Engine),

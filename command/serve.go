@@ -30,6 +30,9 @@ const (
 	writeMargin       = 15 * time.Second // beyond the time of the operation
 	idleTimeout       = 2 * time.Minute
 	maxHeaderBytes    = 64 << 10
+	maxStreams        = 100 // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
+	pingAfter         = 30 * time.Second
+	stuckTimeout      = 20 * time.Second // of a connection of HTTP/2 that takes not a byte
 )
 
 // Serve serves the API and the explorer.
@@ -47,6 +50,7 @@ type Serve struct {
 	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
 	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	MaxUnsent   uint32           `help:"Answers that clients have yet to read, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
 	HedgeReads  bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
 	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
 
@@ -133,6 +137,8 @@ func (c *Serve) server(handler http.Handler, certificates []tls.Certificate) *ht
 		WriteTimeout:      c.OperationTimeout + writeMargin,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes + int(c.MaxQuery), // the address counts among the headers
+		ConnContext:       httpapi.WithConnection,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, WriteByteTimeout: stuckTimeout},
 	}
 	if certificates != nil {
 		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
@@ -197,6 +203,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),
 		MaxInFlight:      int(c.MaxInFlight),
+		MaxUnsent:        int(c.MaxUnsent),
 		Origins:          c.CORSOrigin,
 	})
 }

@@ -35,6 +35,10 @@ func TestETags(t *testing.T) {
 			}
 		}
 	}
+	ranges := "bytes=" + strings.Repeat("0-,", 5000) + "0-"
+	if got := get(t, server, long, "Range: "+ranges); got.status != 200 || len(got.raw) > 10_000 || got.header.Get("Accept-Ranges") != "" {
+		t.Errorf("with ranges: %d with %d bytes, want the answer once: an answer that is made for each request has no parts to fetch later", got.status, len(got.raw))
+	}
 	if one, other := get(t, server, "query=query+A{echo}"), get(t, server, "query=query+B{echo}"); one.header.Get("ETag") == other.header.Get("ETag") {
 		t.Error("two answers have the same ETag")
 	}

@@ -29,6 +29,8 @@ const (
 	DefaultMaxQuery = 16 << 10
 	// DefaultMaxInFlight is what fits into the connections to the table that are kept open.
 	DefaultMaxInFlight = 256
+	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
+	DefaultMaxUnsent = 64 << 20
 )
 
 const (
@@ -71,6 +73,10 @@ type Options struct {
 	MaxQuery int
 	// MaxInFlight bounds how many requests to the API are worked on at a time. If not provided, DefaultMaxInFlight.
 	MaxInFlight int
+	// MaxUnsent bounds the answers that clients have yet to read, in bytes: beyond it, the connections that keep most
+	// waiting for longest are closed. That needs a server whose ConnContext is WithConnection, and whose WriteTimeout is
+	// set. If not provided, DefaultMaxUnsent.
+	MaxUnsent int
 	// Origins are those whose pages may ask the API and read its answers. If not provided, only pages of this server may.
 	Origins []Origin
 }
@@ -80,6 +86,7 @@ func New(o Options) http.Handler {
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
 	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
+	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", o.around(newGraphQL(o)))
 	mux.Handle("GET /healthz", http.HandlerFunc(healthy))
@@ -96,9 +103,9 @@ func (o Options) around(api http.Handler) http.Handler {
 		negotiated,      // before whatever refuses, which writes in the type that is settled here; preflights have none
 		refuseCrossSite, // after cors, which it asks for its verdict
 		o.withBody,      // outside of compressed, whose writer would hide the connection that a body too large has to close
+		o.builtFirst,    // outside of the place, which an answer does not hold while a client reads it
 		o.withPlace,     // after the body, which may take its time
-		withETag,        // outside of compressed: the tag is that of the compressed bytes
-		compressed,
+		compressed,      // inside of the place: it takes processor time
 		o.withRequest,
 	}
 	if o.Authenticate != nil {

@@ -34,7 +34,7 @@ func newSchema() *schema {
 	return &schema{
 		parsed: gqlparser.MustLoadSchema(&ast.Source{Input: `
 			scalar Number
-			type Query { echo(text: String, number: Number): String, long: String, fails: String, waits: String, panics: String }
+			type Query { echo(text: String, number: Number): String, long: String, huge: String, fails: String, waits: String, panics: String }
 			type Mutation { change: String }`}),
 		entered:  make(chan struct{}),
 		released: make(chan struct{}),
@@ -73,8 +73,11 @@ func (s *schema) Exec(ctx context.Context) graphql.ResponseHandler {
 }
 
 func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) any {
-	if field.Name == "long" {
+	switch field.Name {
+	case "long":
 		return strings.Repeat("as long as a page ", 500)
+	case "huge":
+		return strings.Repeat("more than the buffers of any connection ", 200_000) // 8 MB
 	}
 	if len(field.Arguments) == 0 {
 		return operation.Operation.Name

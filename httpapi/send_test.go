@@ -1,0 +1,204 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// newWholeServer starts a server that is set up as the program's own, with HTTP/2 over plain connections.
+func newWholeServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(httpapi.New(options(set)))
+	server.Config.ConnContext = httpapi.WithConnection
+	server.Config.WriteTimeout = 25 * time.Second
+	server.Config.Protocols = &http.Protocols{}
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// dial connects to a server until the test ends.
+func dial(t *testing.T, server *httptest.Server) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// refuseToRead opens a connection that asks so many times over HTTP/2 and allows no byte of an answer. It returns when all
+// answers have begun, or false when the server hung up before.
+func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
+	t.Helper()
+	conn := dial(t, server)
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	framer := http2.NewFramer(conn, conn)
+	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+		t.Fatal(err)
+	}
+	var head bytes.Buffer
+	encoder := hpack.NewEncoder(&head)
+	for i := range requests {
+		head.Reset()
+		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/graphql?" + long}} {
+			if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}) != nil {
+			return false
+		}
+	}
+	for begun := 0; begun < requests; {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return false
+		}
+		if _, ok := frame.(*http2.HeadersFrame); ok {
+			begun++
+		}
+	}
+	return true
+}
+
+// A client that never reads keeps nobody else from being answered: neither by holding the places, over HTTP/2 with a window of
+// nothing or over HTTP/1.1 with a full one, nor by what is kept for it.
+func TestClientsThatDoNotRead(t *testing.T) {
+	t.Run("HTTP/2", func(t *testing.T) {
+		server := newWholeServer(t, nil)
+		for range 2 {
+			if !refuseToRead(t, server, 128) {
+				t.Fatal("the server hung up, with little to keep")
+			}
+		}
+		if got := post(t, server, `{"query": "{ long }"}`); got.status != 200 {
+			t.Errorf("beside two such clients: %d %s", got.status, got.body)
+		}
+	})
+	t.Run("HTTP/2, more than is kept", func(t *testing.T) {
+		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 1 << 20 })
+		for range 8 {
+			refuseToRead(t, server, 100)
+			if got := post(t, server, `{"query": "{ long }"}`); got.status != 200 {
+				t.Errorf("beside such clients: %d %s", got.status, got.body)
+			}
+		}
+	})
+	t.Run("HTTP/1.1", func(t *testing.T) {
+		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxInFlight, o.MaxUnsent = 2, 40<<20 })
+		var clients []*bufio.Reader
+		for range 8 {
+			clients = append(clients, ask(t, dial(t, server)))
+			if got := post(t, server, `{"query": "{ long }"}`); got.status != 200 {
+				t.Fatalf("beside %d such clients: %d %s", len(clients), got.status, got.body)
+			}
+		}
+		if err := readAll(clients[0]); err == nil {
+			t.Error("the first of more than is kept gets its answer")
+		}
+		if err := readAll(clients[7]); err != nil {
+			t.Errorf("the last of them, which reads now: %v", err)
+		}
+	})
+}
+
+// ask asks for a huge answer over HTTP/1.1 and waits until it begins.
+func ask(t *testing.T, conn net.Conn) *bufio.Reader {
+	t.Helper()
+	if err := conn.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	if _, err := reader.Peek(1); err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+// readAll reads an answer to its end, or returns why it has none.
+func readAll(from *bufio.Reader) error {
+	answer, err := http.ReadResponse(from, nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
+}
+
+// pipes is a listener of connections inside of the process.
+type pipes chan net.Conn
+
+// Accept implements [net.Listener].
+func (p pipes) Accept() (net.Conn, error) {
+	conn, ok := <-p
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+// Close implements [net.Listener].
+func (p pipes) Close() error { return nil }
+
+// Addr implements [net.Listener].
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A client may take as long as it needs for a large answer while it reads on, and is given up when it stops.
+func TestSlowReaders(t *testing.T) {
+	for reason, test := range map[string]struct {
+		pause time.Duration
+		whole bool
+	}{
+		"a bad line":    {15 * time.Second, true},
+		"one that went": {21 * time.Second, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			listener := make(pipes)
+			server := &http.Server{Handler: httpapi.New(options(nil)), WriteTimeout: 25 * time.Second, ConnContext: httpapi.WithConnection}
+			served := make(chan error)
+			go func() { served <- server.Serve(listener) }()
+			client, conn := net.Pipe()
+			listener <- conn
+			go func() { _, _ = io.WriteString(client, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n") }()
+			answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for err == nil {
+				time.Sleep(test.pause)
+				_, err = io.CopyN(io.Discard, answer.Body, 64<<10)
+			}
+			if whole := errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF); whole != test.whole {
+				t.Errorf("%s: %v", reason, err)
+			}
+			_ = client.Close()
+			close(listener)
+			if err := server.Close(); err != nil {
+				t.Error(err)
+			}
+			<-served
+		})
+	}
+}
