@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"strings"
 
@@ -70,15 +69,15 @@ type contextKey struct{}
 
 // caller is what a request says of who sends it.
 type caller struct {
-	token string // empty for none
-	host  string // by which name this server was asked
+	token   string // empty for none
+	notHere string // why the request counts as one from elsewhere, empty for one from this machine
 }
 
 // WithToken gives the requests that pass through it the bearer token of their Authorization header.
 func WithToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := bearer(r.Header.Get("Authorization"))
-		ctx := context.WithValue(r.Context(), contextKey{}, caller{token: token, host: r.Host})
+		ctx := context.WithValue(r.Context(), contextKey{}, caller{token: token, notHere: notHere(r)})
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
@@ -95,11 +94,20 @@ func bearer(header string) (token string, ok bool) {
 // MayWrite returns nil when the request that the context belongs to may write as the author, or change what he wrote; an
 // Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
 func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
-	from, _ := ctx.Value(contextKey{}).(caller)
-	if g.Open() {
-		return from.isHere()
+	from, known := ctx.Value(contextKey{}).(caller)
+	switch {
+	case !g.Open():
+		return g.checkToken(from.token, authorID)
+	case !known:
+		return refuseElsewhere("nothing is known of this request")
+	case from.notHere != "":
+		return refuseElsewhere(from.notHere)
 	}
-	token := from.token
+	return nil
+}
+
+// checkToken returns nil when a token lets its bearer write as the author.
+func (g *Guard) checkToken(token, authorID string) error {
 	if token == "" {
 		return comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN")
 	}
@@ -114,20 +122,6 @@ func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
 		return comment.Errorf(comment.Forbidden, "the token is another author's: everyone may write and change his own comments only")
 	}
 	return nil
-}
-
-// isHere returns a Forbidden error unless the server was asked by a name that means this machine. Without tokens, a page
-// that reaches it under a name of its own must not write in the name of whoever looks at that page.
-func (c caller) isHere() error {
-	name := c.host
-	if host, _, err := net.SplitHostPort(name); err == nil {
-		name = host
-	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	if name == "" || strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return comment.Errorf(comment.Forbidden, "without tokens, only this machine may write: ask for http://localhost, or give the server tokens to accept")
 }
 
 // isModerator compares hashes, so that the time it takes tells nothing of the token.

@@ -97,7 +97,7 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 // the answer.
 func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	t.Helper()
-	request := httptest.NewRequest(http.MethodPost, "http://localhost/graphql", nil)
+	request := fromHere()
 	if header != "" {
 		request.Header.Set("Authorization", header)
 	}
@@ -246,19 +246,59 @@ func TestModerators(t *testing.T) {
 	}
 }
 
-// Without tokens, who writes has to call the server by a name that means his own machine.
+// fromHere is a request that this machine sends to itself.
+func fromHere() *http.Request {
+	request := httptest.NewRequest(http.MethodPost, "http://localhost:8080/graphql", nil)
+	request.RemoteAddr = "127.0.0.1:50000"
+	return request
+}
+
+// Without tokens, a request writes only when it comes from this machine, calls it by a name that means it, and was passed on by
+// no proxy that shows.
 func TestOpenToThisMachineAlone(t *testing.T) {
 	open := guard(t, auth.Settings{})
-	for host, want := range map[string]comment.Kind{
-		"localhost:8080": allowed, "LOCALHOST": allowed, "127.0.0.1:8080": allowed, "127.8.8.8": allowed, "[::1]:8080": allowed,
-		"shop.example:8080": comment.Forbidden, "localhost.shop.example": comment.Forbidden, "192.168.1.2": comment.Forbidden,
-		"[2001:db8::1]:8080": comment.Forbidden, "127.0.0.1.shop.example": comment.Forbidden,
+	for _, test := range []struct {
+		change func(*http.Request)
+		want   comment.Kind
+		reason string
+	}{
+		{func(r *http.Request) {}, allowed, "curl"},
+		{func(r *http.Request) { r.RemoteAddr = "[::1]:50000" }, allowed, "by IPv6"},
+		{func(r *http.Request) { r.RemoteAddr = "[::ffff:127.0.0.1]:50000" }, allowed, "by IPv4 in IPv6"},
+		{func(r *http.Request) { r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/2.0", 2, 0 }, allowed, "by HTTP/2"},
+		{func(r *http.Request) { r.Header.Set("Origin", "http://localhost:8080") }, allowed, "the explorer"},
+		{func(r *http.Request) { r.Header.Set("X-Forwarder", "x") }, allowed, "a header that is none of a proxy's"},
+		{func(r *http.Request) { r.RemoteAddr = "192.168.1.7:50000" }, comment.Forbidden, "another machine"},
+		{func(r *http.Request) { r.RemoteAddr = "" }, comment.Forbidden, "from nowhere"},
+		{func(r *http.Request) { r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.0", 1, 0 }, comment.Forbidden, "nginx without settings: it adds no header"},
+		{func(r *http.Request) { r.Header.Set("X-Forwarded-For", "") }, comment.Forbidden, "a proxy, even of an empty address"},
+		{func(r *http.Request) { r.Header.Set("x-forwarded-HOST", "localhost") }, comment.Forbidden, "a proxy that lies"},
+		{func(r *http.Request) { r.Header.Set("X-Forwarded-Anything", "1") }, comment.Forbidden, "a proxy of another kind"},
+		{func(r *http.Request) { r.Header.Set("Forwarded", "for=127.0.0.1") }, comment.Forbidden, "a proxy by RFC 7239"},
+		{func(r *http.Request) { r.Header.Set("Via", "1.1 cache") }, comment.Forbidden, "a cache"},
+		{func(r *http.Request) { r.Header.Set("X-Real-IP", "127.0.0.1") }, comment.Forbidden, "nginx as its users set it up"},
 	} {
-		request := httptest.NewRequest(http.MethodPost, "/graphql", nil)
+		request := fromHere()
+		test.change(request)
+		if got := mayWriteBy(t, open, request); got != test.want {
+			t.Errorf("%s: %d, want %d", test.reason, got, test.want)
+		}
+	}
+	for host, want := range map[string]comment.Kind{
+		"localhost:8080": allowed, "localhost": allowed, "LOCALHOST": allowed, "localhost.": allowed, "LocalHost.:80": allowed,
+		"127.0.0.1:8080": allowed, "127.8.8.8": allowed, "[::1]:8080": allowed, "[::1]": allowed,
+		"": comment.Forbidden, "localhost..": comment.Forbidden, "shop.example:8080": comment.Forbidden, "localhost.shop.example": comment.Forbidden,
+		"shop.localhost": comment.Forbidden, "192.168.1.2": comment.Forbidden, "0.0.0.0": comment.Forbidden, "127.1": comment.Forbidden,
+		"[2001:db8::1]:8080": comment.Forbidden, "127.0.0.1.shop.example": comment.Forbidden, "localhost@shop.example": comment.Forbidden, "localhost,shop.example": comment.Forbidden,
+	} {
+		request := fromHere()
 		request.Host = host
 		if got := mayWriteBy(t, open, request); got != want {
-			t.Errorf("asked for as %s: %d, want %d", host, got, want)
+			t.Errorf("asked for as %q: %d, want %d", host, got, want)
 		}
+	}
+	if err := open.MayWrite(t.Context(), "ada"); comment.KindOf(err) != comment.Forbidden || !strings.Contains(err.Error(), "--moderator-token") {
+		t.Errorf("outside of a request: %v, want it refused, with the cure", err)
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -128,6 +130,55 @@ func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 		}
 		checkSecrets(t, fmt.Sprint(got.Errors)+a.log.String(), header)
 	}
+}
+
+// Without tokens, a request that a proxy passed on, or that calls this machine by another name, changes nothing and is told what to
+// configure.
+func TestOpenWritingIsForThisMachine(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	there := a.add(draft()).Comment.ID
+	before := what(everything(t, a.session.Client, a.session.Table, "teapot"))
+	address := strings.TrimPrefix(a.server.URL, "http://")
+	for reason, head := range map[string]string{
+		"a page under a name of its own":   "HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example",
+		"nginx without settings":           "HTTP/1.0\r\nHost: " + address,
+		"no host":                          "HTTP/1.0",
+		"a proxy that says so":             "HTTP/1.1\r\nHost: " + address + "\r\nX-Forwarded-For: 203.0.113.7",
+		"a proxy that speaks by the RFC":   "HTTP/1.1\r\nHost: " + address + "\r\nForwarded: for=203.0.113.7",
+		"a proxy that forwards one header": "HTTP/1.1\r\nHost: " + address + "\r\nX-Real-IP: 203.0.113.7",
+	} {
+		for _, mutation := range []string{
+			`deleteComment(input: {id: \"` + there + `\"})`, `editComment(input: {id: \"` + there + `\", version: 1, rating: 1})`,
+			`addComment(input: {productId: \"teapot\", rating: 1, language: \"en\", text: \"\", author: {id: \"a\", name: \"A\"}})`,
+		} {
+			body := `{"query": "mutation { ` + mutation + ` { userErrors { code } } }"}`
+			got := sendRaw(t, address, fmt.Sprintf("POST /graphql %s\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body))
+			if !strings.Contains(got, `"FORBIDDEN"`) || !strings.Contains(got, "--moderator-token") {
+				t.Errorf("%s: %s", reason, got)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, what(everything(t, a.session.Client, a.session.Table, "teapot"))); diff != "" {
+		t.Errorf("the table changed: %s", diff)
+	}
+}
+
+// sendRaw sends bytes and returns all that comes back.
+func sendRaw(t *testing.T, address, text string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
 }
 
 // A link that someone is lured to click cannot write.
