@@ -67,6 +67,9 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page.writePolicies(w.Header())
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
+	case page.home != nil:
+		w.Header().Add("Vary", forwardedProto)
+		page.home.at(r).ServeHTTP(w, r)
 	default:
 		page.ServeHTTP(w, r)
 	}
@@ -75,7 +78,8 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // notFound lends its policies to answers about paths that are nobody's.
 var notFound = &asset{policy: homePolicy}
 
-// addHome adds the files of a folder as they are, index.html as "/".
+// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the server as each request
+// does.
 func (s site) addHome(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, content []byte) error {
 		packed, err := pack(content)
@@ -87,6 +91,9 @@ func (s site) addHome(files fs.FS, folder string) error {
 			return err
 		}
 		page.policy, page.cache = homePolicy, mustAsk
+		if name == "index.html" {
+			page.home = &home{content: content}
+		}
 		s["/"+strings.TrimSuffix(name, "index.html")] = page
 		return nil
 	})
