@@ -100,6 +100,7 @@ func TestWhatIsInWhichIndex(t *testing.T) {
 		"mark":                   {markItem("42", c.ID, mark{cell: &comment.Cell{Language: "en", Rating: 5}, position: "1"}, now), nil},
 		"idempotency key":        {keyItemOf(c, "key", now), nil},
 		"lease":                  {leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now), nil},
+		"heartbeat":              {heartbeatItem(stream.Heartbeat{Key: "1", Label: "label", Shard: "s", Counter: 1, Sent: now}), nil},
 		"state":                  {stateItem(stream.State{Label: "label", Since: now, Gap: &stream.Gap{Found: now}}), nil},
 		"set aside":              {asideItem("label", stream.Aside{Found: now}), nil},
 	} {

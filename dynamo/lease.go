@@ -26,6 +26,8 @@ const (
 	attrLeaseEnded      = "e"
 	attrLeaseCaughtUp   = "t"
 	attrLeaseAside      = "a"
+	attrLeaseHeartbeat  = "h"
+	attrLeaseProven     = "v"
 	// attrCounter is the counter of a lease and the version of the state.
 	attrCounter = "n"
 
@@ -144,16 +146,22 @@ func (l *Leases) Asides(ctx context.Context, label string) ([]stream.Aside, erro
 // WorkedOff is a time before which every change of the table was worked off, false when that is unknown. What has been
 // counted is right as of then if the state, which comes along, is complete.
 func (l *Leases) WorkedOff(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
-	state, err = l.State(ctx)
-	if err != nil || state.Label == "" {
-		return time.Time{}, false, state, err
-	}
-	leases, err := l.List(ctx, state.Label)
+	state, leases, err := l.Current(ctx)
 	if err != nil {
 		return time.Time{}, false, state, err
 	}
 	before, known = stream.WorkedOff(leases)
 	return before, known, state, nil
+}
+
+// Current reads the state and the leases of the stream that is read, none when there is none yet.
+func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, error) {
+	state, err := l.State(ctx)
+	if err != nil || state.Label == "" {
+		return state, nil, err
+	}
+	leases, err := l.List(ctx, state.Label)
+	return state, leases, err
 }
 
 // expression is a condition of a write.

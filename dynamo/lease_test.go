@@ -47,7 +47,9 @@ func newLeaseStory(shard string) *leaseStory {
 	swap(func(l *stream.Lease) { l.Shard, l.Parent = shard, "parent" })
 	swapState(func(s *stream.State) { s.Label = leaseLabel })
 	swap(func(l *stream.Lease) { l.Owner = "me" })
-	swap(func(l *stream.Lease) { l.Checkpoint, l.CaughtUp, l.Aside = "17", now, 1 })
+	swap(func(l *stream.Lease) {
+		l.Checkpoint, l.CaughtUp, l.Aside, l.Heartbeat, l.Proven = "17", now, 1, "4711", 2
+	})
 	s.aside = stream.Aside{Shard: shard, Position: stream.PositionOf(leaseLabel, "17"), Key: "PK=x", Reason: "error", Found: now}
 	s.steps = append(s.steps, func(ctx context.Context, l *dynamo.Leases) error { return l.SetAside(ctx, leaseLabel, s.aside) })
 	swapState(func(s *stream.State) { s.Complete, s.Since = true, now })

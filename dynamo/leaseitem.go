@@ -17,6 +17,8 @@ func leaseItem(label string, lease stream.Lease, now time.Time) item {
 	it[attrLeaseEnded] = &types.AttributeValueMemberBOOL{Value: lease.Ended}
 	it[attrLeaseAside] = number(int64(lease.Aside))
 	it[attrTTL] = number(now.Add(leaseLifetime).Unix())
+	it[attrLeaseHeartbeat] = textValue(lease.Heartbeat)
+	it[attrLeaseProven] = number(lease.Proven)
 	setTime(it, attrLeaseCaughtUp, lease.CaughtUp)
 	return it
 }
@@ -30,6 +32,8 @@ func leaseOf(it item) stream.Lease {
 		Checkpoint: textAt(it, attrLeaseCheckpoint),
 		Ended:      flagAt(it, attrLeaseEnded),
 		CaughtUp:   timeAt(it, attrLeaseCaughtUp),
+		Heartbeat:  textAt(it, attrLeaseHeartbeat),
+		Proven:     numberAt(it, attrLeaseProven),
 		Aside:      int(numberAt(it, attrLeaseAside)),
 	}
 }

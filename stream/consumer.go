@@ -19,7 +19,8 @@ import (
 const (
 	// DefaultPoll asks each shard 4 times a second; AWS allows 5.
 	DefaultPoll = 250 * time.Millisecond
-	// DefaultBeat is how old the time is up to which counts are known to be right, at most, on a stream at rest.
+	// DefaultBeat is how often heartbeats are sent and leases renewed: how old the time is up to which counts are known to
+	// be right, beside what a heartbeat takes to come through.
 	DefaultBeat = 2 * time.Second
 	// DefaultExpiry outlasts a few failed renewals.
 	DefaultExpiry = 12 * time.Second
@@ -53,7 +54,8 @@ type Consumer struct {
 
 	// Poll is the time between two reads of a shard. 0: DefaultPoll.
 	Poll time.Duration
-	// Beat is the time between two writes of a lease, by which it is renewed and progress kept. 0: DefaultBeat.
+	// Beat is the time between two heartbeats, and two writes of a lease, by which it is renewed and progress kept.
+	// 0: DefaultBeat.
 	Beat time.Duration
 	// Expiry is how long a lease has to stay unrenewed until others take it; a few times Beat. 0: DefaultExpiry.
 	Expiry time.Duration
@@ -114,12 +116,19 @@ func (c *Consumer) Status() []Lease {
 	return status
 }
 
-// Drain waits until every change before a moment was worked off, by whichever processes hold the leases. It does not
-// read by itself. Errors that pass are waited out, as long as the context lasts.
-func (c *Consumer) Drain(ctx context.Context, before time.Time) error {
+// Drain waits until every change that was committed before the call was worked off, by whichever processes hold the leases.
+// It does not read by itself. Errors that pass are waited out, as long as the context lasts.
+func (c *Consumer) Drain(ctx context.Context) error {
+	var fence Fence
 	for {
-		if done, err := c.workedOff(ctx, before); done || err != nil && !passes(err) {
+		leases, err := c.allLeases(ctx)
+		switch {
+		case err != nil && !passes(err):
 			return err
+		case err == nil && fence == nil:
+			fence = FenceOf(leases)
+		case err == nil && fence.Passed(leases):
+			return nil
 		}
 		if err := pause(ctx, cmp.Or(c.Beat, DefaultBeat)/4); err != nil {
 			return err
@@ -127,17 +136,13 @@ func (c *Consumer) Drain(ctx context.Context, before time.Time) error {
 	}
 }
 
-func (c *Consumer) workedOff(ctx context.Context, before time.Time) (bool, error) {
+// allLeases are the leases of the stream that is read, none when there is none yet.
+func (c *Consumer) allLeases(ctx context.Context) ([]Lease, error) {
 	state, err := c.Journal.State(ctx)
 	if err != nil || state.Label == "" {
-		return false, err
+		return nil, err
 	}
-	leases, err := c.Leases.List(ctx, state.Label)
-	if err != nil {
-		return false, err
-	}
-	reached, known := WorkedOff(leases)
-	return known && !reached.Before(before), nil
+	return c.Leases.List(ctx, state.Label)
 }
 
 // report logs an error that is waited out, once for each row of them.

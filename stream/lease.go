@@ -21,6 +21,12 @@ type Lease struct {
 	Ended bool
 	// CaughtUp is a time before which every change in this shard was worked off. Zero: unknown.
 	CaughtUp time.Time
+	// Heartbeat is the key of the heartbeats that come through the shard, or came through its parent; empty while none is
+	// known.
+	Heartbeat string
+	// Proven is the counter of the lease when the last heartbeat that came through was sent: every change that was
+	// committed before that write of the lease was worked off. 0: unknown.
+	Proven int64
 	// Aside is how often records of the shard were set aside; one may have been so again after a restart.
 	Aside int
 }
@@ -30,8 +36,9 @@ func (l Lease) Lag(now time.Time) (lag time.Duration, known bool) {
 	return max(0, now.Sub(l.CaughtUp)), !l.CaughtUp.IsZero()
 }
 
-// Leases keeps leases where all processes see them.
+// Leases keeps leases where all processes see them, and heartbeats.
 type Leases interface {
+	Heartbeats
 	// List reads all leases of a stream, each as it was last written.
 	List(ctx context.Context, label string) ([]Lease, error)
 	// Swap writes a lease if it has the owner and the counter of the old one, or is not there and that counter is 0. The

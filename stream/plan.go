@@ -108,12 +108,12 @@ func (v view) introduce(a *actions) {
 		parent, read := v.lease(shard.Parent)
 		switch {
 		case read && parent.Ended:
-			a.create = append(a.create, firstLease(shard, parent.CaughtUp))
+			a.create = append(a.create, firstLease(shard, parent))
 		case slices.Contains(a.lost, parent):
-			a.create = append(a.create, firstLease(shard, time.Time{}))
+			a.create = append(a.create, firstLease(shard, Lease{}))
 		case read || v.listing.has(shard.Parent):
 		default:
-			a.create = append(a.create, firstLease(shard, time.Time{}))
+			a.create = append(a.create, firstLease(shard, Lease{}))
 			if v.state.Label == v.listing.Label {
 				a.gaps = append(a.gaps, Gap{Found: v.now, Shard: shard.ID, Reason: "the shard's parent was dropped before it was read"})
 			}
@@ -121,8 +121,9 @@ func (v view) introduce(a *actions) {
 	}
 }
 
-func firstLease(shard Shard, caughtUp time.Time) Lease {
-	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: caughtUp}
+// firstLease is the lease of a shard whose parent, if it has one that is known, was read to its end.
+func firstLease(shard Shard, parent Lease) Lease {
+	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: parent.CaughtUp, Heartbeat: parent.Heartbeat}
 }
 
 // begin notices a stream that was not read before. What was counted by another one is complete no more.

@@ -182,11 +182,11 @@ func TestProgress(t *testing.T) {
 		got  progress
 		want string
 	}{
-		{"a record: all before its second", before.through(record("2", ask(5)), 0), "2 +4s"},
+		{"a record: all before its time, which is rough", before.through(record("2", ask(90)), 0), "2 +30s"},
 		{"an older record takes nothing back", before.through(record("2", ask(-5)), 1), "2 +0s"},
-		{"one empty answer proves nothing", before.quiet(ask(5)), "1 +0s"},
-		{"two do, as of the first", before.quiet(ask(5)).quiet(ask(6)), "1 +5s"},
-		{"a record between them begins anew", before.quiet(ask(5)).through(record("2", ask(0)), 0).quiet(ask(6)), "2 +0s"},
+		{"a heartbeat: all before it was sent", before.heard(Heartbeat{Sent: ask(5)}, true), "1 +5s"},
+		{"one that was overtaken takes nothing back", before.heard(Heartbeat{Sent: ask(-5)}, true), "1 +0s"},
+		{"one of another shard's reader, whose clock is another", before.heard(Heartbeat{Sent: ask(5)}, false), "1 +0s"},
 		{"the oldest record again: nothing is known", before.fromHorizon(), " unknown"},
 		{"what was counted otherwise is worked off", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
 		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}), " unknown"},
@@ -197,6 +197,62 @@ func TestProgress(t *testing.T) {
 		}
 		if got != row.want {
 			t.Errorf("%s: %q, want %q", row.why, got, row.want)
+		}
+	}
+}
+
+// Keys are tried until a heartbeat comes through the shard, and again when one no longer leads there.
+func TestKeysOfHeartbeats(t *testing.T) {
+	drawn := int64(0)
+	draw := func(int64) int64 { drawn++; return drawn }
+	p := progress{}
+	for _, row := range []struct {
+		why  string
+		came string // what comes through before
+		own  bool
+		want string
+	}{
+		{"no key is known", "", false, "[1 2 3 4]"},
+		{"none came through", "", false, "[5 6 7 8]"},
+		{"one did, though the reader of another shard tried it", "77", false, "[77]"},
+		{"it goes on", "77", true, "[77]"},
+		{"a second one is no better", "5", true, "[77]"},
+		{"it is late", "", false, "[77]"},
+		{"it is overdue: the shard has parted, and the key leads to a sibling", "", false, "[77 9 10 11 12]"},
+		{"it was late only", "77", true, "[77]"},
+		{"late", "", false, "[77]"},
+		{"late", "", false, "[77]"},
+		{"overdue", "", false, "[77 13 14 15 16]"},
+		{"one that was tried then came through", "14", true, "[14]"},
+	} {
+		if row.came != "" {
+			p = p.heard(Heartbeat{Key: row.came}, row.own)
+		}
+		if got := fmt.Sprint(p.nextKeys(draw)); got != row.want {
+			t.Errorf("%s: %s, want %s", row.why, got, row.want)
+		}
+		p = p.sent()
+	}
+}
+
+// A fence is passed once a heartbeat came through every open shard that was sent after a later write of its lease.
+func TestFence(t *testing.T) {
+	fence := FenceOf([]Lease{{Shard: "a", Counter: 7, Proven: 6}, {Shard: "b", Counter: 3}})
+	for _, row := range []struct {
+		why    string
+		leases []Lease
+		passed bool
+	}{
+		{"nobody reads", nil, false},
+		{"as it was", []Lease{{Shard: "a", Counter: 7, Proven: 6}, {Shard: "b", Counter: 3}}, false},
+		{"a heartbeat sent after the last write before the fence may have been sent before it",
+			[]Lease{{Shard: "a", Counter: 9, Proven: 7}, {Shard: "b", Ended: true}}, false},
+		{"both shards came further", []Lease{{Shard: "a", Counter: 9, Proven: 8}, {Shard: "b", Counter: 6, Proven: 4}}, true},
+		{"one has ended, and nothing is known of its child", []Lease{{Shard: "a", Proven: 8}, {Shard: "b", Ended: true}, {Shard: "c", Counter: 2}}, false},
+		{"one has ended, and its child came further", []Lease{{Shard: "a", Proven: 8}, {Shard: "b", Ended: true}, {Shard: "c", Counter: 2, Proven: 1}}, true},
+	} {
+		if fence.Passed(row.leases) != row.passed {
+			t.Errorf("%s: %v", row.why, !row.passed)
 		}
 	}
 }

@@ -9,13 +9,21 @@ const (
 	retentionMargin = time.Hour
 )
 
+// recordMargin is by how much the time of a record may be off, which AWS gives as approximate, and by how much its clock
+// may differ from ours.
+const recordMargin = time.Minute
+
 // progress is how far a shard was worked off, as its reader knows.
 type progress struct {
 	checkpoint string
 	caughtUp   time.Time
 	aside      int
-	// quietSince is when the latest of the unbroken row of empty answers was asked for, zero without one.
-	quietSince time.Time
+	// proven is the counter of the lease when the last heartbeat that came through was sent.
+	proven int64
+	// key carries heartbeats to the shard, or did to its parent; empty when none is known.
+	key string
+	// overdue is how many heartbeats were sent since one of that key came through.
+	overdue int
 	// inReach says that caughtUp was within the retention when it was last looked at, so that falling out of it is news.
 	inReach bool
 }
@@ -23,7 +31,7 @@ type progress struct {
 // resume is the progress of whoever takes up a lease. What was counted otherwise is worked off, so that from then on it is
 // known, too, whether records may have been dropped.
 func resume(lease Lease, state State) progress {
-	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, aside: lease.Aside}
+	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, aside: lease.Aside, proven: lease.Proven, key: lease.Heartbeat}
 	if state.Complete {
 		p = p.caughtUpAt(state.Since)
 	}
@@ -35,28 +43,19 @@ func resume(lease Lease, state State) progress {
 // records missing a second time.
 func (p progress) onto(lease Lease) Lease {
 	lease.Checkpoint, lease.CaughtUp, lease.Aside = p.checkpoint, p.caughtUp, p.aside
+	lease.Proven, lease.Heartbeat = p.proven, p.key
 	if !p.inReach {
 		lease.CaughtUp = time.Time{}
 	}
 	return lease
 }
 
-// through is the progress after a record was worked off or set aside. Changes of its very second may follow.
+// through is the progress after a record was worked off or set aside. Its time is good enough to tell a long lag and what
+// is in reach; heartbeats tell more.
 func (p progress) through(last Record, aside int) progress {
-	p.checkpoint, p.quietSince = last.Sequence, time.Time{}
+	p.checkpoint = last.Sequence
 	p.aside += aside
-	return p.caughtUpAt(last.Created.Add(-time.Second))
-}
-
-// quiet is the progress after an empty answer, and when it was asked for. A single one proves nothing: DynamoDB documents
-// that records may follow an empty answer. The second in a row proves that there were none when the first was asked for.
-func (p progress) quiet(asked time.Time) progress {
-	before := p.quietSince
-	p.quietSince = asked
-	if before.IsZero() {
-		return p
-	}
-	return p.caughtUpAt(before)
+	return p.caughtUpAt(last.Created.Add(-recordMargin))
 }
 
 func (p progress) caughtUpAt(t time.Time) progress {
@@ -75,7 +74,15 @@ func (p progress) outOfReach(now time.Time) (progress, bool) {
 	return p, lost
 }
 
+// intoReach notes that the shard is known to be worked off up to a time within reach, if that is new.
+func (p progress) intoReach(now time.Time) progress {
+	if next, lost := p.outOfReach(now); !lost {
+		return next
+	}
+	return p
+}
+
 // fromHorizon is the progress of a shard that is read anew from its oldest record.
 func (p progress) fromHorizon() progress {
-	return progress{aside: p.aside}
+	return progress{aside: p.aside, key: p.key}
 }

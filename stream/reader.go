@@ -15,6 +15,8 @@ type reader struct {
 	label string
 	leave context.CancelFunc
 	done  chan struct{}
+	// heard holds one when a heartbeat of this reader came through.
+	heard chan struct{}
 
 	// iterator, pending and atEnd belong to the reading goroutine: what was read and not handed over yet, and whether
 	// nothing comes after it.
@@ -45,21 +47,27 @@ func (r *reader) run(ctx context.Context) {
 	r.release(ctx, ended)
 }
 
-// keep renews the lease, and tells whether someone else has it, once that is so.
+// keep sends heartbeats and renews the lease, and tells whether someone else has it, once that is so.
 func (r *reader) keep(ctx context.Context) (lost bool) {
-	for failures := 0; ; {
-		if pause(ctx, r.spread(r.beat)) != nil {
-			return false
-		}
+	for unsent, failures := 0, 0; ; {
+		r.note(ctx, &unsent, r.sendHeartbeat(ctx), "a heartbeat cannot be sent through the stream")
 		err := r.write(ctx, func(lease Lease) Lease { return lease })
 		if comment.KindOf(err) == comment.Conflict {
 			return true
 		}
-		if failures++; err == nil {
-			failures = 0
+		r.note(ctx, &failures, err, "a lease cannot be renewed")
+		if pause(ctx, r.spread(r.beat)) != nil {
+			return false
 		}
-		r.report(ctx, failures, err, "a lease cannot be renewed", "shard", r.status().Shard)
 	}
+}
+
+// note counts failures in a row, and reports them.
+func (r *reader) note(ctx context.Context, failures *int, err error, what string) {
+	if *failures++; err == nil {
+		*failures = 0
+	}
+	r.report(ctx, *failures, err, what, "shard", r.status().Shard)
 }
 
 // release frees the lease so that a successor begins at once, which it does somewhat later if this fails.
@@ -211,15 +219,11 @@ func (r *reader) fetch(ctx context.Context) error {
 		}
 		r.iterator = iterator
 	}
-	asked := time.Now()
 	batch, err := r.Source.Read(ctx, r.label, r.iterator)
 	if err != nil {
 		return err
 	}
 	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
-	if len(batch.Records) == 0 && !r.atEnd { // behind the end, changes are made in the children
-		r.advance(func(p progress) progress { return p.quiet(asked) })
-	}
 	return nil
 }
 
@@ -237,6 +241,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	if done > 0 {
 		last := r.pending[done-1]
 		r.advance(func(p progress) progress { return p.through(last, len(failures)) })
+		r.hear(r.pending[:done])
 		r.pending = r.pending[done:]
 	}
 	return err
@@ -268,7 +273,7 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 	now := r.status()
 	children := listing.childrenOf(now.Shard)
 	for _, child := range children {
-		err := r.Leases.Swap(ctx, r.label, Lease{}, firstLease(child, now.CaughtUp))
+		err := r.Leases.Swap(ctx, r.label, Lease{}, firstLease(child, now))
 		if err != nil && comment.KindOf(err) != comment.Conflict {
 			return false, err
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// keys is how many items change in the simulation. The last one stands for the leases: each write of one is a change.
+// keys is how many items change in the simulation. The last one stands for the leases: each write of one is a change. Each
+// heartbeat is a change of one of all, by the number that is its key.
 const keys = 9
 
 // simRecord is a record, and what is known of it from outside.
@@ -22,6 +23,7 @@ type simRecord struct {
 	Record
 	key     int
 	made    time.Time // when the change was really made
+	seen    time.Time // when the stream shows it
 	settled bool      // handed over with success
 	poison  bool
 	alone   bool // was tried alone, so that it may be given up
@@ -50,17 +52,22 @@ type world struct {
 	shards  []*simShard
 	history [keys][]*simRecord
 	leases  map[string]Lease
+	written map[string]time.Time // when a lease was given a counter, by both
+	beats   map[string]Heartbeat // by the numbers of their records
 	state   State
 	next    int
 	broken  []string // violations
 	swaps   int
 	reads   int
+	// late is how long after a change the stream may show it.
+	late time.Duration
 }
 
 const simLabel = "2026-01-01T00:00:00.000"
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, faulty: true}
+	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, written: map[string]time.Time{}, beats: map[string]Heartbeat{}, faulty: true}
+	w.late = []time.Duration{0, time.Second, 15 * time.Second}[seed%3]
 	w.shards = []*simShard{{Shard: Shard{ID: "s0", Parent: "long gone"}, to: keys, open: true, listed: true}}
 	return w
 }
@@ -79,8 +86,8 @@ func (w *world) shard(id string) *simShard {
 	return w.shards[i]
 }
 
-// change makes a record.
-func (w *world) change(key int, poison bool) {
+// change makes a record, and returns its number.
+func (w *world) change(key int, poison bool) (sequence string) {
 	w.next++
 	r := &simRecord{key: key, made: time.Now(), poison: poison}
 	r.Sequence = strconv.Itoa(w.next)
@@ -89,10 +96,24 @@ func (w *world) change(key int, poison bool) {
 	r.Keys = map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: strconv.Itoa(key)}}
 	for _, s := range w.shards {
 		if s.open && s.from <= key && key < s.to {
+			r.seen = w.publication(s)
 			s.records = append(s.records, r)
 			w.history[key] = append(w.history[key], r)
 		}
 	}
+	return r.Sequence
+}
+
+// publication is when the next record of a shard is shown: some time later, and not before an earlier one.
+func (w *world) publication(s *simShard) time.Time {
+	shown := time.Now()
+	if w.late > 0 {
+		shown = shown.Add(time.Duration((w.seed + uint64(w.next)) * 0x9E3779B97F4A7C15 % uint64(w.late)))
+	}
+	if n := len(s.records); n > 0 && s.records[n-1].seen.After(shown) {
+		return s.records[n-1].seen
+	}
+	return shown
 }
 
 // close ends a shard, which gets a child, or two if its keys can be parted.
@@ -155,9 +176,19 @@ func (w *world) firstUncounted(s *simShard) *simRecord {
 	return nil
 }
 
+// put writes a lease.
+func (w *world) put(lease Lease) {
+	w.leases[lease.Shard] = lease
+	w.written[fmt.Sprint(lease.Shard, " ", lease.Counter)] = time.Now()
+}
+
 // checkLease holds what a lease says against what is.
 func (w *world) checkLease(lease Lease) {
 	s := w.shard(lease.Shard)
+	proven := w.written[fmt.Sprint(lease.Shard, " ", lease.Proven)]
+	if u := w.firstUncounted(s); u != nil && u.made.Before(proven) {
+		w.violate("shard %s is said to be worked off up to write %d of its lease, of %s, and record %s is of %s", s.ID, lease.Proven, proven, u.Sequence, u.made)
+	}
 	r := w.firstOpen(s)
 	if lease.Ended && s.listed && s.open {
 		w.violate("shard %s ended, and is open", s.ID)
@@ -327,7 +358,7 @@ func (p *process) Read(ctx context.Context, _, iterator string) (batch Batch, er
 		for at < len(s.records) && s.records[at].trimmed {
 			at++
 		}
-		for len(batch.Records) < 7 && at < len(s.records) {
+		for len(batch.Records) < 7 && at < len(s.records) && !s.records[at].seen.After(time.Now()) {
 			batch.Records = append(batch.Records, s.records[at].Record)
 			at++
 		}
@@ -360,12 +391,32 @@ func (p *process) Swap(ctx context.Context, _ string, old, new Lease) error {
 		if there.Owner != old.Owner || there.Counter != old.Counter {
 			return errConflict
 		}
-		p.leases[new.Shard] = new
+		p.put(new)
 		p.swaps++
 		p.checkLease(new)
 		p.change(keys-1, false)
 		return nil
 	})
+}
+
+// SendHeartbeat writes a heartbeat, which is a change of the item that its key leads to.
+func (p *process) SendHeartbeat(ctx context.Context, beat Heartbeat) error {
+	return p.call(ctx, "heartbeat", func() error {
+		number, err := strconv.Atoi(beat.Key)
+		if err != nil {
+			return err
+		}
+		p.beats[p.change(number%keys, false)] = beat
+		return nil
+	})
+}
+
+// HeartbeatOf finds a heartbeat by its record.
+func (p *process) HeartbeatOf(record Record) (beat Heartbeat, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	beat, ok = p.beats[record.Sequence]
+	return beat, ok
 }
 
 // State reads the state.

@@ -176,7 +176,7 @@ func (s *simulation) steal() {
 	for _, shard := range s.shards {
 		if lease, has := s.leases[shard.ID]; has && !lease.Ended && s.r.IntN(2) == 0 {
 			lease.Owner, lease.Counter = "thief", lease.Counter+1
-			s.leases[shard.ID] = lease
+			s.put(lease)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 // start reads a shard until it is left. The reader outlives the end of the context by the time it takes to release it.
 func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{})}
+	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{}), heard: make(chan struct{}, 1)}
 	w.mu.Lock()
 	if w.readers == nil {
 		w.readers = map[string]*reader{}
