@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// An import says that all is counted when it is: not while the stream has yet to publish what was written, however many
+// answers are empty meanwhile and however often the lease was renewed.
+func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
+	session := &Session{Client: dynamo.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
+	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
+		t.Fatal(err)
+	}
+	counting := newCounting(session, "talkback import", slog.New(slog.DiscardHandler))
+	counting.prepare(t.Context())
+	late := &faulttest.LateSource{Source: counting.consumer.Source}
+	counting.consumer.Source = late
+
+	written, done := make(chan struct{}), make(chan error, 1)
+	work := func(ctx context.Context) error {
+		defer close(written)
+		for !counting.reads(ctx) {
+			rest(ctx, time.Millisecond)
+		}
+		late.Hold(true)
+		_, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(ctx, commenttest.Many(commenttest.Rand(t), "vase", 5))
+		return err
+	}
+	go func() {
+		_, err := counting.until(t.Context(), work, func(string) {})
+		done <- err
+	}()
+	<-written
+	for from := counting.counter(t); late.Reads() < 20 || counting.counter(t) < from+5; rest(t.Context(), time.Millisecond) {
+		select {
+		case err := <-done:
+			t.Fatal("all is said to be counted, and nothing was published yet", err)
+		default:
+		}
+	}
+	late.Hold(false)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	stats, _, err := dynamo.NewStore(session.Client, session.Table).StatsOf(t.Context(), []string{"vase"})
+	if total := stats["vase"].Counts(comment.Filter{}).Total(); total != 5 || err != nil {
+		t.Errorf("%d comments are counted, want 5: %v", total, err)
+	}
+}
+
+// reads tells whether it is known how far the stream was processed, as it is once a heartbeat came through.
+func (c *counting) reads(ctx context.Context) bool {
+	_, known, _, err := c.leases.WorkedOff(ctx)
+	return known || err != nil
+}
+
+// counter is how often the lease was written.
+func (c *counting) counter(t *testing.T) int64 {
+	t.Helper()
+	_, leases, err := c.leases.Current(t.Context())
+	if err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	return leases[0].Counter
+}

@@ -1,0 +1,89 @@
+package dynamo
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// workedOffOf is how far the leases say that the stream was processed.
+type workedOffOf struct{ *Leases }
+
+// WorkedOff implements WorkedOff.
+func (w workedOffOf) WorkedOff(ctx context.Context) (time.Time, bool, error) {
+	upTo, known, state, err := w.Leases.WorkedOff(ctx)
+	return upTo, known && state.Complete, err
+}
+
+// Whoever wrote a comment finds it in its list for as long as the stream has yet to publish it, though nothing is counted
+// there and all answers of the stream are empty. The write was 3 seconds ago, by the server's clock: so long that only what
+// came through the stream since may tell that the counts know of it.
+func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
+	client, table, ctx := NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t), t.Context()
+	if err := CreateTable(ctx, client, table); err != nil {
+		t.Fatal(err)
+	}
+	leases := NewLeases(client, table)
+	if err := stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	late := &faulttest.LateSource{Source: stream.NewSource(stream.NewClient(client), client, table)}
+	late.Hold(true)
+	consumer := &stream.Consumer{
+		Source: late, Leases: leases, Journal: leases, Handler: NewCounter(client, table), Logger: slog.New(slog.DiscardHandler),
+		Poll: 5 * time.Millisecond, Beat: 20 * time.Millisecond,
+	}
+	store := NewStore(client, table)
+	store.UseStatistics(workedOffOf{leases}, 5*time.Second)
+	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
+	written := commenttest.Random(commenttest.Rand(t), "vase")
+	written.Rating, written.Version, written.UpdatedAt = 1, 1, nil
+	if _, err := store.Add(ctx, written, ""); err != nil {
+		t.Fatal(err)
+	}
+	store.memory.now = time.Now
+
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- consumer.Run(running) }()
+	defer func() { stop(); <-ended }()
+	for renewals := int64(0); renewals < 8; renewals = renewalsOf(t, leases) {
+		store.memory.mark.asked = time.Time{}
+		if err := store.memory.bring(ctx, "vase"); err != nil {
+			t.Fatal(err)
+		}
+		page, err := store.Comments(ctx, comment.Query{
+			Product: "vase", Filter: comment.Filter{Ratings: []int{1}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20},
+		})
+		if err != nil || len(page.Comments) != 1 {
+			t.Fatalf("%d comments after %d empty answers and %d renewals: %v", len(page.Comments), late.Reads(), renewals, err)
+		}
+	}
+	late.Hold(false)
+	if err := consumer.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if stats, _, err := store.StatsOf(ctx, []string{"vase"}); stats["vase"].Counts(comment.Filter{}).Total() != 1 {
+		t.Errorf("once it is published, it is counted: %v, %v", stats, err)
+	}
+}
+
+// renewalsOf is how often the lease of the only shard was written, 0 while there is none.
+func renewalsOf(t *testing.T, leases *Leases) int64 {
+	t.Helper()
+	_, all, err := leases.Current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return all[0].Counter
+}
