@@ -47,6 +47,7 @@ func newCounting(session *Session, name string, logger *slog.Logger) *counting {
 		Handler: dynamo.NewCounter(session.Client, session.Table),
 		Logger:  logger,
 		OnGap:   func(stream.Gap) { c.noticeGap() },
+		Engine:  session.run,
 	}
 	if !session.AWS {
 		c.consumer.Poll = localPoll

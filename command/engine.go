@@ -35,6 +35,7 @@ type Session struct {
 	AWS bool
 
 	local *engine.Engine // nil unless the engine is ours
+	run   string         // of the local engine, which ends with the process that started it; empty of any other
 }
 
 // Open connects to the engine that the flags name and sees that the table is there. Of the local engine, it uses the one
@@ -75,7 +76,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, owner 
 			return err
 		}
 		if found {
-			session.Client, session.Address = dynamo.NewLocalClient(endpoint), endpoint
+			session.Client, session.Address, session.run = dynamo.NewLocalClient(endpoint), endpoint, endpoint
 			return nil
 		}
 	}
@@ -90,7 +91,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, owner 
 		return err
 	}
 	session.local = local
-	session.Client, session.Address = dynamo.NewLocalClient(local.Endpoint()), local.Endpoint()
+	session.Client, session.Address, session.run = dynamo.NewLocalClient(local.Endpoint()), local.Endpoint(), local.Endpoint()
 	return nil
 }
 

@@ -22,6 +22,7 @@ const (
 
 	attrLeaseParent     = "p"
 	attrLeaseOwner      = "o"
+	attrLeaseEngine     = "d"
 	attrLeaseCheckpoint = "k"
 	attrLeaseEnded      = "e"
 	attrLeaseCaughtUp   = "t"

@@ -46,7 +46,7 @@ func newLeaseStory(shard string) *leaseStory {
 	}
 	swap(func(l *stream.Lease) { l.Shard, l.Parent = shard, "parent" })
 	swapState(func(s *stream.State) { s.Label = leaseLabel })
-	swap(func(l *stream.Lease) { l.Owner = "me" })
+	swap(func(l *stream.Lease) { l.Owner, l.Engine = "me", "http://127.0.0.1:1" })
 	swap(func(l *stream.Lease) {
 		l.Checkpoint, l.CaughtUp, l.Aside, l.Heartbeat, l.Proven = "17", now, 1, "4711", 2
 	})

@@ -12,6 +12,7 @@ func leaseItem(label string, lease stream.Lease, now time.Time) item {
 	it := streamKey(leasePK(label), lease.Shard)
 	it[attrLeaseParent] = textValue(lease.Parent)
 	it[attrLeaseOwner] = textValue(lease.Owner)
+	it[attrLeaseEngine] = textValue(lease.Engine)
 	it[attrCounter] = number(lease.Counter)
 	it[attrLeaseCheckpoint] = textValue(lease.Checkpoint)
 	it[attrLeaseEnded] = &types.AttributeValueMemberBOOL{Value: lease.Ended}
@@ -28,6 +29,7 @@ func leaseOf(it item) stream.Lease {
 		Shard:      textAt(it, attrSK),
 		Parent:     textAt(it, attrLeaseParent),
 		Owner:      textAt(it, attrLeaseOwner),
+		Engine:     textAt(it, attrLeaseEngine),
 		Counter:    numberAt(it, attrCounter),
 		Checkpoint: textAt(it, attrLeaseCheckpoint),
 		Ended:      flagAt(it, attrLeaseEnded),

@@ -52,6 +52,10 @@ type Consumer struct {
 	// goroutines, which read no further until it returns.
 	OnGap func(Gap)
 
+	// Engine names the run of the engine that Leases are kept in, if that tells who is gone: leases that were taken through
+	// another run are taken over at once. Empty where engines outlive those who use them, such as on AWS.
+	Engine string
+
 	// Poll is the time between two reads of a shard. 0: DefaultPoll.
 	Poll time.Duration
 	// Beat is the time between two heartbeats, and two writes of a lease, by which it is renewed and progress kept.

@@ -13,6 +13,9 @@ type Lease struct {
 	Shard, Parent string
 	// Owner is the process that reads the shard, empty for none.
 	Owner string
+	// Engine is the run of the engine through which the owner took the lease, empty where an engine does not end with those
+	// who use it. An owner that came through a run which has ended can write no more.
+	Engine string
 	// Counter rises by 1 with each write, the first of which makes it 1.
 	Counter int64
 	// Checkpoint is the sequence number of the last record that was worked off, empty before any was.

@@ -14,6 +14,8 @@ type view struct {
 	me     string
 	now    time.Time
 	expiry time.Duration
+	// engine is the run of the engine that the leases are kept in, empty if that tells nothing.
+	engine string
 	leases []Lease
 	// listing is nil when it was not looked at this time. It was, if at all, after the leases.
 	listing *Listing
@@ -174,13 +176,18 @@ func (v view) steal(have map[string][]Lease, mine int) []Lease {
 	return theirs[:1]
 }
 
-// free tells whether a lease can be taken: nobody has it, or this process without knowing, or someone who stopped
-// renewing it.
+// free tells whether a lease can be taken: nobody has it, or this process without knowing, or someone who is gone with the
+// engine that was used, or who stopped renewing it.
 func (v view) free(lease Lease) bool {
-	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] {
+	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || v.orphaned(lease) {
 		return true
 	}
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
+}
+
+// orphaned tells whether the owner of a lease is provably unable to renew it.
+func (v view) orphaned(lease Lease) bool {
+	return v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
 }
 
 // shuffle puts leases into an order of this process's own, so that several that start at once go for different ones.

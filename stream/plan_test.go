@@ -66,6 +66,12 @@ func listingOf(label string, shards ...string) *Listing {
 
 func TestDecide(t *testing.T) {
 	begun := State{Label: "now"}
+	through := func(engine string, leases ...Lease) []Lease {
+		for i := range leases {
+			leases[i].Engine = engine
+		}
+		return leases
+	}
 	for _, row := range []struct {
 		why     string
 		leases  []Lease
@@ -74,6 +80,7 @@ func TestDecide(t *testing.T) {
 		absent  string // a shard that was not listed twice
 		stale   string // a lease that was not renewed
 		held    string
+		engine  string
 		want    string
 	}{
 		{why: "nothing is there to do", want: ""},
@@ -101,6 +108,10 @@ func TestDecide(t *testing.T) {
 		{why: "a shard that is gone, of a live process: that is its business", listing: listingOf("now", "b>a"), leases: leasesOf("a other"), absent: "a",
 			state: begun, want: ""},
 		{why: "free leases are taken", leases: leasesOf("a -", "b -"), want: "take a, take b"},
+		{why: "one that was taken through a run of the engine which has ended is nobody's", leases: through("earlier", leasesOf("a other")...), engine: "now", want: "take a"},
+		{why: "one through the same run has an owner", leases: through("now", leasesOf("a other")...), engine: "now", want: ""},
+		{why: "one through an engine of which nothing is known has, too", leases: leasesOf("a other"), engine: "now", want: ""},
+		{why: "whoever does not know the run cannot tell", leases: through("earlier", leasesOf("a other")...), want: ""},
 		{why: "leases of the dead are taken", leases: leasesOf("a other"), stale: "a", want: "take a"},
 		{why: "a lease of this process, which does not know of it, is taken up again", leases: leasesOf("a me"), want: "take a"},
 		{why: "no more than a fair share", leases: leasesOf("a other", "b -", "c -", "d -"), want: "take b, take c"},
@@ -110,7 +121,7 @@ func TestDecide(t *testing.T) {
 		{why: "from the richest", leases: leasesOf("a x", "b y", "c y", "d y", "e me"), held: "e", want: "take b"},
 		{why: "not what has ended", leases: leasesOf("a ended"), want: ""},
 	} {
-		v := view{me: "me", now: testNow, expiry: time.Minute, leases: row.leases, listing: row.listing, state: row.state,
+		v := view{me: "me", now: testNow, expiry: time.Minute, engine: row.engine, leases: row.leases, listing: row.listing, state: row.state,
 			held: map[string]bool{}, sightings: map[string]sighting{}, absent: map[string]int{}}
 		for _, lease := range row.leases {
 			v.sightings[lease.Shard] = sighting{since: testNow}

@@ -57,7 +57,7 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	}
 	now := time.Now()
 	w.sightings = sight(w.sightings, leases, now)
-	v := view{me: w.me, now: now, expiry: w.expiry, leases: leases, held: w.held(), sightings: w.sightings}
+	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.Engine, leases: leases, held: w.held(), sightings: w.sightings}
 	if now.Sub(w.looked) >= w.discover {
 		listing, err := w.Source.Shards(ctx)
 		if err != nil {
@@ -129,7 +129,7 @@ func (w *worker) begin(ctx context.Context, listing Listing) error {
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
 		mine := lease
-		mine.Owner, mine.Counter = w.me, lease.Counter+1
+		mine.Owner, mine.Engine, mine.Counter = w.me, w.Engine, lease.Counter+1
 		taken, err := w.swap(ctx, lease, mine)
 		if err != nil {
 			return err

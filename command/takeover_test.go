@@ -1,0 +1,73 @@
+package command_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// countFolder runs `talkback stream` on a data folder, with a lease that nobody can wait for to expire, and returns when the
+// process holds it, with a client of its engine.
+func countFolder(t *testing.T, folder string) (*counter, *dynamo.Leases, *dynamo.Store) {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(filepath.Join(folder, "engine.json")) // what a killed process left behind
+	c := &counter{t: t, process: exec.Command(program, "stream", "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h")}
+	c.process.Stderr = &c.said
+	if err := c.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.group.Go(func() { _ = c.process.Wait() }) // that it was killed is no news
+	t.Cleanup(c.kill)
+
+	var record struct{ Endpoint string }
+	eventually(t, "the engine answers", func() bool {
+		text, err := os.ReadFile(filepath.Join(folder, "engine.json"))
+		return err == nil && json.Unmarshal(text, &record) == nil && record.Endpoint != ""
+	})
+	client := dynamo.NewLocalClient(record.Endpoint)
+	leases := dynamo.NewLeases(client, dynamo.DefaultTable)
+	eventually(t, "the process holds the lease", func() bool {
+		_, all, err := leases.Current(t.Context())
+		return err == nil && len(all) == 1 && all[0].Owner != "" && all[0].Engine == record.Endpoint
+	})
+	return c, leases, dynamo.NewStore(client, dynamo.DefaultTable)
+}
+
+// Whoever starts on the data folder of a process that was killed takes over what that one read at once, since its engine
+// ended with it. The lease itself would last for an hour.
+func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "data")
+	first, leases, _ := countFolder(t, folder)
+	_, before, err := leases.Current(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.kill()
+
+	second, _, store := countFolder(t, folder)
+	added := commenttest.Random(commenttest.Rand(t), "globe")
+	added.Version, added.UpdatedAt = 1, nil
+	if _, err := store.Add(t.Context(), added, ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what was written after the restart is counted", func() bool {
+		stats, _, err := store.StatsOf(t.Context(), []string{"globe"})
+		return err == nil && stats["globe"].Counts(comment.Filter{}).Total() == 1
+	})
+	if before[0].Owner == "" {
+		t.Errorf("the first process held nothing: %+v", before)
+	}
+	second.stop()
+}
