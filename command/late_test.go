@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/streamtest"
 )
 
 // An import says that all is counted when it is: not while the stream has yet to publish what was written, however many
@@ -22,7 +22,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	}
 	counting := newCounting(session, "talkback import", slog.New(slog.DiscardHandler))
 	counting.prepare(t.Context())
-	late := &faulttest.LateSource{Source: counting.consumer.Source}
+	late := &streamtest.LateSource{Source: counting.consumer.Source}
 	counting.consumer.Source = late
 
 	written, done := make(chan struct{}), make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -34,7 +34,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	if err := stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	late := &faulttest.LateSource{Source: stream.NewSource(stream.NewClient(client), client, table)}
+	late := &streamtest.LateSource{Source: stream.NewSource(stream.NewClient(client), client, table)}
 	late.Hold(true)
 	consumer := &stream.Consumer{
 		Source: late, Leases: leases, Journal: leases, Handler: NewCounter(client, table), Logger: slog.New(slog.DiscardHandler),

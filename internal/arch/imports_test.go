@@ -78,6 +78,7 @@ var own = map[string]struct {
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
 	"internal/planbench":    {[]string{"comment", "dynamo", "reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
+	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"internal/planbench/run": {[]string{
 		"command", "comment", "internal/planbench",

@@ -1,4 +1,5 @@
-package faulttest
+// Package streamtest has streams that behave as badly as they may. It is test support, and no shipped code imports it.
+package streamtest
 
 import (
 	"context"
