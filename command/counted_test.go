@@ -87,7 +87,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 		s := newScribe(a)
 		stop := a.consume(a.session.Client)
 		defer func() { stop() }()
-		for range 6 {
+		for range commenttest.Times(3, 20) {
 			for range 15 {
 				s.writeAnywhere()
 				if s.random.IntN(8) == 0 {
@@ -115,7 +115,7 @@ func TestCountingThroughEveryFault(t *testing.T) {
 			t.Parallel()
 			a := newAPI(t, endpoint)
 			s := newScribe(a)
-			for n := 1; n <= callsOfConsumer; n++ {
+			for n := commenttest.Stride(s.random, 4); n <= callsOfConsumer; n += commenttest.Stride(s.random, 4) {
 				s.countThroughFault(n, fault)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -26,10 +25,7 @@ import (
 
 // kills is how many processes are killed, with one of them at work and with two.
 func kills() int {
-	if os.Getenv("TALKBACK_TORTURE") != "" {
-		return 150
-	}
-	return 20
+	return commenttest.Times(10, 150)
 }
 
 // counter is a process that counts.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -19,9 +20,10 @@ import (
 func TestCountingOverABadNetwork(t *testing.T) {
 	direct := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
 	h := newHistory(rand.New(rand.NewPCG(3, 3)), 120)
+	r := commenttest.Rand(t)
 	for _, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
-			for n, more := 1, true; more; n++ {
+			for n, more := commenttest.Stride(r, 4), true; more; n += commenttest.Stride(r, 4) {
 				table := newTable(t, direct)
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				counter := dynamo.NewCounter(client, table)

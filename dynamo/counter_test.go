@@ -116,7 +116,7 @@ func TestCountsAreExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		client := dynamo.NewLocalClient(endpoint)
-		for range 6 {
+		for range commenttest.Times(2, 20) {
 			table := newTable(t, client)
 			h := newHistory(r, 300)
 			replay(t, r, dynamo.NewCounter(client, table), h)

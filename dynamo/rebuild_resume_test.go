@@ -48,7 +48,7 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			r := commenttest.Rand(t)
-			for n, more := 1+r.IntN(3), true; more; n += 1 + r.IntN(6) { // each call is met in some run
+			for n, more := commenttest.Stride(r, 3), true; more; n += commenttest.Stride(r, 6) {
 				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				rebuilder := dynamo.Hasten(dynamo.NewRebuilder(client, table, 1))
@@ -70,7 +70,7 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 func TestRebuildInterrupted(t *testing.T) {
 	direct := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
-	for n, more := 1, true; more; n += 1 + r.IntN(12) {
+	for n, more := 1, true; more; n += commenttest.Stride(r, 12) {
 		table := smallTable(t, direct, r, historicProducts...)
 		ctx, cancel := context.WithCancel(t.Context())
 		killed := r.IntN(2) == 0
@@ -104,7 +104,7 @@ func TestRebuildInterrupted(t *testing.T) {
 func TestRebuildPassesWhatIsDone(t *testing.T) {
 	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
-	for n, more := 10, true; more; n += 1 + r.IntN(14) {
+	for n, more := 10, true; more; n += commenttest.Stride(r, 14) {
 		table := newTable(t, client)
 		for _, product := range historicProducts {
 			load(t, client, table, commenttest.Many(r, product, 6))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 // What the simulation takes from the environment: TALKBACK_TORTURE for many more seeds, TALKBACK_TEST_SEED for one alone.
@@ -25,10 +26,7 @@ const (
 // after they had an effect, shards that end and part, records that are dropped, poison. While that lasts nothing may be
 // skipped that readers are not told of, nor be said to be done that is not. Once it is over everything is worked off.
 func TestSimulation(t *testing.T) {
-	first, n := uint64(time.Now().UnixNano()), seedsAlways
-	if os.Getenv("TALKBACK_TORTURE") != "" {
-		n = seedsOfTorture
-	}
+	first, n := uint64(time.Now().UnixNano()), commenttest.Times(seedsAlways, seedsOfTorture)
 	if text := os.Getenv("TALKBACK_TEST_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {

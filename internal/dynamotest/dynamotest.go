@@ -39,6 +39,17 @@ func Each(t *testing.T, body func(t *testing.T, endpoint string)) {
 	t.Run("DynamoDBLocal", func(t *testing.T) { body(t, DynamoDBLocal(t)) })
 }
 
+// EachIf is Each if both engines are wanted, and otherwise runs the body against Dynoxide alone. It is for tests that take
+// long with DynamoDB Local, and rely on nothing of it that a shorter test does not compare.
+func EachIf(t *testing.T, both bool, body func(t *testing.T, endpoint string)) {
+	t.Helper()
+	if both {
+		Each(t, body)
+		return
+	}
+	t.Run("Dynoxide", func(t *testing.T) { body(t, Dynoxide(t)) })
+}
+
 // Dynoxide returns the endpoint of this test process's Dynoxide. Where it is not installed, the test is skipped, or
 // fails when the environment variable CI is set.
 func Dynoxide(tb testing.TB) string {

@@ -18,7 +18,8 @@ if command -v cc >/dev/null || command -v gcc >/dev/null; then
 fi
 
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
-{ go test $race -timeout 30m -v "$@" ./... 2>&1 || echo "go test ended with status $?" >"$failed"; } |
+# Vet is off because lint.sh has run it.
+{ go test $race -vet=off -timeout 30m -v "$@" ./... 2>&1 || echo "go test ended with status $?" >"$failed"; } |
 	tee "$log" |
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 
