@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,7 +21,8 @@ import (
 
 // line is the whole command line.
 type line struct {
-	Engine EngineFlags `embed:""`
+	Engine  EngineFlags      `embed:"" group:"Engine and table:"`
+	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. What talkback does unless told otherwise."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
@@ -31,6 +33,10 @@ type line struct {
 	Explain Explain `cmd:"" help:"Print how a page of comments is read, what else could have been, and what it costs."`
 	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
+
+	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
+	Completion   Completion   `cmd:"" help:"Print the script by which a shell completes command lines of talkback."`
+	Help         Help         `cmd:"" help:"Print the help of a command."`
 }
 
 // Terminal is where a command reads and writes.
@@ -53,41 +59,59 @@ func StandardTerminal() Terminal {
 	}
 }
 
-// Main runs the command that the arguments name until it is done or the context ends, and returns the exit status: 0, or
-// 1 after one sentence about what is wrong and what cures it.
+// Main runs the command that the arguments name until it is done or the context ends, and returns the exit status: 0 when
+// it is done, 2 after a command line that no one can follow, else 1. Every status but 0 comes with one sentence about what is
+// wrong and what cures it.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1
-	parser, err := kong.New(&l,
+	parser, err := newParser(&l, term, func(status int) { exit = status })
+	if err != nil {
+		panic(err) // the flags themselves are wrong, which every test of this package would show
+	}
+	if len(arguments) > 0 && arguments[0] == completeCommand {
+		return finish(writeCandidates(term.Out, parser.Model, arguments[1:]), term)
+	}
+	chosen, err := parser.Parse(arguments)
+	switch {
+	case exit >= 0: // --help or --version was answered
+		return exit
+	case err != nil:
+		return finish(unparsed(err, parser.Model, arguments), term)
+	}
+	chosen.BindTo(ctx, (*context.Context)(nil))
+	return finish(chosen.Run(), term)
+}
+
+// newParser makes the parser of a command line.
+func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error) {
+	return kong.New(l, append(valueMappers(),
 		kong.Name("talkback"),
 		kong.Description("Product comments as a data service: a GraphQL API over one DynamoDB table."),
 		kong.DefaultEnvars("TALKBACK"),
 		kong.Writers(term.Out, term.Err),
-		kong.Exit(func(status int) { exit = status }),
-		kong.UsageOnError(),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true}),
 		kong.Vars{
 			"table": dynamo.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
+			"version": version(),
 		},
-		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(term, &l.Engine),
-	)
-	if err != nil {
-		panic(err) // the flags themselves are wrong, which every test of this package would show
+	)...)
+}
+
+// finish tells what went wrong, if anything did, and how the process is to exit.
+func finish(err error, term Terminal) int {
+	if err == nil {
+		return exitDone
 	}
-	chosen, err := parser.Parse(arguments)
-	switch {
-	case exit >= 0: // --help was answered
-		return exit
-	case err != nil:
-		fmt.Fprintf(term.Err, "talkback: %v; see talkback --help\n", err)
-		return 1
+	fmt.Fprintf(term.Err, "talkback: %v\n", err)
+	var wrongLine *usageError
+	if errors.As(err, &wrongLine) {
+		return exitUsage
 	}
-	if err := chosen.Run(); err != nil {
-		fmt.Fprintf(term.Err, "talkback: %v\n", err)
-		return 1
-	}
-	return 0
+	return exitFailed
 }

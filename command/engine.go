@@ -15,12 +15,43 @@ import (
 
 // EngineFlags say which engine keeps the table, and which table.
 type EngineFlags struct {
-	Data        string `help:"Folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
-	EngineFile  string `name:"engine" help:"The local engine's program, if it is neither beside this one nor on PATH." type:"path" placeholder:"FILE"`
-	Endpoint    string `help:"Use the DynamoDB-compatible engine at this address instead of the local one." placeholder:"URL" xor:"engine"`
-	AWS         bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain." xor:"engine"`
-	Table       string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
-	CreateTable bool   `help:"Make the table if it is missing. The local engine always does."`
+	Data       string `help:"Folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
+	EngineFile string `name:"engine" help:"The local engine's program, if it is neither beside this one nor on PATH." type:"path" placeholder:"FILE"`
+	Endpoint   string `help:"Use the DynamoDB-compatible engine at this address, such as http://localhost:8000, instead of the local one." placeholder:"URL" xor:"engine"`
+	AWS        bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain." xor:"engine"`
+	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
+}
+
+// local tells whether the engine is ours.
+func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
+
+// check refuses flags that cannot be meant.
+func (f *EngineFlags) check() error {
+	if f.Endpoint != "" {
+		u, err := url.Parse(f.Endpoint)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return usagef("--endpoint %s is not an address: give one such as http://localhost:8000", f.Endpoint)
+		}
+	}
+	if err := dynamo.CheckTableName(f.Table); err != nil {
+		return usagef("--table: %w", err)
+	}
+	return nil
+}
+
+// CreateFlags are those of commands that may make the table.
+type CreateFlags struct {
+	CreateTable bool `help:"Make the table if it is missing. The local engine does for serve and import in any case."`
+}
+
+// Opening is how a command wants its engine.
+type Opening struct {
+	// Owner names the command to others, such as "talkback serve".
+	Owner string
+	// Share lets other commands use an engine that is started here.
+	Share bool
+	// Create makes a missing table, and the local engine's folder. Without, both have to be there.
+	Create bool
 }
 
 // Session is a connection to an engine with a table that is ready for use.
@@ -39,20 +70,23 @@ type Session struct {
 }
 
 // Open connects to the engine that the flags name and sees that the table is there. Of the local engine, it uses the one
-// that a server beside it runs on the same folder; without one it starts its own, which others may share if share is
-// true. The owner's name tells others who holds the folder. An error is one sentence that names the cure.
-func (f *EngineFlags) Open(ctx context.Context, owner string, share bool, term Terminal) (*Session, error) {
-	session, err := f.connect(ctx, owner, share, term)
+// that a server beside it runs on the same folder; without one it starts its own. An error is one sentence that names the
+// cure.
+func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Session, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	session, err := f.connect(ctx, how, term)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.prepareTable(ctx, session); err != nil {
+	if err := f.prepareTable(ctx, session, how.Create); err != nil {
 		return nil, errors.Join(err, session.Close())
 	}
 	return session, nil
 }
 
-func (f *EngineFlags) connect(ctx context.Context, owner string, share bool, term Terminal) (*Session, error) {
+func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (*Session, error) {
 	session := &Session{Table: f.Table}
 	switch {
 	case f.AWS:
@@ -60,17 +94,14 @@ func (f *EngineFlags) connect(ctx context.Context, owner string, share bool, ter
 		session.Client, session.Address, session.AWS = client, "AWS", true
 		return session, err
 	case f.Endpoint != "":
-		if u, err := url.Parse(f.Endpoint); err != nil || u.Host == "" {
-			return nil, fmt.Errorf("--endpoint %s is not an address: give one such as http://localhost:8000", f.Endpoint)
-		}
 		session.Client, session.Address = dynamo.NewLocalClient(f.Endpoint), f.Endpoint
 		return session, nil
 	}
-	return session, f.connectLocal(ctx, session, owner, share, term)
+	return session, f.connectLocal(ctx, session, how, term)
 }
 
-func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, owner string, share bool, term Terminal) error {
-	if !share {
+func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Opening, term Terminal) error {
+	if !how.Share {
 		endpoint, found, err := engine.Shared(ctx, f.Data)
 		if err != nil {
 			return err
@@ -81,11 +112,12 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, owner 
 		}
 	}
 	local, err := engine.Start(ctx, engine.Options{
-		Folder: f.Data,
-		Binary: f.EngineFile,
-		Owner:  owner,
-		Shared: share,
-		Logger: term.Logger,
+		Folder:   f.Data,
+		Binary:   f.EngineFile,
+		Owner:    how.Owner,
+		Shared:   how.Share,
+		Existing: !how.Create,
+		Logger:   term.Logger,
 	})
 	if err != nil {
 		return err
@@ -95,15 +127,26 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, owner 
 	return nil
 }
 
-// prepareTable makes a missing table where that costs nothing or was asked for.
-func (f *EngineFlags) prepareTable(ctx context.Context, session *Session) error {
+// prepareTable checks the table, and makes a missing one if that is wanted.
+func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create bool) error {
 	err := dynamo.CheckTable(ctx, session.Client, f.Table)
 	var missing *dynamo.MissingTableError
-	local := !f.AWS && f.Endpoint == ""
-	if errors.As(err, &missing) && (local || f.CreateTable) {
+	if !errors.As(err, &missing) {
+		return unreached(err, session)
+	}
+	if create {
 		return dynamo.CreateTable(ctx, session.Client, f.Table)
 	}
-	if kind := comment.KindOf(err); kind == comment.Unavailable || kind == comment.Timeout {
+	missing.Existing = dynamo.TableNames(ctx, session.Client)
+	return missing
+}
+
+// unreached says in words what keeps a table from being looked at.
+func unreached(err error, session *Session) error {
+	switch kind := comment.KindOf(err); {
+	case err == nil:
+		return nil
+	case kind == comment.Unavailable, kind == comment.Timeout:
 		return fmt.Errorf("no engine answers at %s (%w): start it there, or name another by --endpoint", session.Address, innermost(err))
 	}
 	return err

@@ -15,13 +15,13 @@ import (
 
 // Explain prints how a page is read.
 type Explain struct {
-	Product       string     `help:"Whose comments." required:"" placeholder:"ID"`
-	Languages     []string   `help:"Only comments in these languages." placeholder:"TAG,..."`
-	Ratings       []int      `help:"Only comments with these ratings." placeholder:"N,..."`
-	CreatedAfter  *time.Time `help:"Only comments written at this moment or later, such as 2024-05-01T12:00:00Z." placeholder:"TIME"`
-	CreatedBefore *time.Time `help:"Only comments written before this moment." placeholder:"TIME"`
+	Product       string     `help:"Whose comments." required:"" placeholder:"espresso-machine"`
+	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
+	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`
+	CreatedAfter  *time.Time `help:"Only comments written on this day or later; or from a moment on, such as 2024-05-31T12:00:00Z. Days begin at midnight UTC." placeholder:"2024-05-31"`
+	CreatedBefore *time.Time `help:"Only comments written before this day, or before a moment." placeholder:"2024-06-30"`
 	OldestFirst   bool       `help:"The earliest comment first, in place of the latest."`
-	First         int        `help:"How many comments the page has, 0 to ${max_page} (default: ${default})." default:"20" placeholder:"N"`
+	First         int        `help:"How many comments the page has, 0 to ${max_page} (default: ${default})." default:"20" placeholder:"20"`
 	FromEnd       bool       `help:"The last comments of the list, or those just before the one of --before, in place of the first."`
 	After         string     `help:"Only what stands after this comment in the list, as a next page does." placeholder:"ID"`
 	Before        string     `help:"Only what stands before this comment in the list." placeholder:"ID"`
@@ -32,9 +32,9 @@ type Explain struct {
 func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	q, err := c.query()
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	session, err := flags.Open(ctx, "talkback explain", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback explain"}, term)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (c *Explain) filter() (comment.Filter, error) {
 // explained is a plan as tables.
 func explained(plan comment.QueryPlan) string {
 	var text strings.Builder
-	writeCandidates(&text, plan.Candidates)
+	writePlans(&text, plan.Candidates)
 	text.WriteString("\n")
 	writeReads(&text, plan)
 	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, looked at: %d, read units: %.1f, milliseconds: %.1f\n",
@@ -113,7 +113,7 @@ func explained(plan comment.QueryPlan) string {
 	return text.String()
 }
 
-func writeCandidates(out io.Writer, candidates []comment.PlanCandidate) {
+func writePlans(out io.Writer, candidates []comment.PlanCandidate) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "COULD READ\tPARTITIONS\tESTIMATED UNITS\t")
 	for _, candidate := range candidates {

@@ -21,9 +21,9 @@ import (
 
 // Export writes the comments of the table to a file.
 type Export struct {
-	File    string `arg:"" help:"File to write, as JSON Lines: one comment on each line, whole, in no order; - for standard output. It is compressed if its name ends in .gz."`
+	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines: one comment on each line, whole, in no order; - for standard output. It is compressed if its name ends in .gz."`
 	Gzip    bool   `help:"Compress, whatever the name of the file."`
-	Product string `help:"Only the comments of this product." placeholder:"ID"`
+	Product string `help:"Only the comments of this product." placeholder:"espresso-machine"`
 	Force   bool   `help:"Write over a file that exists."`
 	Calls   int    `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
@@ -34,7 +34,7 @@ const progressEvery = 100
 // Run exports and says how much it was. An error says why there is no file; nothing is left under its name then.
 func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
-		return err
+		return usage(err)
 	}
 	defer keepBrokenPipes()()
 	out, err := await(ctx, func() (*output, error) { return openOutput(c.File, c.Force, term.Out) }) // a pipe waits for its reader
@@ -44,7 +44,7 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	// After an error, and unless it was kept, what was written goes.
 	defer func() { err = errors.Join(err, out.drop()) }()
 
-	session, err := flags.Open(ctx, "talkback export", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback export"}, term)
 	if err != nil {
 		return err
 	}

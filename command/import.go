@@ -17,7 +17,9 @@ import (
 
 // Import reads a file of reviews into the table.
 type Import struct {
-	File       string   `arg:"" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or what export wrote; - for standard input."`
+	CreateFlags
+
+	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or what export wrote; - for standard input."`
 	Format     string   `help:"How the file is written (tsv, csv or jsonl), if its name does not tell." enum:",tsv,csv,jsonl" default:"" placeholder:"FORMAT"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
@@ -39,7 +41,7 @@ const (
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	options, err := c.Options()
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	in, err := await(ctx, func() (*input, error) { return openInput(c.File, options, term.In) })
 	if err != nil {
@@ -47,9 +49,9 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	rejects, err := newRejects(c.rejectsPath(), c.File)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	session, err := flags.Open(ctx, "talkback import", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
 	}

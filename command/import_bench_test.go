@@ -114,9 +114,9 @@ func writeReviews(b *testing.B, rows int) (path string) {
 // importFile runs the command, and returns how long that took from beginning to end.
 func importFile(b *testing.B, endpoint, table, file string) time.Duration {
 	b.Helper()
-	flags := command.EngineFlags{Endpoint: endpoint, Table: table, CreateTable: true}
+	flags := command.EngineFlags{Endpoint: endpoint, Table: table}
 	start := time.Now()
-	err := (&command.Import{File: file}).Run(b.Context(), &flags, command.Terminal{
+	err := (&command.Import{File: file, CreateFlags: command.CreateFlags{CreateTable: true}}).Run(b.Context(), &flags, command.Terminal{
 		Out: io.Discard, Err: io.Discard, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

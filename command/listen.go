@@ -11,13 +11,17 @@ import (
 // ListenFlags say where and how the server is reached.
 type ListenFlags struct {
 	Listen  string `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	TLSCert string `name:"tls-cert" help:"Certificate with its chain, a PEM file: serves HTTPS. Needs --tls-key. Without, plain HTTP, over which proxies may also speak HTTP/2 (h2c)." placeholder:"FILE"`
-	TLSKey  string `name:"tls-key" help:"Private key of --tls-cert, a PEM file." placeholder:"FILE"`
+	TLSCert string `name:"tls-cert" help:"Certificate with its chain, a PEM file: serves HTTPS. Needs --tls-key. Without, plain HTTP, over which proxies may also speak HTTP/2 (h2c)." placeholder:"FILE" complete:"files"`
+	TLSKey  string `name:"tls-key" help:"Private key of --tls-cert, a PEM file." placeholder:"FILE" complete:"files"`
 }
 
 // open listens. Its error names the cure.
 func (f ListenFlags) open() (net.Listener, error) {
 	listener, err := net.Listen("tcp", f.Listen)
+	var malformed *net.AddrError
+	if errors.As(err, &malformed) {
+		return nil, usagef("--listen %s is not an address (%s): give host and port, such as 127.0.0.1:8080", f.Listen, malformed.Err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", f.Listen, innermost(err))
 	}
@@ -31,9 +35,9 @@ func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	case f.TLSCert == "" && f.TLSKey == "":
 		return nil, nil
 	case f.TLSKey == "":
-		return nil, errors.New("--tls-cert needs the key that belongs to it: give its file by --tls-key")
+		return nil, usagef("--tls-cert needs the key that belongs to it: give its file by --tls-key")
 	case f.TLSCert == "":
-		return nil, errors.New("--tls-key needs the certificate that it belongs to: give its file by --tls-cert")
+		return nil, usagef("--tls-key needs the certificate that it belongs to: give its file by --tls-cert")
 	}
 	pair, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey)
 	if err != nil {

@@ -20,9 +20,9 @@ type Rebuild struct {
 // Run rebuilds and says what was to be done. An error says how to go on: what was done is not lost.
 func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
-		return err
+		return usage(err)
 	}
-	session, err := flags.Open(ctx, "talkback rebuild", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback rebuild"}, term)
 	if err != nil {
 		return err
 	}

@@ -38,11 +38,12 @@ const (
 // Serve serves the API and the explorer.
 type Serve struct {
 	ListenFlags
+	CreateFlags
 
-	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"TIME" default:"10s"`
-	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"TIME" default:"15s"`
-	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"TIME" default:"5s"`
-	PageAge          time.Duration `help:"Keep first pages for so long, to spare the table when all look at one product; 0 keeps none (default: ${default})." placeholder:"TIME" default:"0s"`
+	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"10s" default:"10s"`
+	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
+	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"5s" default:"5s"`
+	PageAge          time.Duration `help:"Keep first pages for so long, to spare the table when all look at one product; 0 keeps none (default: ${default})." placeholder:"2s" default:"0s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
 	NoCount          bool          `help:"Do not count comments here, for other processes do: talkback stream, another server, or a function of AWS Lambda."`
 	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
@@ -56,7 +57,7 @@ type Serve struct {
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
-	Writers WriterFlags `embed:"" group:"Who may write"`
+	Writers WriterFlags `embed:"" group:"Who may write:"`
 
 	// WorkedOff tells how far statistics follow the table. Without, no read is left out.
 	WorkedOff dynamo.WorkedOff `kong:"-"`
@@ -80,7 +81,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
-	session, err := flags.Open(ctx, "talkback serve", true, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,9 @@ const (
 func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	id, err := comment.ParseID(c.ID)
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	session, err := flags.Open(ctx, "talkback show", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback show"}, term)
 	if err != nil {
 		return err
 	}

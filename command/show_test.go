@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -52,11 +53,11 @@ func TestShowOfNothing(t *testing.T) {
 	var out bytes.Buffer
 	e.out = &out
 	for id, want := range map[string]string{
-		"c_01HZ0000000000000000000000": "talkback: there is no comment c_01HZ0000000000000000000000, or no longer\n",
-		"cup":                          "talkback: \"cup\" is not the id of a comment: these start with \"c_\"\n",
+		"c_01HZ0000000000000000000000": "1 talkback: there is no comment c_01HZ0000000000000000000000, or no longer\n",
+		"cup":                          "2 talkback: \"cup\" is not the id of a comment: these start with \"c_\"\n",
 	} {
 		status, said := e.run(t.Context(), "show", id)
-		if diff := cmp.Diff(want, said); status != 1 || diff != "" || out.Len() > 0 {
+		if diff := cmp.Diff(want, fmt.Sprint(status, " ", said)); status == 0 || diff != "" || out.Len() > 0 {
 			t.Errorf("status %d, %s%s", status, diff, strings.TrimSpace(out.String()))
 		}
 	}

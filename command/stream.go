@@ -9,8 +9,10 @@ import (
 
 // Stream counts comments in a process of its own.
 type Stream struct {
+	CreateFlags
+
 	Status    bool          `help:"Print who reads the stream and how far that came, and count nothing."`
-	LeaseTime time.Duration `help:"After how long others take over what this process reads, should it die (default: ${default})." placeholder:"TIME" default:"${lease_time}"`
+	LeaseTime time.Duration `help:"After how long others take over what this process reads, should it die (default: ${default})." placeholder:"12s" default:"${lease_time}"`
 }
 
 // shortestLease is the shortest time of a lease: renewing it takes a write several times in that time.
@@ -22,9 +24,9 @@ const beatsPerLease = 6
 // Run counts until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if c.LeaseTime < shortestLease {
-		return fmt.Errorf("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
+		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
 	}
-	session, err := flags.Open(ctx, "talkback stream", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term)
 	if err != nil {
 		return err
 	}

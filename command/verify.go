@@ -18,9 +18,9 @@ type Verify struct {
 // Run prints every drift, one on a line, and a summary. Drift is an error.
 func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := checkCalls(c.Calls); err != nil {
-		return err
+		return usage(err)
 	}
-	session, err := flags.Open(ctx, "talkback verify", false, term)
+	session, err := flags.Open(ctx, Opening{Owner: "talkback verify"}, term)
 	if err != nil {
 		return err
 	}

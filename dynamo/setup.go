@@ -55,17 +55,6 @@ func isEarlier(have *types.TableDescription) bool {
 	})
 }
 
-// MissingTableError says that there is no table of the name.
-type MissingTableError struct {
-	// Table is the name.
-	Table string
-}
-
-// Error names the cures.
-func (e *MissingTableError) Error() string {
-	return fmt.Sprintf("there is no table %q: make it by --create-table, or give the name of another by --table", e.Table)
-}
-
 // CreateTable makes the table and waits until it can be used. A table that is there already is left as it is.
 func CreateTable(ctx context.Context, client manager, table string) error {
 	_, err := client.CreateTable(ctx, Definition(table))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync/atomic"
 )
@@ -30,7 +31,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 	if name != StandardInput {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, unreadable(name, err)
 		}
 		s.file, stored = file, file
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
@@ -38,9 +39,17 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		}
 	}
 	if err := s.unpack(stored); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s cannot be read: %w", name, err), s.Close())
+		return nil, errors.Join(unreadable(name, err), s.Close())
 	}
 	return s, nil
+}
+
+func unreadable(name string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s cannot be read: %w", name, err)
 }
 
 func (s *Source) unpack(stored io.Reader) error {

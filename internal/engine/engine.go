@@ -42,6 +42,8 @@ type Options struct {
 	Owner string
 	// Shared says that other commands may use this engine while it runs.
 	Shared bool
+	// Existing refuses a folder without data, by a *MissingError, instead of making it.
+	Existing bool
 	// Logger is told what a person running the command should know. If not provided, nothing is logged.
 	Logger *slog.Logger
 }
@@ -76,6 +78,11 @@ func start(ctx context.Context, o Options, s settings) (*Engine, error) {
 	defer cancel()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Existing {
+		if err := checkExists(o.Folder); err != nil {
+			return nil, err
+		}
 	}
 	binary, err := findBinary(o.Binary)
 	if err != nil {

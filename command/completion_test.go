@@ -1,0 +1,128 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// completions are lines up to the cursor, and the words that are offered there.
+var completions = []struct {
+	why, line string
+	want      []string
+}{
+	{"commands", "talkback ex", []string{"explain", "export"}},
+	{"commands behind an engine's flag", "talkback --table mine ver", []string{"verify", "version"}},
+	{"commands to be helped with", "talkback help imp", []string{"import"}},
+	{"a command's own flags", "talkback explain --rat", []string{"--ratings"}},
+	{"the engine's flags", "talkback show --tab", []string{"--table"}},
+	{"the default command's flags", "talkback --max-q", []string{"--max-query"}},
+	{"values of a flag", "talkback import --format c", []string{"csv"}},
+	{"shells", "talkback completion ", []string{"bash", "fish", "zsh"}},
+	{"files", "talkback import revi", []string{"reviews.jsonl"}},
+	{"files of a flag", "talkback serve --tls-cert revi", []string{"reviews.jsonl"}},
+	{"flags behind a file", "talkback import reviews.jsonl --no-", []string{"--no-count"}},
+}
+
+// Real shells complete real lines with the script that the program prints. A shell that is not installed is left out.
+func TestCompletion(t *testing.T) {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(folder, "talkback")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "reviews.jsonl"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, row := range completions {
+		lines = append(lines, row.line)
+	}
+	for shell, driver := range completionDrivers {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skipf("left out: completion in %s, which is not installed", shell)
+			}
+			command := exec.Command(path, "-c", driver)
+			command.Dir, command.Stdin = folder, strings.NewReader(strings.Join(lines, "\n")+"\n")
+			command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder)
+			out, err := command.CombinedOutput()
+			answers := strings.Split(string(out), "----\n")
+			if err != nil || len(answers) != len(completions)+1 {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for i, row := range completions {
+				if got := offered(row.line, answers[i]); !slices.Equal(got, row.want) {
+					t.Errorf("%s: %q offers %q, want %q", row.why, row.line, got, row.want)
+				}
+			}
+		})
+	}
+}
+
+// completionDrivers complete each line of standard input as the shell would at the end of it, and print what is offered.
+var completionDrivers = map[string]string{
+	"bash": `source <(talkback completion bash)
+while IFS= read -r line; do
+    COMP_WORDS=($line); [[ $line == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _talkback
+    # What readline does with an empty list is no function of bash: -o default.
+    [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+    printf '%s\n' "${COMPREPLY[@]}" ----
+done`,
+	"zsh": `autoload -Uz compinit; compinit -D
+source <(talkback completion zsh)
+_describe() { print -l -- "${(@)${(P)2}%%:*}"; }
+_files() { print -l -- ${~words[CURRENT]}*(N); }
+while IFS= read -r line; do
+    words=(${(z)line}); [[ $line == *" " ]] && words+=(""); CURRENT=${#words}
+    _talkback
+    print -- ----
+done`,
+	"fish": `talkback completion fish | source
+while read -l line
+    complete -C "$line"
+    echo -- ----
+end`,
+}
+
+// offered are the words that a shell printed, sorted, without what it tells of them, as far as they go on from the line.
+func offered(line, printed string) (words []string) {
+	last := line[strings.LastIndexByte(line, ' ')+1:]
+	for text := range strings.Lines(printed) {
+		word := regexp.MustCompile(`^[^\t\n]*`).FindString(text)
+		if word != "" && strings.HasPrefix(word, last) {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// The scripts are proper ones, and say in their first lines where they go.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		status, script, said := talkback(t.Context(), "completion", shell)
+		if status != 0 || !strings.Contains(script, fmt.Sprintf("talkback completion %s", shell)) {
+			t.Errorf("%s: status %d, %s", shell, status, said)
+		}
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue // TestCompletion says that it is left out
+		}
+		check := exec.Command(path, "-n")
+		check.Stdin = strings.NewReader(script)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s -n: %v\n%s", shell, err, out)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package command_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// What commands refuse: each row is a command line with the exit status and the sentence that it ends with, in
+// testdata/refusals.golden. None of them makes a table, a folder or a file.
+func TestRefusals(t *testing.T) {
+	golden, err := filepath.Abs("testdata/refusals.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dynamo.NewLocalClient(startEngine(t)) // of its own, so that its tables are known
+	folder := t.TempDir()
+	t.Chdir(folder)
+	t.Setenv("COLUMNS", "80")
+	if err := dynamo.CreateTable(t.Context(), client, "comments"); err != nil {
+		t.Fatal(err)
+	}
+	alone := *client.Options().BaseEndpoint
+	for _, name := range []string{"good", "empty"} {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("good/talkback.db", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const id = "c_01HZ0000000000000000000000"
+	var got bytes.Buffer
+	for _, line := range []string{
+		// Commands that read make nothing.
+		"show " + id + " --data typo",
+		"explain --product cup --data typo",
+		"export out.jsonl --data typo",
+		"verify --data typo",
+		"rebuild --data typo",
+		"stream --status --data typo",
+		"stream --data typo",
+		"verify --data empty",
+		"show " + id + " --endpoint ALONE --table coments",
+		"explain --product cup --endpoint ALONE --table coments",
+		"export out.jsonl --endpoint ALONE --table coments",
+		"verify --endpoint ALONE --table coments",
+		"rebuild --endpoint ALONE --table coments",
+		"stream --status --endpoint ALONE --table coments --create-table",
+		"stream --endpoint ALONE --table coments",
+		"import reviews.jsonl --endpoint ALONE --table coments",
+		"verify --create-table",
+		// Tables and engines that cannot be.
+		"show " + id + " --endpoint ALONE --table ab",
+		"rebuild --endpoint ALONE --table no/slash",
+		"verify --endpoint ftp://localhost",
+		"verify --endpoint localhost:8000",
+		"verify --aws --endpoint ALONE",
+		// Commands and flags that there are none of.
+		"sing",
+		"versoin",
+		"exp",
+		"help shwo",
+		"serve now",
+		"--tabel comments",
+		"-v",
+		"show",
+		"show cup",
+		"show " + id + " " + id,
+		"import",
+		"export",
+		"explain",
+		"completion",
+		"completion ksh",
+		// Values that cannot be.
+		"explain --product c_x",
+		"explain --product cup --first many",
+		"explain --product cup --first 101",
+		"explain --product cup --first",
+		"explain --product cup --ratings best",
+		"explain --product cup --ratings 6",
+		"explain --product cup --languages klingonese",
+		"explain --product cup --created-after yesterday",
+		"explain --product cup --created-after 2024-06-01 --created-before 2024-05-01",
+		"explain --product cup --after 42",
+		"stream --lease-time 5",
+		"stream --lease-time 1ms",
+		"rebuild --leader-shards 65",
+		"verify --calls=-1",
+		"export out.jsonl --product c_x",
+		"serve --max-body=-1",
+		"serve --page-age 5",
+		"serve --tls-cert cert.pem",
+	} {
+		arguments := strings.Fields(strings.ReplaceAll(line, "ALONE", alone))
+		status, stdout, stderr := talkback(t.Context(), arguments...)
+		if stdout != "" || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: it printed %q and said %q; want one line on standard error", line, stdout, stderr)
+		}
+		for _, raw := range []string{"operation error", "api error", "RequestID", "2006-01-02", "bit int"} {
+			if strings.Contains(stderr, raw) {
+				t.Errorf("%s: a raw sentence: %s", line, stderr)
+			}
+		}
+		fmt.Fprintf(&got, "%s\n\t%d  %s", line, status, stderr)
+	}
+	text := strings.NewReplacer(alone, "ALONE", folder, "DIR").Replace(got.String())
+	compareGolden(t, golden, []byte(text))
+	left, err := filepath.Glob("*")
+	if fmt.Sprint(left) != "[empty good]" || err != nil {
+		t.Errorf("there are %v now, %v", left, err)
+	}
+	if tables := dynamo.TableNames(t.Context(), client); fmt.Sprint(tables) != "[comments]" {
+		t.Errorf("there are the tables %v now", tables)
+	}
+}

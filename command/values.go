@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// valueMappers read the values of flags. They are ours so that a value that cannot be read is refused with an example of one that can,
+// and not with the name of a Go type.
+func valueMappers() []kong.Option {
+	return []kong.Option{
+		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
+		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", func(text string) (uint32, error) {
+			n, err := strconv.ParseUint(text, 10, 32)
+			return uint32(n), err
+		})),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a length of time", time.ParseDuration)),
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a moment", parseMoment)),
+	}
+}
+
+// mapper reads values by a function; the noun says what they are.
+func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
+	return kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+		token := ctx.Scan.Pop()
+		if token.IsEOL() {
+			return fmt.Errorf("the value is missing%s", example(ctx.Value))
+		}
+		text := token.String()
+		value, err := parse(text)
+		if err != nil {
+			return fmt.Errorf("%q is not %s%s", text, noun, example(ctx.Value))
+		}
+		target.Set(reflect.ValueOf(value).Convert(target.Type()))
+		return nil
+	})
+}
+
+// example is what a proper value looks like; empty when the flag shows none.
+func example(value *kong.Value) string {
+	switch {
+	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // else it stands for values, such as N
+		return ": give one such as " + value.Flag.PlaceHolder
+	case value.HasDefault:
+		return ": give one such as " + value.Default
+	}
+	return ""
+}
+
+// parseMoment reads a day, which begins at midnight UTC, or a time of RFC 3339.
+func parseMoment(text string) (*time.Time, error) {
+	moment, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		moment, err = time.Parse(time.RFC3339, text)
+	}
+	return &moment, err
+}

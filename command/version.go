@@ -1,0 +1,52 @@
+package command
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// PrintVersion prints the version.
+type PrintVersion struct{}
+
+// Run prints what --version prints.
+func (PrintVersion) Run(term Terminal) error {
+	_, err := fmt.Fprintln(term.Out, version())
+	return err
+}
+
+// version is what this program was built from, in one line.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "talkback, of which the build says nothing"
+	}
+	return versionOf(info)
+}
+
+// shortCommit is how much of a commit's hash is shown, as Git itself does.
+const shortCommit = 12
+
+// versionOf is the release, the commit with its date, and the compiler, as far as a build tells them.
+func versionOf(info *debug.BuildInfo) string {
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	release := info.Main.Version
+	if release == "" {
+		release = "(devel)"
+	}
+	built := []string{info.GoVersion + " " + settings["GOOS"] + "/" + settings["GOARCH"]}
+	if commit := settings["vcs.revision"]; commit != "" {
+		text := "commit " + commit[:min(len(commit), shortCommit)]
+		if date := settings["vcs.time"]; date != "" {
+			text += " of " + date
+		}
+		if settings["vcs.modified"] == "true" {
+			text += " with changes"
+		}
+		built = append([]string{text}, built...)
+	}
+	return fmt.Sprintf("talkback %s (%s)", release, strings.Join(built, ", "))
+}

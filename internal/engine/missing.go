@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxNamed bounds how many folders an error names.
+const maxNamed = 5
+
+// MissingError says that a folder holds no data of an engine.
+type MissingError struct {
+	// Folder is the one that was asked for.
+	Folder string
+	// Exists tells whether there is such a folder at all.
+	Exists bool
+	// Others are data folders beside it or in it, as paths, at most a few.
+	Others []string
+}
+
+// Error is one sentence that says what there is instead.
+func (e *MissingError) Error() string {
+	what := fmt.Sprintf("data folder %s does not exist", e.Folder)
+	if e.Exists {
+		what = fmt.Sprintf("folder %s holds no data of Talkback", e.Folder)
+	}
+	if len(e.Others) > 0 {
+		what += fmt.Sprintf(" (existing: %s)", strings.Join(e.Others, ", "))
+	}
+	return what + ": name another by --data; talkback serve and talkback import make one"
+}
+
+// checkExists is a *MissingError unless the folder holds an engine's data, or someone is about to put it there.
+func checkExists(folder string) error {
+	if holdsData(folder) {
+		return nil
+	}
+	e := &MissingError{Folder: folder}
+	info, err := os.Stat(folder)
+	e.Exists = err == nil && info.IsDir()
+	for _, pattern := range []string{filepath.Join(filepath.Dir(folder), "*", databaseFile), filepath.Join(folder, "*", databaseFile)} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			continue // the folder's name holds what is special to Glob
+		}
+		for _, file := range found[:min(len(found), maxNamed)] {
+			e.Others = append(e.Others, filepath.Dir(file))
+		}
+	}
+	return e
+}
+
+func holdsData(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, databaseFile))
+	return err == nil
+}
