@@ -26,6 +26,7 @@ type Import struct {
 	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Revive     bool     `help:"Write comments of the file again that were deleted since. Without it, what was deleted stays deleted."`
 	NoCount    bool     `help:"Do not count the comments here, nor wait until they are counted: leave that to a server, to talkback stream or to a function of AWS Lambda."`
 }
 
@@ -57,9 +58,11 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
+	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
+	loader.Revive = c.Revive
 	work := &importing{
 		in:       in,
-		loader:   dynamo.NewLoader(session.Client, session.Table, c.Calls),
+		loader:   loader,
 		rejects:  rejects,
 		progress: newProgress(term.Err, in.source.Size),
 		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
@@ -296,6 +299,7 @@ func (w *importing) load(ctx context.Context, next chunk) error {
 	counts, err := w.loader.Load(ctx, next.comments)
 	w.counts.Written += counts.Written
 	w.counts.Existing += counts.Existing
+	w.counts.Deleted += counts.Deleted
 	w.counts.Repeated += counts.Repeated
 	if err != nil {
 		return err
@@ -309,7 +313,7 @@ func (w *importing) load(ctx context.Context, next chunk) error {
 
 // total is the number of rows of which it is known what became of them.
 func (w *importing) total() int {
-	return w.counts.Written + w.counts.Existing + w.counts.Repeated + w.rejects.count
+	return w.counts.Written + w.counts.Existing + w.counts.Deleted + w.counts.Repeated + w.rejects.count
 }
 
 // finish says what became of the rows, on out if the import came to its end, else in the error.
@@ -332,10 +336,17 @@ func (w *importing) finish(err error, out io.Writer) error {
 
 func (w *importing) summary(took time.Duration) string {
 	n := w.counts
-	text := english.Sprintf("%d rows = %d written + %d already there + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		w.total(), n.Written, n.Existing, n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
+	deleted := ""
+	if n.Deleted > 0 {
+		deleted = english.Sprintf(" + %d deleted before", n.Deleted)
+	}
+	text := english.Sprintf("%d rows = %d written + %d already there%s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		w.total(), n.Written, n.Existing, deleted, n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
 	if w.counted > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", w.counted.Seconds())
+	}
+	if n.Deleted > 0 {
+		text += "\nDeleted comments stay deleted; --revive writes them again"
 	}
 	if w.rejects.count > 0 {
 		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", w.rejects.path)

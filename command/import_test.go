@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -112,6 +113,40 @@ func TestImport(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// What was deleted stays deleted when the file comes again, or an export does, until it is told to be revived. A comment
+// with a tag that is no longer taken comes back as it was, and is listed by its language.
+func TestImportOfDeletedComments(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	i := newImporter(t, endpoint)
+	const old = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"cup","rating":5,"language":"und-biske-1994-gb","title":null,"text":"Old.","author":"7","authorName":"Ada","createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}`
+	file, export := write(t, "reviews.csv", fewReviews), write(t, "export.jsonl", old)
+	where := "The rejected rows, with line and reason, are in " + file + ".rejects.tsv\n"
+	i.want(summary(6, 2, 0, 1, 3)+where, file)
+	i.want(summary(1, 1, 0, 0, 0), export)
+
+	a := &api{tb: t, session: &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
+	a.useClient(a.session.Client)
+	all := list{product: "cup", order: "NEWEST_FIRST", size: 10}
+	odd := all
+	odd.filter.Languages = []comment.Language{"und-biske-1994-gb"}
+	if got := a.page(odd.variables(false, nil)).Edges; len(got) != 1 || got[0].Node.Language != "und-biske-1994-gb" {
+		t.Errorf("by the restored tag: %+v", got)
+	}
+	for _, e := range a.page(all.variables(false, nil)).Edges {
+		if got := a.remove(map[string]any{"id": e.Node.ID}); got.codes() != "" {
+			t.Fatal(got.codes())
+		}
+	}
+	const advice = "Deleted comments stay deleted; --revive writes them again\n"
+	i.want("6 rows = 0 written + 0 already there + 2 deleted before + 1 repeated in the file + 3 rejected, in a while\n"+advice+where, file)
+	i.want("1 rows = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export)
+	if got := a.page(all.variables(false, nil)).Edges; len(got) != 0 {
+		t.Errorf("they are back: %+v", got)
+	}
+	i.want(summary(6, 2, 0, 1, 3)+where, file, "--revive")
+	i.want(summary(6, 0, 2, 1, 3)+where, file, "--revive")
 }
 
 // manyReviews are JSON Lines of so many different reviews.

@@ -77,8 +77,11 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 // standingOf is what a record says of a comment, if it is about one.
 func standingOf(record stream.Record) (product string, s standing, concerns bool, err error) {
 	image := record.New
-	if image == nil {
+	if noComment(image) {
 		image = record.Old
+	}
+	if noComment(image) {
+		return "", s, false, nil // a tombstone was changed by hand
 	}
 	r := itemReader{item: image}
 	if r.text(attrSK) != commentSK || r.missing != "" {
@@ -91,7 +94,7 @@ func standingOf(record stream.Record) (product string, s standing, concerns bool
 	if product, err = productOf(image); err != nil {
 		return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
 	}
-	if record.New != nil {
+	if !noComment(record.New) {
 		if s.cell, err = cellOf(image); err != nil {
 			return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
 		}

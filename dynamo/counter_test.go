@@ -74,8 +74,13 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 	if before != nil {
 		record.Old, id = image(*before), before.ID
 	}
-	if after != nil {
+	switch {
+	case after != nil:
 		record.New, id = image(*after), after.ID
+	case sequence%2 == 0: // a tombstone; else what was removed by hand
+		record.New = map[string]types.AttributeValue{
+			"PK": record.Old["PK"], "SK": record.Old["SK"], "e": &types.AttributeValueMemberN{Value: "1"},
+		}
 	}
 	shard := &h.shards[id[len(id)-1]%2]
 	*shard = append(*shard, record)

@@ -24,7 +24,7 @@ const segmentsPerCall = 4
 // that follow from that.
 var (
 	scanProjection = strings.Join([]string{listProjection, All.partitionAttr()}, ",")
-	scanFilter     = "begins_with(" + attrPK + ",:prefix) AND " + attrSK + "=:sort"
+	scanFilter     = "begins_with(" + attrPK + ",:prefix) AND " + attrSK + "=:sort AND attribute_not_exists(" + attrDeleted + ")"
 	scanValues     = item{
 		":prefix": &types.AttributeValueMemberS{Value: commentPKPrefix},
 		":sort":   &types.AttributeValueMemberS{Value: commentSK},

@@ -50,6 +50,9 @@ func decodeByID(items []item) (map[comment.ID]comment.Comment, map[comment.ID]er
 	found := make(map[comment.ID]comment.Comment, len(items))
 	failed := map[comment.ID]error{}
 	for _, it := range items {
+		if noComment(it) {
+			continue
+		}
 		id := idOfKey(it)
 		c, err := decodeWhole(it)
 		if err != nil {

@@ -39,6 +39,8 @@ type LoadCounts struct {
 	Written int
 	// Existing is how many were there and were left as they are.
 	Existing int
+	// Deleted is how many were there once, were deleted, and were left so.
+	Deleted int
 	// Repeated is how many had the id of an earlier one of the same load, whose content then counts.
 	Repeated int
 }
@@ -46,17 +48,22 @@ type LoadCounts struct {
 func (n *LoadCounts) add(more LoadCounts) {
 	n.Written += more.Written
 	n.Existing += more.Existing
+	n.Deleted += more.Deleted
 	n.Repeated += more.Repeated
 }
 
-// Loader writes many comments that may be there already. It overwrites none: someone may have edited it since.
+// Loader writes many comments that may be there already. It overwrites none: someone may have edited it since. Nor does it
+// bring back what was deleted, unless told to.
 //
 // BatchWriteItem knows no conditions. So a Loader asks before it writes, consistently, and asks again before it repeats a
 // write whose outcome it does not know; the SDK's own retries, which would not ask, are off. What remains open are the
-// milliseconds between question and write: an edit is lost only if within them another load writes the same comment and
-// someone edits it. A conditional PutItem for each comment would close that, and was as fast on the local engine, but it
+// milliseconds between question and write: an edit or a delete is lost only if within them another load writes the same
+// comment and someone edits or deletes it. A conditional PutItem for each comment would close that, and was as fast on the local engine, but it
 // is 25 calls for one, and a second import of the same file would pay a write for every comment that is there.
 type Loader struct {
+	// Revive has deleted comments written like those that were never there.
+	Revive bool
+
 	client bulkClient
 	table  string
 	calls  int
@@ -152,23 +159,28 @@ func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCoun
 
 // try asks which of the pending comments are missing and writes those. Without an error none is left.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
-	missing, err := l.missing(ctx, p.pending)
+	there, deleted, err := l.look(ctx, p.pending)
 	if err != nil {
 		return err
 	}
-	if there := len(p.pending) - len(missing); p.asked {
-		p.counts.Written += there // by our own call, the answer to which was lost
+	if p.asked {
+		p.counts.Written += len(there) // by our own call, the answer to which was lost
 	} else {
-		p.counts.Existing = there
+		p.counts.Existing = len(there)
 	}
 	p.asked = true
+	missing := without(p.pending, there)
+	if !l.Revive {
+		p.counts.Deleted += len(deleted)
+		missing = without(missing, deleted)
+	}
 	p.pending, err = l.write(ctx, missing)
 	p.counts.Written += len(missing) - len(p.pending)
 	return err
 }
 
-// missing are those comments that the table does not hold at this moment.
-func (l *Loader) missing(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
+// look tells which comments the table holds at this moment, and which it held until they were deleted.
+func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, deleted map[comment.ID]bool, err error) {
 	keys := make([]item, len(comments))
 	for i, c := range comments {
 		keys[i] = commentKey(c.ID)
@@ -176,19 +188,23 @@ func (l *Loader) missing(ctx context.Context, comments []comment.Comment) ([]com
 	items, left, err := getItems(ctx, l.client, l.table, types.KeysAndAttributes{
 		Keys:                 keys,
 		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String(attrPK),
+		ProjectionExpression: aws.String(attrPK + "," + attrDeleted),
 	})
 	if err != nil {
-		return nil, wrap(err, "BatchGetItem of %d keys", len(keys))
+		return nil, nil, wrap(err, "BatchGetItem of %d keys", len(keys))
 	}
 	if len(left) > 0 {
-		return nil, errBusy
+		return nil, nil, errBusy
 	}
-	there := make(map[comment.ID]bool, len(items))
+	there, deleted = make(map[comment.ID]bool, len(items)), map[comment.ID]bool{}
 	for _, it := range items {
+		if noComment(it) {
+			deleted[idOfKey(it)] = true
+			continue
+		}
 		there[idOfKey(it)] = true
 	}
-	return without(comments, there), nil
+	return there, deleted, nil
 }
 
 // write writes the comments, in calls of as many as one takes, until one fails. It returns those not known to be written,

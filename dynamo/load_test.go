@@ -149,7 +149,7 @@ func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetIte
 		return nil, firstOf(ctx.Err(), err)
 	}
 	want := in.RequestItems["t"]
-	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK" || len(want.Keys) > 100 {
+	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e" || len(want.Keys) > 100 {
 		f.t.Errorf("%d keys are asked for, consistently: %v, with projection %v", len(want.Keys), want.ConsistentRead, want.ProjectionExpression)
 	}
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}

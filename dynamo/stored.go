@@ -54,7 +54,7 @@ func (s *Store) Stored(ctx context.Context, id comment.ID) (Stored, error) {
 	if err != nil {
 		return Stored{}, wrap(err, "GetItem %s", id)
 	}
-	if len(output.Item) == 0 {
+	if noComment(output.Item) {
 		return Stored{}, notFound(id)
 	}
 	c, err := decodeWhole(output.Item)

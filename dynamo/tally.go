@@ -170,7 +170,7 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 	check := &types.ConditionCheck{
 		TableName:           aws.String(table),
 		Key:                 commentKey(c.id),
-		ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ") OR " + All.partitionAttr() + " <> :p"),
+		ConditionExpression: aws.String("attribute_not_exists(" + All.partitionAttr() + ") OR " + All.partitionAttr() + " <> :p"),
 		ExpressionAttributeValues: item{
 			":p": &types.AttributeValueMemberS{Value: Partition{Index: All}.Key(product)},
 		},

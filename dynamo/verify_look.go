@@ -327,7 +327,7 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 
 // cellIn is what a comment is to be counted as among those of a product: nil when it is not there, or is another's.
 func cellIn(it item, product string) (*comment.Cell, error) {
-	if len(it) == 0 {
+	if noComment(it) {
 		return nil, nil
 	}
 	of, err := productOf(it)
@@ -339,7 +339,7 @@ func cellIn(it item, product string) (*comment.Cell, error) {
 
 // Scans for products look at comments and at all that stands about products.
 var (
-	productFilter     = "begins_with(" + attrPK + ",:comments) OR begins_with(" + attrPK + ",:products)"
+	productFilter     = "attribute_not_exists(" + attrDeleted + ") AND (begins_with(" + attrPK + ",:comments) OR begins_with(" + attrPK + ",:products))"
 	productProjection = strings.Join([]string{attrPK, All.partitionAttr()}, ",")
 	productValues     = item{
 		":comments": &types.AttributeValueMemberS{Value: commentPKPrefix},

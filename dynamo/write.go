@@ -3,7 +3,7 @@ package dynamo
 // How a write is kept from happening twice, or not at all, when its answer is lost.
 //
 // Every write here has a condition that fails once it has happened, and leaves a mark by which it knows its own work: a
-// new comment its id, which no other has; an edit a random mark in the item. So a write whose answer was lost is simply
+// new comment its id, which no other has; an edit and a delete a random mark in the item. So a write whose answer was lost is simply
 // tried again (insist.go), and a failed condition then tells whether the first try was it. The SDK's own retries are off,
 // since they would hide that there was a first try.
 
@@ -35,7 +35,7 @@ const (
 const (
 	keyPKPrefix = "KEY#"
 	keySK       = "K"
-	attrMark    = "m" // S, made anew by each edit
+	attrMark    = "m" // S, made anew by each edit, and by a delete
 	attrFirst   = "c" // S, the id of the comment that a key was used for
 	attrDigest  = "d" // S, of what that comment said when it was added
 )
@@ -43,7 +43,6 @@ const (
 // writer is the part of the SDK's client that changes single comments.
 type writer interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
@@ -197,29 +196,29 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 
 // replaced tells what became of an edit whose condition failed, from the item that is there instead.
 func replaced(there item, mark string, after comment.Comment, again bool) error {
-	r := itemReader{item: there}
-	if len(there) > 0 && r.text(attrMark) == mark {
+	if isMarked(there, mark) {
 		return nil // an earlier try of ours
 	}
 	now, err := decode(there, after.ProductID)
 	switch {
 	case again && (err != nil || now.Version > after.Version):
 		return outcomeUnknown(errOvertaken, nil) // an earlier try of ours may have come before that
-	case len(there) == 0:
+	case noComment(there):
 		return notFound(after.ID)
 	}
 	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
 }
 
-// Delete removes a comment. It returns a Conflict error when another change came first, a NotFound error when it is
-// gone already.
+// Delete puts a tombstone in the place of a comment. It returns a Conflict error when another change came first, a NotFound
+// error when it is gone already.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	defer s.wrote(c.ProductID)
+	mark := rand.Text()
 	condition, values := versionIs(c.Version)
-	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
-		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+	return wrap(insist(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
-			Key:                                 commentKey(c.ID),
+			Item:                                tombstone(c.ID, mark, s.now()),
 			ConditionExpression:                 condition,
 			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
@@ -228,19 +227,25 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 		switch {
 		case !errors.As(err, &refused):
 			return err
-		case len(refused.Item) > 0:
-			return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
-		case again:
-			return nil // it was there a moment ago, and one of our tries had no answer
+		case isMarked(refused.Item, mark):
+			return nil // an earlier try of ours
+		case noComment(refused.Item):
+			return notFound(c.ID)
 		}
-		return notFound(c.ID)
+		return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
 	}), "delete %s", c)
+}
+
+// isMarked tells whether an item has the mark of a write.
+func isMarked(it item, mark string) bool {
+	r := itemReader{item: it}
+	return r.text(attrMark) == mark
 }
 
 // versionIs is the condition that a comment is there and of a version. The first version is not written down.
 func versionIs(version int) (condition *string, values item) {
 	if version == 1 {
-		return aws.String("attribute_exists(" + attrPK + ") AND attribute_not_exists(" + attrVersion + ")"), nil
+		return aws.String("attribute_exists(" + attrPK + ") AND attribute_not_exists(" + attrVersion + ") AND attribute_not_exists(" + attrDeleted + ")"), nil
 	}
 	return aws.String(attrVersion + " = :version"), item{":version": number(int64(version))}
 }

@@ -1,0 +1,25 @@
+package dynamo
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// attrDeleted is N, milliseconds since 1970: when the comment was deleted.
+const attrDeleted = "e"
+
+// tombstone is the item that takes the place of a deleted comment, for ever: imports then leave the comment deleted. It
+// holds the id, the time of the deletion and a mark by which a delete whose answer was lost knows its own work; nothing of
+// what was written, nor by whom, nor about what. It is in no index.
+func tombstone(id comment.ID, mark string, at time.Time) item {
+	out := commentKey(id)
+	out[attrDeleted] = number(at.UnixMilli())
+	out[attrMark] = &types.AttributeValueMemberS{Value: mark}
+	return out
+}
+
+// noComment tells whether what was read under the key of a comment is none: nothing, or a tombstone.
+func noComment(it item) bool { return len(it) == 0 || it[attrDeleted] != nil }
