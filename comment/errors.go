@@ -35,6 +35,10 @@ const (
 	Unauthenticated
 	// Forbidden is a write by someone who may not do it.
 	Forbidden
+	// TooMuchText is a read whose texts take more memory than one operation may have; its text names the cure.
+	TooMuchText
+	// Overloaded is a service that holds as much as it can for now; the same request may succeed later.
+	Overloaded
 )
 
 // Error is an error of a known kind with a text that may be shown to whoever asked.

@@ -33,6 +33,8 @@ type Query struct {
 	Slice Slice
 	// Count says what to count of the whole list beside.
 	Count Counting
+	// WithoutText leaves the texts of the comments empty, for those who do not show them.
+	WithoutText bool
 }
 
 // Counting says what to count of a whole list. Counting reads all of it.
@@ -82,6 +84,9 @@ func (s Slice) Check(order Order) error {
 type Page struct {
 	// Comments are in the order of the list.
 	Comments []Comment
+	// Packed are texts of Comments that are not expanded yet, by id: those comments have no Text. Pages that many share stay
+	// so. It is nil in a page that a Store returned.
+	Packed map[ID][]byte
 	// HasNext and HasPrevious tell whether comments of the list stand after and before the page.
 	HasNext, HasPrevious bool
 	// Counted is what was counted of the whole list; nil when nothing was to be.

@@ -66,7 +66,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	segments := s.calls * segmentsPerCall
 	reads := make([]pageRead, segments)
 	for segment := range reads {
-		reads[segment] = func(ctx context.Context, start item) ([]comment.Comment, item, error) {
+		reads[segment] = func(ctx context.Context, start item) ([]listed, item, error) {
 			return s.scan(ctx, segment, segments, start)
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 // what was written within the last second or so may be missing. Otherwise it is as All: a comment's place in the
 // partition is its id.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
-	return s.read(ctx, []pageRead{func(ctx context.Context, start item) ([]comment.Comment, item, error) {
+	return s.read(ctx, []pageRead{func(ctx context.Context, start item) ([]listed, item, error) {
 		return s.query(ctx, product, start)
 	}})
 }
@@ -94,13 +94,13 @@ func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
 
 // pageRead makes one call, for the comments from a place on. It returns the place where the next one goes on, nil at the
 // end.
-type pageRead func(ctx context.Context, start item) ([]comment.Comment, item, error)
+type pageRead func(ctx context.Context, start item) ([]listed, item, error)
 
 // read runs reads in parallel, each to its end, and yields what they bring. The first failure stops all.
 func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		pages, failed := make(chan []comment.Comment), make(chan error, 1)
+		pages, failed := make(chan []listed), make(chan error, 1)
 		go func() {
 			defer close(pages)
 			failed <- s.readAll(ctx, reads, pages)
@@ -111,8 +111,8 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 			}
 		}()
 		for page := range pages {
-			for _, c := range page {
-				if !yield(c, nil) {
+			for _, l := range page { // expanded one by one: 1 MB of them may expand to hundreds
+				if c, err := l.expand(); !yield(c, err) || err != nil {
 					return
 				}
 			}
@@ -124,7 +124,7 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 }
 
 // readAll sends the pages of all reads, of as many at once as calls are allowed.
-func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []comment.Comment) error {
+func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []listed) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
 	for _, read := range reads {
@@ -133,9 +133,9 @@ func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []
 	return group.Wait()
 }
 
-func readToEnd(ctx context.Context, read pageRead, pages chan<- []comment.Comment) error {
+func readToEnd(ctx context.Context, read pageRead, pages chan<- []listed) error {
 	for start := (item)(nil); ; {
-		var page []comment.Comment
+		var page []listed
 		var next item
 		err := persist(ctx, func() (further bool, err error) {
 			page, next, err = read(ctx, start)
@@ -157,7 +157,7 @@ func readToEnd(ctx context.Context, read pageRead, pages chan<- []comment.Commen
 }
 
 // scan reads the next page of a segment of the table.
-func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) ([]comment.Comment, item, error) {
+func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) ([]listed, item, error) {
 	output, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName:                 aws.String(s.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -171,17 +171,12 @@ func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) (
 	if err != nil {
 		return nil, nil, wrap(err, "Scan segment %d of %d", segment, segments)
 	}
-	comments := make([]comment.Comment, len(output.Items))
-	for i, it := range output.Items {
-		if comments[i], err = decodeWhole(it); err != nil {
-			return nil, nil, err
-		}
-	}
-	return comments, output.LastEvaluatedKey, nil
+	page, err := decodeScanned(output.Items, productOf)
+	return page, output.LastEvaluatedKey, err
 }
 
 // query reads the next page of a product's partition of the index All.
-func (s *Scanner) query(ctx context.Context, product string, start item) ([]comment.Comment, item, error) {
+func (s *Scanner) query(ctx context.Context, product string, start item) ([]listed, item, error) {
 	key := Partition{Index: All}.Key(product)
 	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
@@ -194,6 +189,21 @@ func (s *Scanner) query(ctx context.Context, product string, start item) ([]comm
 	if err != nil {
 		return nil, nil, wrap(err, "Query %s %s", All, key)
 	}
-	comments, err := decodeAll(output.Items, product, &measured{})
-	return comments, output.LastEvaluatedKey, err
+	page, err := decodeScanned(output.Items, func(item) (string, error) { return product, nil })
+	return page, output.LastEvaluatedKey, err
+}
+
+// decodeScanned decodes items, each of the product that is told of it.
+func decodeScanned(items []item, productOf func(item) (string, error)) ([]listed, error) {
+	out := make([]listed, len(items))
+	for i, it := range items {
+		product, err := productOf(it)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = decodeListed(it, product, true); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

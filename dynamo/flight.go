@@ -31,8 +31,9 @@ type flight struct {
 	landed chan struct{} // closed once the rest is there
 	page   comment.Page
 	err    error
-	// outOfTime says that the read failed at the end of its leader's time, which need not be that of his followers.
-	outOfTime bool
+	// leadersOwn says that the read failed at the end of its leader's time, or for the texts that its leader holds already:
+	// neither need be so for his followers.
+	leadersOwn bool
 }
 
 // join reads a page, or waits for whoever reads the same. The page is shared: nobody may change it.
@@ -51,7 +52,7 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 			f.leave(key, shared)
 			return comment.Page{}, ctx.Err()
 		case <-shared.landed:
-			if !shared.outOfTime {
+			if !shared.leadersOwn {
 				return shared.page, shared.err
 			}
 		}
@@ -86,7 +87,7 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 		shared.page, err = read(reading)
 		return err
 	})()
-	shared.outOfTime = own && shared.err != nil && reading.Err() != nil
+	shared.leadersOwn = own && shared.err != nil && reading.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.land(key, shared)
 }
 

@@ -20,6 +20,7 @@ type flightKey struct {
 	fromEnd                bool
 	after, before          optional[comment.Position]
 	count                  comment.Counting
+	withoutText            bool
 }
 
 // optional is a value, or that there is none, which is unlike any value.
@@ -42,6 +43,7 @@ func flightKeyOf(q comment.Query, changes uint64) flightKey {
 		after:       positionOrNone(q.Slice.After),
 		before:      positionOrNone(q.Slice.Before),
 		count:       q.Count,
+		withoutText: q.WithoutText,
 	}
 	for _, rating := range q.Filter.Ratings {
 		key.ratings |= 1 << rating

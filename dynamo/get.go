@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/usage"
 )
 
 // MaxKeysPerGet is how many items one BatchGetItem can fetch.
@@ -39,14 +40,15 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID) (found map[c
 	if err != nil {
 		return nil, nil, wrap(err, "BatchGetItem of %d comments", len(ids))
 	}
-	found, failed = decodeByID(items)
+	found, failed = decodeByID(ctx, items)
 	for _, key := range left {
 		failed[idOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
 	}
 	return found, failed, nil
 }
 
-func decodeByID(items []item) (map[comment.ID]comment.Comment, map[comment.ID]error) {
+// decodeByID decodes comments, of which no more are expanded than the operation can hold.
+func decodeByID(ctx context.Context, items []item) (map[comment.ID]comment.Comment, map[comment.ID]error) {
 	found := make(map[comment.ID]comment.Comment, len(items))
 	failed := map[comment.ID]error{}
 	for _, it := range items {
@@ -55,6 +57,9 @@ func decodeByID(items []item) (map[comment.ID]comment.Comment, map[comment.ID]er
 		}
 		id := idOfKey(it)
 		c, err := decodeWhole(it)
+		if err == nil {
+			err = usage.From(ctx).Hold(len(c.Text))
+		}
 		if err != nil {
 			failed[id] = err
 			continue

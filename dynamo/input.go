@@ -27,6 +27,9 @@ func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.Q
 		return input
 	}
 	input.ProjectionExpression = aws.String(listProjection)
+	if p.WithoutText {
+		input.ProjectionExpression = aws.String(bareProjection)
+	}
 	input.ScanIndexForward = aws.Bool(!p.Descending)
 	input.Limit = aws.Int32(int32(limit))
 	return input

@@ -33,8 +33,12 @@ var listAttrs = []string{
 	attrLanguage, attrRating, attrTitle, attrText, attrAuthorID, attrAuthorName, attrVersion, attrUpdated,
 }
 
-// listProjection asks an index for what a list shows and for no other key.
-var listProjection = attrPK + "," + strings.Join(listAttrs, ",")
+// listProjection asks an index for what a list shows and for no other key. bareProjection leaves the text out, which may be
+// all but a hundredth of that.
+var (
+	listProjection = attrPK + "," + strings.Join(listAttrs, ",")
+	bareProjection = strings.Replace(listProjection, ","+attrText+",", ",", 1)
+)
 
 // item is what DynamoDB keeps: values by attribute name.
 type item = map[string]types.AttributeValue
@@ -66,16 +70,39 @@ func encode(c comment.Comment) item {
 // decode reads a comment of a product from an item of the table or of an index. An item that is not one that encode
 // made is an error which names its key and never what was written.
 func decode(in item, product string) (comment.Comment, error) {
-	c, _, err := decodeSized(in, product)
-	return c, err
+	l, err := decodeListed(in, product, true)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	return l.expand()
 }
 
-// decodeSized is decode, and how many bytes the attributes that it read take, names included.
-func decodeSized(in item, product string) (comment.Comment, int, error) {
+// listed is a comment as it was read, its text compressed still if it is stored so.
+type listed struct {
+	comment.Comment
+	packed []byte // the compressed text, nil for none
+	bytes  int    // of the attributes that were read, names included
+}
+
+// expand is the comment with its text.
+func (l listed) expand() (comment.Comment, error) {
+	if l.packed == nil {
+		return l.Comment, nil
+	}
+	text, err := plainText(l.packed)
+	if err != nil {
+		return comment.Comment{}, fmt.Errorf("item of comment %s: %w", l.ID, err)
+	}
+	l.Text = text
+	return l.Comment, nil
+}
+
+// decodeListed is decode, but that it expands nothing. Without texts, the item has none.
+func decodeListed(in item, product string, texts bool) (listed, error) {
 	r := itemReader{item: in}
 	position, err := positionOfKey(r.text(attrPK))
 	if err != nil {
-		return comment.Comment{}, 0, fmt.Errorf("item of product %q has no ULID in %s", product, attrPK)
+		return listed{}, fmt.Errorf("item of product %q has no ULID in %s", product, attrPK)
 	}
 	c := comment.Comment{
 		ID:        comment.IDOf(position),
@@ -85,8 +112,9 @@ func decodeSized(in item, product string) (comment.Comment, int, error) {
 		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
 		Version:   1,
 	}
-	if c.Text, err = r.commentText(); err != nil {
-		return comment.Comment{}, 0, fmt.Errorf("item of comment %s: %w", c.ID, err)
+	var packed []byte
+	if texts {
+		c.Text, packed = r.commentText()
 	}
 	if in[attrTitle] != nil {
 		c.Title = r.textAt(attrTitle)
@@ -99,9 +127,9 @@ func decodeSized(in item, product string) (comment.Comment, int, error) {
 		c.UpdatedAt = &updated
 	}
 	if r.missing != "" {
-		return comment.Comment{}, 0, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
+		return listed{}, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
 	}
-	return c, r.bytes, nil
+	return listed{c, packed, r.bytes}, nil
 }
 
 // decodeWhole reads a comment from an item of the table, which tells the product too.
@@ -148,14 +176,14 @@ func (r *itemReader) textAt(attr string) *string {
 	return &value.Value
 }
 
-// commentText takes the text of a comment, in either of its forms.
-func (r *itemReader) commentText() (string, error) {
+// commentText takes the text of a comment in the one of its forms that is stored.
+func (r *itemReader) commentText() (plain string, packed []byte) {
 	short, ok := r.item[attrText].(*types.AttributeValueMemberB)
 	if !ok {
 		return r.text(attrText), nil
 	}
 	r.bytes += len(attrText) + len(short.Value)
-	return plainText(short.Value)
+	return "", short.Value
 }
 
 func (r *itemReader) number(attr string) int64 {

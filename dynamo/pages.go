@@ -83,7 +83,7 @@ func (p *pages) find(q comment.Query, changed time.Time) (comment.Page, bool) {
 func textBytes(page comment.Page) int {
 	bytes := 0
 	for _, c := range page.Comments {
-		bytes += len(c.Text)
+		bytes += len(c.Text) + len(page.Packed[c.ID])
 		if c.Title != nil {
 			bytes += len(*c.Title)
 		}

@@ -24,6 +24,8 @@ type Plan struct {
 	Descending bool
 	// Want is how many comments to take from the merged reads; 0 when all are counted.
 	Want int
+	// WithoutText has the reads leave out texts. They cost the same, and bring less.
+	WithoutText bool
 	// Reads are made at once, each for one partition.
 	Reads []Read
 	// Candidates are the covers that could be read, the chosen one first; none when nothing is read.

@@ -60,7 +60,7 @@ func (p *recent) of(q comment.Query) *earlier {
 
 // pageKey is the same for two questions if their pages are.
 func pageKey(q comment.Query) flightKey {
-	q.Count = comment.CountNothing
+	q.Count, q.WithoutText = comment.CountNothing, false
 	return flightKeyOf(q, 0)
 }
 

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/usage"
 )
 
 // maxCallsAtOnce bounds the parallel calls of one plan.
@@ -39,7 +41,8 @@ type readState struct {
 	looked  int // items that the table looked at
 	kept    int // items that passed the residual filter
 	units   float64
-	sizes   measured // of the items that passed
+	sizes   measured              // of the items that passed
+	packed  map[comment.ID][]byte // texts of comments that passed, as far as they are compressed
 }
 
 func newRun(client querier, table string, plan Plan) *run {
@@ -86,7 +89,7 @@ func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[commen
 	if err != nil {
 		return merge.Batch[comment.Comment]{}, err
 	}
-	items, err := decodeAll(output.Items, r.plan.Product, &state.sizes)
+	items, err := r.decode(ctx, output.Items, state)
 	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
@@ -108,6 +111,7 @@ func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, err
 		return nil, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
 	state.account(output)
+	usage.From(ctx).Consume(consumed(output))
 	return output, nil
 }
 
@@ -116,23 +120,64 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.queries++
 	s.looked += int(output.ScannedCount)
 	s.kept += int(output.Count)
-	if c := output.ConsumedCapacity; c != nil && c.CapacityUnits != nil {
-		s.units += *c.CapacityUnits
-	}
+	s.units += consumed(output)
 }
 
-// decodeAll reads the comments of items of an index, and adds how large these are.
-func decodeAll(items []item, product string, sizes *measured) ([]comment.Comment, error) {
-	out := make([]comment.Comment, len(items))
+// consumed are the read units that a call says it consumed, 0 if it does not say.
+func consumed(output *dynamodb.QueryOutput) float64 {
+	if output.ConsumedCapacity == nil {
+		return 0
+	}
+	return aws.ToFloat64(output.ConsumedCapacity.CapacityUnits)
+}
+
+// decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They
+// count as held by whoever asked.
+func (r *run) decode(ctx context.Context, items []item, state *readState) ([]comment.Comment, error) {
+	out, held := make([]comment.Comment, len(items)), 0
 	for i, it := range items {
-		c, bytes, err := decodeSized(it, product)
+		l, err := decodeListed(it, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = c
-		sizes.add(c.Rating, entryBytes(c, bytes))
+		out[i] = l.Comment
+		held += l.bytes
+		state.keep(l)
+		if !r.plan.WithoutText {
+			state.sizes.add(l.Rating, entryBytes(l.Comment, l.bytes))
+		}
 	}
-	return out, nil
+	return out, usage.From(ctx).Hold(held)
+}
+
+// keep keeps the text of a comment for whoever will show it.
+func (s *readState) keep(l listed) {
+	if l.packed == nil {
+		return
+	}
+	if s.packed == nil {
+		s.packed = map[comment.ID][]byte{}
+	}
+	s.packed[l.ID] = l.packed
+}
+
+// packed are the compressed texts of some of the comments that a run took, nil for none.
+func (r *run) packed(taken []comment.Comment) map[comment.ID][]byte {
+	var out map[comment.ID][]byte
+	for _, c := range taken {
+		for i := range r.reads {
+			text, found := r.reads[i].packed[c.ID]
+			if !found {
+				continue
+			}
+			if out == nil {
+				out = make(map[comment.ID][]byte, len(taken))
+			}
+			out[c.ID] = text
+			break
+		}
+	}
+	return out
 }
 
 // together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,

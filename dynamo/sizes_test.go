@@ -21,11 +21,11 @@ func TestEntryBytes(t *testing.T) {
 				listed[name] = whole[name]
 			}
 		}
-		_, bytes, err := decodeSized(listed, c.ProductID)
+		read, err := decodeListed(listed, c.ProductID, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := entryBytes(c, bytes)
+		got := entryBytes(c, read.bytes)
 		for _, index := range indexes {
 			billed := listedBytes(whole, index.name)
 			if exact := index.name == ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {

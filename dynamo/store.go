@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/usage"
 )
 
 // client is the part of the SDK's client that a Store works with.
@@ -46,6 +47,15 @@ func NewStore(client client, table string) *Store {
 // eventually consistent, as all reads of an index are. A count that fails leaves the page as it is. The page may be shared
 // with others who asked for the same at the same time, and must not be changed.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+	page, err := s.shared(ctx, q)
+	if err != nil {
+		return comment.Page{}, err
+	}
+	return expanded(ctx, page)
+}
+
+// shared is a page as it is kept, or read by others, or read, its texts compressed still.
+func (s *Store) shared(ctx context.Context, q comment.Query) (comment.Page, error) {
 	if page, found := s.pages.find(q, s.changes.last(q.Product)); found {
 		return page, nil
 	}
@@ -59,6 +69,26 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 		}
 		return page, err
 	})
+}
+
+// expanded is a page with its texts, which whoever asked holds by himself: what is shared or kept stays compressed.
+func expanded(ctx context.Context, page comment.Page) (comment.Page, error) {
+	if page.Packed == nil {
+		return page, nil
+	}
+	comments := make([]comment.Comment, len(page.Comments))
+	for i, c := range page.Comments {
+		c, err := listed{Comment: c, packed: page.Packed[c.ID]}.expand()
+		if err != nil {
+			return comment.Page{}, err
+		}
+		if err := usage.From(ctx).Hold(len(c.Text)); err != nil {
+			return comment.Page{}, err
+		}
+		comments[i] = c
+	}
+	page.Comments, page.Packed = comments, nil
+	return page, nil
 }
 
 // answer answers a question, of whose product so much is known.
@@ -97,7 +127,9 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
 	w := windowOf(q)
 	p.before = s.recent.of(q)
-	taken, first, err := execute(ctx, s.client, s.table, p.take(w, comment.ReadPage, w.want(q.Slice.Size)))
+	plan := p.take(w, comment.ReadPage, w.want(q.Slice.Size))
+	plan.WithoutText = q.WithoutText
+	taken, first, err := execute(ctx, s.client, s.table, plan)
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
@@ -109,7 +141,9 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "neighbours of a page of product %q", q.Product)
 	}
-	return makePage(q, shown, around), append([]*run{first}, probes...), nil
+	page := makePage(q, shown, around)
+	page.Packed = first.packed(page.Comments)
+	return page, append([]*run{first}, probes...), nil
 }
 
 // probe settles what is unknown of the neighbours: it looks for one comment beyond each cursor whose own comment did not
@@ -119,7 +153,9 @@ func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbou
 	var answers []*knowledge
 	add := func(known *knowledge, beyond func(comment.Filter) window) {
 		if *known == unknown {
-			plans = append(plans, p.take(beyond(p.filter), comment.ReadProbe, 1))
+			plan := p.take(beyond(p.filter), comment.ReadProbe, 1)
+			plan.WithoutText = true
+			plans = append(plans, plan)
 			answers = append(answers, known)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // checkText stores a text and reads it back, and holds the form that was chosen against the standard library.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
 	stored := storedText(text)
-	got, err := (&itemReader{item: item{attrText: stored}}).commentText()
+	got, err := readText(stored)
 	if err != nil || got != text {
 		t.Fatalf("%.40q of %d bytes reads back as %.40q of %d bytes, %v", text, len(text), got, len(got), err)
 	}
@@ -33,6 +33,13 @@ func checkText(t interface{ Fatalf(string, ...any) }, text string) types.Attribu
 		}
 	}
 	return stored
+}
+
+// readText is the text of what is stored.
+func readText(stored types.AttributeValue) (string, error) {
+	plain, packed := (&itemReader{item: item{attrText: stored}}).commentText()
+	c, err := listed{Comment: comment.Comment{Text: plain}, packed: packed}.expand()
+	return c.Text, err
 }
 
 // Every text reads back, whatever its script and length, compressible or not.
@@ -146,7 +153,7 @@ func TestTextsAtOnce(t *testing.T) {
 				stored[i] = storedText(c.Text)
 			}
 			for i, c := range texts {
-				if text, err := (&itemReader{item: item{attrText: stored[i]}}).commentText(); err != nil || text != c.Text {
+				if text, err := readText(stored[i]); err != nil || text != c.Text {
 					t.Errorf("%q, %v", text, err)
 				}
 			}

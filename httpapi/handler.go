@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/loaders"
+	"github.com/talkback/talkback/usage"
 )
 
 // Bounds that hold unless Options say otherwise. A page of a shop asks for one to three kilobytes.
@@ -87,6 +88,9 @@ func New(o Options) http.Handler {
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
 	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
+	if o.Limits == (limits.Limits{}) {
+		o.Limits = limits.Default()
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", o.around(newGraphQL(o)))
 	mux.Handle("GET /healthz", http.HandlerFunc(healthy))
@@ -135,9 +139,6 @@ func newGraphQL(o Options) http.Handler {
 func (o Options) bound(server *handler.Server) {
 	cache := lru.New[*ast.QueryDocument](documents)
 	server.SetQueryCache(cache)
-	if o.Limits == (limits.Limits{}) {
-		o.Limits = limits.Default()
-	}
 	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection})
 	if o.NoIntrospection {
 		server.SetDisableSuggestion(true)
@@ -147,12 +148,16 @@ func (o Options) bound(server *handler.Server) {
 	server.Use(extension.Introspection{})
 }
 
-// withRequest gives each request what belongs to it alone: a bound on its time, and its loaders.
+// withRequest gives each request what belongs to it alone: a bound on its time, its loaders, and the account of what it
+// takes, which is closed once its answer is made.
 func (o Options) withRequest(next http.Handler) http.Handler {
+	pool := usage.NewPool(o.Limits.ProcessTextBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), o.OperationTimeout)
 		defer cancel()
-		ctx = loaders.With(ctx, loaders.New(o.Comments, o.Stats))
+		account := pool.Open(o.Limits.TextBytes)
+		defer account.Close()
+		ctx = usage.With(loaders.With(ctx, loaders.New(o.Comments, o.Stats)), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

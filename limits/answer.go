@@ -9,6 +9,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/usage"
 )
 
 // account is kept of one operation.
@@ -33,28 +35,35 @@ type sized interface {
 }
 
 // InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the answer is full it leaves
-// them out, so that the answer is never put together in memory; InterceptResponse then answers with an error instead.
+// them out, so that the answer is never put together in memory; InterceptResponse then answers with an error instead. What
+// the operation or the process has no memory for fails its field.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	a := accountOf(ctx)
-	if a == nil || err != nil {
+	size, empty := written(result)
+	if a == nil || err != nil || size == 0 {
 		return result, err
 	}
-	switch text := result.(type) {
+	if a.add(size) > g.Limits.AnswerBytes {
+		return empty, nil
+	}
+	return result, usage.From(ctx).Hold(size)
+}
+
+// written is how many bytes of the answer a value takes, 0 for one that is small, and what stands for it where it is left
+// out.
+func written(value any) (size int, empty any) {
+	switch v := value.(type) {
 	case string:
-		if a.add(len(text)) > g.Limits.AnswerBytes {
-			return "", nil
-		}
+		return usage.QuotedBytes(v), ""
 	case *string:
-		if text != nil && a.add(len(*text)) > g.Limits.AnswerBytes {
-			return (*string)(nil), nil
+		if v != nil {
+			return usage.QuotedBytes(*v), (*string)(nil)
 		}
 	case sized:
-		if a.add(text.Size()) > g.Limits.AnswerBytes {
-			return graphql.Null, nil
-		}
+		return v.Size(), graphql.Null
 	}
-	return result, nil
+	return 0, nil
 }
 
 // add counts a text of so many bytes and gives the bytes so far.

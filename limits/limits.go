@@ -61,6 +61,11 @@ type Limits struct {
 	AnswerValues int `help:"Values of an answer, as estimated beforehand (default: ${default})." placeholder:"N" default:"20000"`
 	// AnswerBytes bounds the data of an answer, in bytes, counted while it is made.
 	AnswerBytes int `help:"Bytes of an answer (default: ${default})." placeholder:"N" default:"8388608"`
+	// TextBytes bounds the bytes of comments and texts that an operation holds: as they are read, compressed or not, as they
+	// are expanded, and as the answer shows them.
+	TextBytes int `help:"Bytes of comments that an operation holds, as read, expanded and answered (default: ${default})." placeholder:"N" default:"25165824"`
+	// ProcessTextBytes bounds the same of all operations together.
+	ProcessTextBytes int `help:"Bytes of comments that all operations together hold (default: ${default})." placeholder:"N" default:"100663296"`
 	// Errors bounds the errors of an answer. The last one then says how many were left out.
 	Errors int `help:"Errors of an answer (default: ${default})." placeholder:"N" default:"20"`
 	// ErrorBytes bounds the message of each error, in bytes.
@@ -70,28 +75,30 @@ type Limits struct {
 // Default are the limits that the program has unless told otherwise.
 func Default() Limits {
 	return Limits{
-		Tokens:          1000,
-		Nesting:         32,
-		NameBytes:       128,
-		Operations:      10,
-		Fragments:       30,
-		Depth:           15,
-		Fields:          500,
-		SelectionFields: 60,
-		RootFields:      20,
-		Aliases:         30,
-		Introspections:  5,
-		Overlaps:        2000,
-		Directives:      5,
-		ValueDepth:      8,
-		ListLength:      100,
-		Variables:       30,
-		VariableValues:  1000,
-		ReadUnits:       200,
-		AnswerValues:    20_000,
-		AnswerBytes:     8 << 20,
-		Errors:          20,
-		ErrorBytes:      400,
+		Tokens:           1000,
+		Nesting:          32,
+		NameBytes:        128,
+		Operations:       10,
+		Fragments:        30,
+		Depth:            15,
+		Fields:           500,
+		SelectionFields:  60,
+		RootFields:       20,
+		Aliases:          30,
+		Introspections:   5,
+		Overlaps:         2000,
+		Directives:       5,
+		ValueDepth:       8,
+		ListLength:       100,
+		Variables:        30,
+		VariableValues:   1000,
+		ReadUnits:        200,
+		AnswerValues:     20_000,
+		AnswerBytes:      8 << 20,
+		TextBytes:        24 << 20,
+		ProcessTextBytes: 96 << 20,
+		Errors:           20,
+		ErrorBytes:       400,
 	}
 }
 

@@ -27,6 +27,9 @@ var codes = map[comment.Kind]string{
 
 	comment.Unauthenticated: "UNAUTHENTICATED",
 	comment.Forbidden:       "FORBIDDEN",
+
+	comment.TooMuchText: "TOO_MUCH_TEXT",
+	comment.Overloaded:  "OVERLOADED",
 }
 
 // RequestID is the id of the request that a context belongs to.

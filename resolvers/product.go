@@ -2,7 +2,11 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
@@ -73,8 +77,17 @@ func (r productResolver) latest(ctx context.Context, product *comment.Product, r
 	return &page.Comments[0], nil
 }
 
-// page reads a page of comments. Statistics that are expected of the request's products come beside it.
+// wantsText tells whether texts of comments are asked for in a selection, also further down.
+func wantsText(operation *graphql.OperationContext, set ast.SelectionSet) bool {
+	return slices.ContainsFunc(graphql.CollectFields(operation, set, nil), func(field graphql.CollectedField) bool {
+		return coordinate(field) == "Comment.text" || len(field.Selections) > 0 && wantsText(operation, field.Selections)
+	})
+}
+
+// page reads a page of comments, with their texts if these are asked for. Statistics that are expected of the request's
+// products come beside it.
 func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
+	q.WithoutText = !wantsText(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
 	loaders.From(ctx).BeginStats(ctx)
 	return r.Resolver.Comments.Comments(ctx, q)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/usage"
 )
 
 // part writes something of a T: one field, or all that is asked of it.
@@ -116,7 +118,7 @@ func leaf[T any](size func(T) int, write func([]byte, T) []byte) field[T] {
 // text is a field that holds a text.
 func text[T any](get func(T) string) field[T] {
 	return leaf(
-		func(of T) int { return len(`""`) + len(get(of)) },
+		func(of T) int { return usage.QuotedBytes(get(of)) },
 		func(out []byte, of T) []byte { return appendText(out, get(of)) })
 }
 
@@ -125,7 +127,7 @@ func optional[T any](get func(T) *string) field[T] {
 	return leaf(
 		func(of T) int {
 			if text := get(of); text != nil {
-				return len(`""`) + len(*text)
+				return usage.QuotedBytes(*text)
 			}
 			return len("null")
 		},

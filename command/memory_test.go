@@ -1,0 +1,116 @@
+package command_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// memoryBound is what DESIGN.md promises of the heap under attack.
+const memoryBound = 160 << 20
+
+// Of texts that are small in the table and large outside it, and of texts that are large in both, no more is in memory than
+// is promised, however many ask for however much of them; and whoever asks for little afterwards gets it.
+func TestMemoryHeldByTexts(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryBound))
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	a.load(longComments(r, "small", 100, func() string { return strings.Repeat("🫖", 10_000) })...)
+	a.load(longComments(r, "large", 30, func() string { return anyIdeographs(r, 10_000) })...)
+	for _, row := range []struct {
+		product, asked string
+		pages          int
+	}{
+		{"small", "id", 15}, {"large", "id", 5}, {"small", "text", 5}, {"large", "text", 1},
+	} {
+		peak := peakWhile(func() { a.askAtOnce(60, row.pages, row.product, row.asked) })
+		t.Logf("%s texts, %s asked for: the heap was at most %d MB", row.product, row.asked, peak>>20)
+		if peak > memoryBound {
+			t.Errorf("%s texts, %s asked for: the heap was %d MB, more than %d", row.product, row.asked, peak>>20, memoryBound>>20)
+		}
+	}
+	for _, product := range []string{"small", "large"} {
+		var page struct {
+			Product struct{ Comments struct{ Nodes []struct{ Text string } } }
+		}
+		a.mustAsk(fmt.Sprintf(`{ product(id: %q) { comments(first: 20) { nodes { text } } } }`, product), nil, &page)
+		if nodes := page.Product.Comments.Nodes; len(nodes) != 20 || len([]rune(nodes[0].Text)) != 10_000 {
+			t.Errorf("%s texts: a page of 20 has %d", product, len(nodes))
+		}
+	}
+}
+
+// askAtOnce asks so many times at once for so many pages of 100, all different. Without texts each is answered; with them each is
+// answered or told why not.
+func (a *api) askAtOnce(requests, pages int, product, asked string) {
+	a.tb.Helper()
+	var group sync.WaitGroup
+	for request := range requests {
+		var fields strings.Builder
+		for alias := range pages {
+			before := time.Date(2100, 1, 1, request, alias, 0, 0, time.UTC).Format(time.RFC3339)
+			fmt.Fprintf(&fields, "a%d: comments(first: 100, filter: {createdBefore: %q}) { nodes { %s } } ", alias, before, asked)
+		}
+		query := fmt.Sprintf("{ product(id: %q) { %s } }", product, fields.String())
+		group.Go(func() {
+			got := a.ask(query, nil)
+			if asked != "text" && len(got.Errors) > 0 {
+				a.tb.Errorf("%s: %v", asked, got.Errors[0])
+			}
+			for _, err := range got.Errors {
+				switch code := err.Extensions["code"]; code {
+				case "TOO_MUCH_TEXT", "OVERLOADED", "ANSWER_TOO_MANY_BYTES", "TOO_MANY_ERRORS":
+				default:
+					a.tb.Errorf("%s: %v: %s", asked, code, err.Message)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// peakWhile is the highest the heap was while something was done.
+func peakWhile(do func()) (highest uint64) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	for {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		highest = max(highest, m.HeapInuse)
+		select {
+		case <-done:
+			return highest
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// longComments are so many comments of a product with texts as they are told.
+func longComments(r *rand.Rand, product string, count int, text func() string) []comment.Comment {
+	comments := commenttest.Many(r, product, count)
+	for i := range comments {
+		comments[i].Text = text()
+	}
+	return comments
+}
+
+// anyIdeographs is a text that no compression makes much shorter.
+func anyIdeographs(r *rand.Rand, length int) string {
+	out := make([]rune, length)
+	for i := range out {
+		out[i] = rune(0x4e00 + r.IntN(0x9fff-0x4e00))
+	}
+	return string(out)
+}
