@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -86,7 +86,7 @@ func TestPagesAreKept(t *testing.T) {
 func TestPagesThatAreNotKept(t *testing.T) {
 	place := comment.Position{1}
 	broken := errors.New("broken")
-	large := comment.Comment{ID: comment.IDOf(place), ProductID: "42", Rating: 1, Language: "de", Text: strings.Repeat("x", largestKept), Title: new("y"), Version: 1}
+	large := commenttest.Large(commenttest.Rand(t), "42", 2*largestKept)
 	counted := filtered
 	counted.Count = comment.CountTotal
 	for _, row := range []struct {
