@@ -40,7 +40,9 @@ func TestMemoryHeldByTexts(t *testing.T) {
 	}
 	for _, product := range []string{"small", "large"} {
 		var page struct {
-			Product struct{ Comments struct{ Nodes []struct{ Text string } } }
+			Product struct {
+				Comments struct{ Nodes []struct{ Text string } }
+			}
 		}
 		a.mustAsk(fmt.Sprintf(`{ product(id: %q) { comments(first: 20) { nodes { text } } } }`, product), nil, &page)
 		if nodes := page.Product.Comments.Nodes; len(nodes) != 20 || len([]rune(nodes[0].Text)) != 10_000 {
