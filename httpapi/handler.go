@@ -16,7 +16,9 @@ import (
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"github.com/talkback/talkback/coercion"
 	"github.com/talkback/talkback/limits"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/usage"
@@ -140,12 +142,20 @@ func (o Options) bound(server *handler.Server) {
 	cache := lru.New[*ast.QueryDocument](documents)
 	server.SetQueryCache(cache)
 	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection})
-	if o.NoIntrospection {
-		server.SetDisableSuggestion(true)
-		server.SetValidationRulesFn(limits.RulesWithoutSuggestions)
-		return
+	server.SetValidationRulesFn(o.validationRules)
+	server.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
+	server.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
+	if !o.NoIntrospection {
+		server.Use(extension.Introspection{})
 	}
-	server.Use(extension.Introspection{})
+}
+
+// validationRules are those that documents are validated by.
+func (o Options) validationRules() *rules.Rules {
+	if o.NoIntrospection {
+		return coercion.ValidationRules(limits.RulesWithoutSuggestions())
+	}
+	return coercion.ValidationRules(rules.NewDefaultRules())
 }
 
 // withRequest gives each request what belongs to it alone: a bound on its time, its loaders, and the account of what it

@@ -1,11 +1,5 @@
 package limits
 
-import (
-	"encoding/json"
-	"reflect"
-	"strconv"
-)
-
 // list is the elements of an argument. One value where a list is wanted is a list of that value.
 func list(argument any) []any {
 	switch v := argument.(type) {
@@ -14,31 +8,11 @@ func list(argument any) []any {
 	case []any:
 		return v
 	}
-	v := reflect.ValueOf(argument)
-	if v.Kind() != reflect.Slice {
-		return []any{argument}
-	}
-	out := make([]any, v.Len()) // coercion makes lists of the type of the one value that was given
-	for i := range out {
-		out[i] = v.Index(i).Interface()
-	}
-	return out
+	return []any{argument}
 }
 
-// number is the value of an argument of the type Int: an int64 from the text or a variable, or a number as JSON writes it,
-// inside of lists and objects of variables.
+// number is the value of an argument of the type Int, as it stands in the text or as variables were read.
 func number(argument any) (n int, ok bool) {
-	switch v := argument.(type) {
-	case int64:
-		return int(v), true
-	case json.Number:
-		n, err := strconv.Atoi(v.String())
-		return n, err == nil
-	case string:
-		n, err := strconv.Atoi(v)
-		return n, err == nil
-	case float64:
-		return int(v), true
-	}
-	return 0, false
+	value, ok := argument.(int64)
+	return int(value), ok
 }

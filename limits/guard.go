@@ -45,8 +45,8 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 }
 
 // MutateOperationParameters looks at variables, text and document, in this order, before the server parses and validates
-// the text. A document that was validated before is known to be within the limits. Parsing twice costs some 30 µs, once
-// for each document: the server takes a parsed document only for a validated one.
+// the text. A document that was validated before is known to be within the limits. Others are parsed once more for validation,
+// which costs some 30 µs, once for each document.
 func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	if err := g.Limits.checkVariables(request.Variables); err != nil {
 		return err

@@ -72,9 +72,10 @@ func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
 	return nil
 }
 
-// quietRules are the rules that come in two kinds. The executor sees to two more, FieldsOnCorrectType and ScalarLeafs, when
-// it is told to make no suggestions.
+// quietRules are the rules that come in two kinds.
 var quietRules = []core.Rule{
+	rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
+	rules.ScalarLeafsRuleWithoutSuggestions,
 	rules.KnownArgumentNamesRuleWithoutSuggestions,
 	rules.KnownTypeNamesRuleWithoutSuggestions,
 	rules.ValuesOfCorrectTypeRuleWithoutSuggestions,

@@ -75,11 +75,31 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
+// closed lets nobody write.
+type closed struct{}
+
+var errClosed = comment.Errorf(comment.Forbidden, "nobody writes here: read instead")
+
+// Add implements resolvers.Author.
+func (closed) Add(context.Context, comment.Draft, string) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Edit implements resolvers.Author.
+func (closed) Edit(context.Context, comment.ID, int, comment.Change) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Delete implements resolvers.Author.
+func (closed) Delete(context.Context, comment.ID, *int) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
 // newServer is the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}}),
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Comments:         s,

@@ -1,0 +1,88 @@
+package coercion
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// name is that of the extension, under which it keeps errors with the operation.
+const name = "Coercion"
+
+// Extension validates documents and reads the variables of each operation before gqlgen does, which then finds both done. It
+// comes behind the extensions that bound documents and variables.
+type Extension struct {
+	// Documents are those that the server has validated before. Required: the cache that the server itself uses.
+	Documents graphql.Cache[*ast.QueryDocument]
+	// Rules are those that the server validates by. Required.
+	Rules func() *rules.Rules
+
+	schema *ast.Schema
+}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationParameterMutator
+	graphql.ResponseInterceptor
+} = (*Extension)(nil)
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (*Extension) ExtensionName() string { return name }
+
+// Validate implements [graphql.HandlerExtension].
+func (e *Extension) Validate(schema graphql.ExecutableSchema) error {
+	e.schema = schema.Schema()
+	return nil
+}
+
+// MutateOperationParameters replaces the variables by what they are read as. Of several errors it returns the first, and
+// InterceptResponse adds the others.
+func (e *Extension) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
+	operation, errs := e.operation(ctx, request)
+	if operation != nil {
+		request.Variables, errs = Variables(e.schema, operation, request.Variables)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	for _, err := range errs {
+		errcode.Set(err, errcode.ValidationFailed)
+	}
+	graphql.GetOperationContext(ctx).Stats.SetExtension(name, errs[1:])
+	return errs[0]
+}
+
+// operation is the one that a request asks for. It validates a document that is not known, which the server then does not
+// do again. Without an operation and without errors, the server says what is wrong.
+func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (*ast.OperationDefinition, gqlerror.List) {
+	document, known := e.Documents.Get(ctx, request.Query)
+	if !known {
+		parsed, err := parser.ParseQuery(&ast.Source{Input: request.Query})
+		if err != nil || len(parsed.Operations) == 0 {
+			return nil, nil //nolint:nilerror // the server parses it again and says so itself
+		}
+		if errs := validator.ValidateWithRules(e.schema, parsed, e.Rules()); len(errs) > 0 {
+			return nil, errs
+		}
+		e.Documents.Add(ctx, request.Query, parsed)
+		document = parsed
+	}
+	return document.Operations.ForName(request.OperationName), nil
+}
+
+// InterceptResponse adds the errors beyond the first.
+func (e *Extension) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	response := next(ctx)
+	if response == nil || !graphql.HasOperationContext(ctx) {
+		return response
+	}
+	more, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(name).(gqlerror.List)
+	response.Errors = append(response.Errors, more...)
+	return response
+}

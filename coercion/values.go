@@ -1,0 +1,168 @@
+package coercion
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// wrong says what a value is instead of what its type takes: "a string", "a number beyond 32 bits". It never holds the
+// value, which may be what a customer wrote.
+type wrong string
+
+// What values can be wrong.
+const (
+	aString    wrong = "a string"
+	aBoolean   wrong = "a boolean"
+	aNumber    wrong = "a number"
+	aFraction  wrong = "a fraction"
+	aList      wrong = "a list"
+	anObject   wrong = "an object"
+	anEnum     wrong = "an enum value"
+	beyond32   wrong = "a number beyond 32 bits"
+	beyond64   wrong = "a number beyond 64 bits: send it as a string"
+	beyondAll  wrong = "a number beyond 64 bits"
+	notInEnum  wrong = "a string that is none of its values"
+	outOfThese wrong = "a value of this kind"
+)
+
+// kindOf is what a value of decoded JSON is.
+func kindOf(value any) wrong {
+	switch value.(type) {
+	case string:
+		return aString
+	case bool:
+		return aBoolean
+	case json.Number, int64, float64:
+		return aNumber
+	case []any:
+		return aList
+	case map[string]any:
+		return anObject
+	}
+	return outOfThese
+}
+
+// leaf reads a value of a scalar or an enum as the specification has it for input (sections 3.5 and 3.9), which is what
+// graphql-js does. Numbers arrive as json.Number, or as int64 and float64 from a default.
+func leaf(definition *ast.Definition, value any) (any, wrong) {
+	if definition.Kind == ast.Enum {
+		return enumValue(definition, value)
+	}
+	switch definition.Name {
+	case "Int":
+		return integer(value)
+	case "Float":
+		return float(value)
+	case "ID":
+		return id(value)
+	case "String":
+		text, ok := value.(string)
+		return unless(ok, text, value)
+	case "Boolean":
+		condition, ok := value.(bool)
+		return unless(ok, condition, value)
+	}
+	return own(value)
+}
+
+// unless is a value that was read, or what it is instead.
+func unless(ok bool, read, value any) (any, wrong) {
+	if !ok {
+		return nil, kindOf(value)
+	}
+	return read, ""
+}
+
+// own leaves a value to the scalar of the schema that it is for, which says for itself what it takes. None of them is a list
+// or an object.
+func own(value any) (any, wrong) {
+	switch kind := kindOf(value); kind {
+	case aString, aBoolean, aNumber:
+		return value, ""
+	default:
+		return nil, kind
+	}
+}
+
+// enumValue takes a name in its exact case.
+func enumValue(definition *ast.Definition, value any) (any, wrong) {
+	name, ok := value.(string)
+	switch {
+	case !ok:
+		return nil, kindOf(value)
+	case definition.EnumValues.ForName(name) == nil:
+		return nil, notInEnum
+	}
+	return name, ""
+}
+
+// integer takes whole numbers of 32 bits, however they are written: 1, 1.0 and 1e0 are one number in JSON.
+func integer(value any) (any, wrong) {
+	number, kind := asFloat(value)
+	switch {
+	case kind == beyondAll:
+		return nil, beyond32
+	case kind != "":
+		return nil, kind
+	case number != math.Trunc(number):
+		return nil, aFraction
+	case number < math.MinInt32 || number > math.MaxInt32:
+		return nil, beyond32
+	}
+	return int64(number), ""
+}
+
+// float takes any number of 64 bits.
+func float(value any) (any, wrong) {
+	number, kind := asFloat(value)
+	if kind != "" {
+		return nil, kind
+	}
+	return number, ""
+}
+
+// maxExact is where float64 begins to leave out whole numbers.
+const maxExact = 1 << 53
+
+// id takes strings and whole numbers, which become strings. Numbers with many digits keep them.
+func id(value any) (any, wrong) {
+	if text, ok := value.(string); ok {
+		return text, ""
+	}
+	if number, ok := value.(json.Number); ok {
+		if n, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
+			return strconv.FormatInt(n, 10), ""
+		}
+	}
+	number, kind := asFloat(value)
+	switch {
+	case kind == beyondAll || kind == "" && math.Abs(number) > maxExact:
+		return nil, beyond64
+	case kind != "":
+		return nil, kind
+	case number != math.Trunc(number):
+		return nil, aFraction
+	}
+	return strconv.FormatInt(int64(number), 10), ""
+}
+
+// asFloat is a number as float64, or what the value is instead.
+func asFloat(value any) (float64, wrong) {
+	switch v := value.(type) {
+	case json.Number:
+		number, err := v.Float64()
+		if errors.Is(err, strconv.ErrRange) {
+			return 0, beyondAll
+		}
+		return number, ""
+	case int64:
+		return float64(v), ""
+	case float64:
+		return v, ""
+	}
+	return 0, kindOf(value)
+}

@@ -1,0 +1,196 @@
+// Package coercion reads the values of a request as GraphQL's specification says (section 6.1.2 and the input coercion of
+// each kind of type), before anything is run: variables by Variables, the values in the text by the rule of ValidationRules.
+// gqlparser and gqlgen take what they should not ("5" for an Int, an enum in any case), leave out what they should take (1.0 for
+// an Int), and let an object pass for a scalar. Extension brings both into gqlgen's server.
+//
+// Errors name the variable, the type and the way to the value, and stand where the variable is defined. Of what was sent they
+// repeat numbers, booleans and short names of fields, and nothing else: it may be what a customer wrote.
+package coercion
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+const (
+	// maxErrors is how many errors are found before reading ends.
+	maxErrors = 50
+	// maxShown bounds a number, or the name of a field, that an error repeats, in bytes.
+	maxShown = 40
+)
+
+// Variables reads the variables of an operation that is valid: all that it declares, with their defaults, each as its
+// type has it. Values are nil, bool, int64 for Int, float64 for Float, string, []any and map[string]any; a scalar of the
+// schema's own gets a string, a bool or a json.Number. Either all are read, or there are errors.
+func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
+	r := reader{schema: schema}
+	values := make(map[string]any, len(operation.VariableDefinitions))
+	for _, definition := range operation.VariableDefinitions {
+		r.variable = definition
+		value, given := r.sentOrDefault(sent)
+		switch {
+		case !given && definition.Type.NonNull:
+			r.fail("Variable %q of required type %q was not provided.", "$"+definition.Variable, definition.Type.String())
+		case given && value == nil && definition.Type.NonNull:
+			r.fail("Variable %q of non-null type %q must not be null.", "$"+definition.Variable, definition.Type.String())
+		case given:
+			values[definition.Variable] = r.read(definition.Type, value, nil)
+		}
+	}
+	if len(r.errors) > 0 {
+		return nil, r.errors
+	}
+	return values, nil
+}
+
+// path is the way to a value inside of the variable, from its end; nil is the variable itself. It is made into a text
+// only for an error.
+type path struct {
+	before *path
+	field  string
+	index  int // of a list, when there is no field
+}
+
+// String is such as ".author.id" or "[3]".
+func (p *path) String() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.field != "":
+		return p.before.String() + "." + p.field
+	}
+	return p.before.String() + "[" + strconv.Itoa(p.index) + "]"
+}
+
+// reader reads the variables of one operation.
+type reader struct {
+	schema   *ast.Schema
+	variable *ast.VariableDefinition
+	errors   gqlerror.List
+}
+
+// sentOrDefault is the value of the variable, and whether it has one.
+func (r *reader) sentOrDefault(sent map[string]any) (value any, given bool) {
+	if value, given = sent[r.variable.Variable]; given || r.variable.DefaultValue == nil {
+		return value, given
+	}
+	value, err := r.variable.DefaultValue.Value(nil)
+	if err != nil {
+		r.fail("Variable %q has a default value that is beyond any type.", "$"+r.variable.Variable)
+	}
+	return value, true
+}
+
+// read reads a value of a type. After an error the result does not matter.
+func (r *reader) read(t *ast.Type, value any, at *path) any {
+	switch {
+	case len(r.errors) >= maxErrors:
+		return nil
+	case value == nil && t.NonNull:
+		r.failAt(at, nil, "expected type %q not to be null", t.String())
+		return nil
+	case value == nil:
+		return nil
+	case t.Elem != nil:
+		return r.readList(t, value, at)
+	}
+	definition := r.schema.Types[t.NamedType]
+	if definition.Kind == ast.InputObject {
+		return r.readObject(definition, value, at)
+	}
+	read, problem := leaf(definition, value)
+	if problem != "" {
+		r.failAt(at, value, "%s cannot represent %s", definition.Name, problem)
+	}
+	return read
+}
+
+// readList reads a list; what is none is one of one element.
+func (r *reader) readList(t *ast.Type, value any, at *path) any {
+	elements, ok := value.([]any)
+	if !ok {
+		return []any{r.read(t.Elem, value, at)}
+	}
+	out := make([]any, len(elements))
+	for i, element := range elements {
+		out[i] = r.read(t.Elem, element, &path{before: at, index: i})
+	}
+	return out
+}
+
+// readObject reads an input object. Defaults of its fields are for those who take it apart.
+func (r *reader) readObject(definition *ast.Definition, value any, at *path) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		r.failAt(at, value, "expected type %q to be an object, not %s", definition.Name, kindOf(value))
+		return nil
+	}
+	out := make(map[string]any, len(object))
+	for _, field := range definition.Fields {
+		inside, given := object[field.Name]
+		switch {
+		case given:
+			out[field.Name] = r.read(field.Type, inside, &path{before: at, field: field.Name})
+		case field.Type.NonNull && field.DefaultValue == nil:
+			r.failAt(at, nil, "field %q of type %q is required", field.Name, field.Type.String())
+		}
+	}
+	r.refuseUnknown(definition, object, at)
+	return out
+}
+
+// refuseUnknown refuses the fields of an object that its type does not have, in their order by name.
+func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any, at *path) {
+	var unknown []string
+	for name := range object {
+		if definition.Fields.ForName(name) == nil {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	for _, name := range unknown {
+		if len(r.errors) >= maxErrors {
+			return
+		}
+		if len(name) > maxShown || !isName.MatchString(name) {
+			r.failAt(at, nil, "a field with a name that is too long or no name is not defined by type %q", definition.Name)
+			continue
+		}
+		r.failAt(at, nil, "field %q is not defined by type %q", name, definition.Name)
+	}
+}
+
+var isName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
+
+// failAt notes what is wrong with a value inside of the variable.
+func (r *reader) failAt(at *path, value any, format string, arguments ...any) {
+	place := ""
+	if at != nil {
+		place = fmt.Sprintf(" at %q", r.variable.Variable+at.String())
+	}
+	r.fail("Variable %q got invalid value%s%s: %s.", "$"+r.variable.Variable, shown(value), place, fmt.Sprintf(format, arguments...))
+}
+
+// fail notes an error that stands at the definition of the variable.
+func (r *reader) fail(format string, arguments ...any) {
+	r.errors = append(r.errors, gqlerror.ErrorPosf(r.variable.Position, format, arguments...))
+}
+
+// shown is a value as an error repeats it, with a space before it: numbers and booleans that are short.
+func shown(value any) string {
+	switch v := value.(type) {
+	case bool:
+		return " " + strconv.FormatBool(v)
+	case json.Number:
+		if len(v) <= maxShown {
+			return " " + v.String()
+		}
+	}
+	return ""
+}
