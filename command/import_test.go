@@ -235,6 +235,7 @@ func TestImportInterruptedBeforeAnyInput(t *testing.T) {
 
 // An engine that refuses stops the import, which says where. Running it again completes it.
 func TestImportStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
 	target, err := url.Parse(startEngine(t))
 	if err != nil {
 		t.Fatal(err)

@@ -216,6 +216,7 @@ func TestServerLife(t *testing.T) {
 
 // A second server on the folder is refused; an import beside the first uses its engine.
 func TestBesideARunningServer(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "--data", folder)
 	status, _, stderr := talkback(t.Context(), "--data", folder, "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t))
@@ -237,6 +238,7 @@ func TestBesideARunningServer(t *testing.T) {
 
 // A dead engine ends the server, with a sentence.
 func TestEngineDies(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
 	s := startServer(t, "--data", folder)
 	if err := syscall.Kill(engineOf(t, folder), syscall.SIGKILL); err != nil {
@@ -269,6 +271,7 @@ func (s *server) postWhenRead(body io.Reader) string {
 
 // Requests under way are answered before the server ends.
 func TestGracefulStop(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"))
 	body, send := io.Pipe()
 	answered := make(chan string, 1)
