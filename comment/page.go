@@ -121,6 +121,8 @@ type QueryPlan struct {
 	Waves int
 	// ItemsRead is how many comments the table looked at, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
+	// Lookups is how many comments were fetched by their ids, since an edit moved them while the page was read.
+	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
 	// Duration is how long the reads took, from the first call to the last answer.

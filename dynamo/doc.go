@@ -8,11 +8,13 @@
 // The way of a question, all pure functions until the calls: window.go says which stretch of a list is read, covers.go
 // which sets of index partitions hold what is asked for, cost.go what each is expected to cost, plan.go makes the plan,
 // input.go turns it into the calls of the SDK. run.go makes the calls, merge puts their answers in order, explain.go tells
-// what was done. count.go counts a list where statistics cannot, price.go is what a question may cost before it is planned.
+// what was done. moves.go adds comments that an edit moved while a page was read. count.go counts a list where statistics
+// cannot, price.go is what a question may cost before it is planned.
 //
 // What plans know (known.go): memory.go has statistics, sizes.go how large comments are, recent.go and earlier.go what
 // pages held that were read before. What is not read twice: flight.go has the pages that are being read, pages.go those
-// that are kept for a moment; noticing.go and changes.go say which changes end either. hedge.go reads twice on purpose, when a read is slow.
+// that are kept for a moment; noticing.go and changes.go say which changes end either. hedge.go reads twice on purpose,
+// when a read is slow.
 //
 // Writing: write.go one comment, load.go many, export.go reads them all again; insist.go and persist.go say how long either
 // tries.

@@ -18,6 +18,10 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 			plan.ItemsRead += report.ItemsRead
 			plan.ReadUnits += report.ReadUnits
 		}
+		plan.Lookups += r.lookups.items
+		plan.Queries += r.lookups.calls
+		plan.ItemsRead += r.lookups.items
+		plan.ReadUnits += r.lookups.units
 		for _, partition := range r.plan.Skipped {
 			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
 		}
@@ -88,6 +92,9 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	var b strings.Builder
 	for _, r := range runs {
 		b.WriteString(r.plan.String() + "\n")
+		if r.lookups.calls > 0 {
+			fmt.Fprintf(&b, "  fetch by id what was edited a moment ago: %s\n", count(r.lookups.items, "comment"))
+		}
 	}
 	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units; the page shows %d",
 		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.ItemsReturned)

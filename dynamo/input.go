@@ -26,13 +26,18 @@ func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.Q
 		input.Select = types.SelectCount
 		return input
 	}
-	input.ProjectionExpression = aws.String(listProjection)
-	if p.WithoutText {
-		input.ProjectionExpression = aws.String(bareProjection)
-	}
+	input.ProjectionExpression = aws.String(p.projection())
 	input.ScanIndexForward = aws.Bool(!p.Descending)
 	input.Limit = aws.Int32(int32(limit))
 	return input
+}
+
+// projection is what the plan needs of each comment.
+func (p Plan) projection() string {
+	if p.WithoutText {
+		return bareProjection
+	}
+	return listProjection
 }
 
 // rangeCondition bounds the sort key; its values go into values.

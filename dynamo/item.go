@@ -110,7 +110,6 @@ func decodeListed(in item, product string, texts bool) (listed, error) {
 		Language:  comment.Language(r.text(attrLanguage)),
 		Rating:    int(r.number(attrRating)),
 		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
-		Version:   1,
 	}
 	var packed []byte
 	if texts {
@@ -119,9 +118,7 @@ func decodeListed(in item, product string, texts bool) (listed, error) {
 	if in[attrTitle] != nil {
 		c.Title = r.textAt(attrTitle)
 	}
-	if in[attrVersion] != nil {
-		c.Version = int(r.number(attrVersion))
-	}
+	c.Version = r.version()
 	if in[attrUpdated] != nil {
 		updated := time.UnixMilli(r.number(attrUpdated)).UTC()
 		c.UpdatedAt = &updated
@@ -184,6 +181,14 @@ func (r *itemReader) commentText() (plain string, packed []byte) {
 	}
 	r.bytes += len(attrText) + len(short.Value)
 	return "", short.Value
+}
+
+// version is the version of a comment, which is left out while it is 1.
+func (r *itemReader) version() int {
+	if r.item[attrVersion] == nil {
+		return 1
+	}
+	return int(r.number(attrVersion))
 }
 
 func (r *itemReader) number(attr string) int64 {

@@ -3,12 +3,13 @@ package dynamo
 import (
 	"context"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/stream"
 )
 
-// Noticing returns a handler of the table's stream that tells the Store of each change of a comment, after the handler did
-// its work. From then on no page is shown that was read before, and no partition is skipped that the change put a comment
-// into. A process hears of the shards that it reads.
+// Noticing returns a handler of the table's stream that tells the Store of each change of a comment. From then on no page is
+// shown that was read before, no partition is skipped that the change put a comment into, and no page lacks a comment
+// because it moved. A process hears of the shards that it reads.
 func (s *Store) Noticing(handler stream.Handler) stream.Handler { return noticing{handler, s} }
 
 type noticing struct {
@@ -18,6 +19,9 @@ type noticing struct {
 
 // Handle implements stream.Handler.
 func (n noticing) Handle(ctx context.Context, records []stream.Record) error {
+	for _, record := range records {
+		n.store.heardMove(record) // before the handler takes its time: pages are being read
+	}
 	err := n.Handler.Handle(ctx, records)
 	for _, record := range records {
 		if product, now, concerns, err := standingOf(record); err == nil && concerns {
@@ -36,3 +40,32 @@ func (s *Store) wrote(product string) {
 
 // changed notes that a product was changed: nobody gets a page that was read before.
 func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
+
+// moved notes an edit that this Store makes. To be called before and after each try: a page that is read meanwhile looks
+// for the comment.
+func (s *Store) moved(before, after comment.Comment) {
+	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
+}
+
+// heardMove notes the edit that a record of the stream tells of, if it is one.
+func (s *Store) heardMove(record stream.Record) {
+	if noComment(record.Old) || noComment(record.New) {
+		return
+	}
+	product, now, concerns, err := standingOf(record)
+	if err != nil || !concerns {
+		return
+	}
+	if before, err := cellOf(record.Old); err == nil {
+		r := itemReader{item: record.New}
+		s.noteMove(product, move{position: now.id.Position(), from: *before, to: *now.cell, version: r.version()})
+	}
+}
+
+func (s *Store) noteMove(product string, m move) {
+	if m.from == m.to {
+		return
+	}
+	m.at = s.now()
+	s.moves.note(product, m)
+}

@@ -183,6 +183,9 @@ func TestPagesThatAreSharedAndKept(t *testing.T) {
 	}
 }
 
+// edited is some after an edit.
+var edited = func() comment.Comment { c := some; c.Rating, c.Version = 1, 2; return c }()
+
 // some is a comment of the product that is asked for.
 var some = comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: 4, Version: 1}
 
@@ -210,6 +213,8 @@ func TestPagesNoticeTheStream(t *testing.T) {
 	}{
 		{"a new comment", stream.Record{New: encode(some)}, true},
 		{"a deleted comment", stream.Record{Old: encode(some)}, true},
+		{"a comment in whose place a tombstone came", stream.Record{Old: encode(some), New: tombstone(some.ID, "", time.Now())}, true},
+		{"an edited comment", stream.Record{Old: encode(some), New: encode(edited)}, true},
 		{"an item about the product", stream.Record{New: productKey("42", statisticsSK)}, false},
 		{"a comment that cannot be read", stream.Record{New: key(encode(some))}, false},
 		{"another item", stream.Record{New: item{attrPK: &types.AttributeValueMemberS{Value: "?"}}}, false},

@@ -31,6 +31,9 @@ type run struct {
 	plan   Plan
 	reads  []readState
 	waves  int
+	// lookups are what fetching comments that moved meanwhile took, and fetched what came of it.
+	lookups metered
+	fetched readState
 }
 
 // readState is how far one read of a plan has come, and what that took.
@@ -165,8 +168,8 @@ func (s *readState) keep(l listed) {
 func (r *run) packed(taken []comment.Comment) map[comment.ID][]byte {
 	var out map[comment.ID][]byte
 	for _, c := range taken {
-		for i := range r.reads {
-			text, found := r.reads[i].packed[c.ID]
+		for _, state := range append(r.reads[:len(r.reads):len(r.reads)], r.fetched) {
+			text, found := state.packed[c.ID]
 			if !found {
 				continue
 			}

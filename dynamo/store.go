@@ -29,6 +29,8 @@ type Store struct {
 	recent *recent // pages, by what they held
 	// changes are those of products that this Store wrote, or was told of.
 	changes *changes
+	// moves are edits that moved comments between partitions.
+	moves moves
 	// flights are the pages that are being read.
 	flights flights
 	// pages are those kept for a moment; nil for none.
@@ -129,7 +131,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	p.before = s.recent.of(q)
 	plan := p.take(w, comment.ReadPage, w.want(q.Slice.Size))
 	plan.WithoutText = q.WithoutText
-	taken, first, err := execute(ctx, s.client, s.table, plan)
+	taken, first, err := s.take(ctx, plan, q.Filter)
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
@@ -164,7 +166,7 @@ func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbou
 
 	runs := make([]*run, len(plans))
 	err := together(ctx, len(plans), func(ctx context.Context, i int) error {
-		found, r, err := execute(ctx, s.client, s.table, plans[i])
+		found, r, err := s.take(ctx, plans[i], p.filter)
 		runs[i], *answers[i] = r, no
 		if len(found) > 0 {
 			*answers[i] = yes

@@ -178,7 +178,9 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 	changed := encode(after)
 	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
 	condition, values := versionIs(before.Version)
+	defer s.moved(before, after)
 	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
+		s.moved(before, after)
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                changed,

@@ -172,6 +172,7 @@ type ComplexityRoot struct {
 		Candidates    func(childComplexity int) int
 		ItemsRead     func(childComplexity int) int
 		ItemsReturned func(childComplexity int) int
+		Lookups       func(childComplexity int) int
 		Milliseconds  func(childComplexity int) int
 		Queries       func(childComplexity int) int
 		ReadUnits     func(childComplexity int) int
@@ -794,6 +795,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueryPlan.ItemsReturned(childComplexity), true
+	case "QueryPlan.lookups":
+		if e.ComplexityRoot.QueryPlan.Lookups == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Lookups(childComplexity), true
 	case "QueryPlan.milliseconds":
 		if e.ComplexityRoot.QueryPlan.Milliseconds == nil {
 			break
@@ -1134,6 +1141,11 @@ type Product implements Node {
   The comments of the product, newest first unless told otherwise, one page at a time. Pass ` + "`" + `first` + "`" + ` and ` + "`" + `after` + "`" + ` to page
   forwards, ` + "`" + `last` + "`" + ` and ` + "`" + `before` + "`" + ` to page backwards; neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is a page of 20. The edges stand in the
   same order either way.
+
+  A page is read from indexes, which follow the table within moments: a new comment may not be there yet, and one that was
+  deleted or edited may still be shown as it was. A comment that fits the filter all the while is on its page, however its
+  rating and language are edited, if this server made those edits or read them in the table's stream (the last 10 seconds
+  of them, and at most 25 such comments that a page would lack). Another server's edit may hide a comment for a moment.
   """
   comments(
     "Which comments; all of them when left out."
@@ -1230,7 +1242,8 @@ type CommentConnection {
   """
   How many comments the whole list has, whatever page of it is shown. Without a range of dates it comes from the
   statistics of the product and costs next to nothing. With one, the comments in the range are counted as they are, which
-  reads all of them: the plan shows what that cost.
+  reads all of them: the plan shows what that cost. A comment whose rating or language is edited at that moment may be
+  counted twice or not at all.
   """
   totalCount: Int
   "How many comments the whole list has, by rating; ratings that the filter leaves out have none. It costs what ` + "`" + `totalCount` + "`" + ` does."
@@ -1305,6 +1318,11 @@ type QueryPlan {
   reads: [PlanRead!]!
   "Every partition that was not read, because it was known to hold no comments."
   skipped: [PlanSkip!]!
+  """
+  How many comments were fetched by their ids: they were edited a moment ago, and no partition that was read showed them where
+  they now belong. That takes one call and one wave more, which are no part of ` + "`" + `reads` + "`" + `.
+  """
+  lookups: Int!
   "How many calls were made to the table: one for each read, more for a read that had to go on."
   queries: Int!
   "How many rounds of parallel calls were made, one after the other."
@@ -1639,6 +1657,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_reads(ctx, field)
 	case "skipped":
 		return ec.fieldContext_QueryPlan_skipped(ctx, field)
+	case "lookups":
+		return ec.fieldContext_QueryPlan_lookups(ctx, field)
 	case "queries":
 		return ec.fieldContext_QueryPlan_queries(ctx, field)
 	case "waves":
@@ -4427,6 +4447,29 @@ func (ec *executionContext) fieldContext_QueryPlan_skipped(_ context.Context, fi
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _QueryPlan_lookups(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_lookups(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lookups, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_lookups(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueryPlan", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _QueryPlan_queries(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
@@ -7433,6 +7476,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 			}
 		case "skipped":
 			out.Values[i] = ec._QueryPlan_skipped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lookups":
+			out.Values[i] = ec._QueryPlan_lookups(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -441,6 +441,11 @@ type ListProduct struct {
 	// The comments of the product, newest first unless told otherwise, one page at a time. Pass `first` and `after` to page
 	// forwards, `last` and `before` to page backwards; neither `first` nor `last` is a page of 20. The edges stand in the
 	// same order either way.
+	//
+	// A page is read from indexes, which follow the table within moments: a new comment may not be there yet, and one that was
+	// deleted or edited may still be shown as it was. A comment that fits the filter all the while is on its page, however its
+	// rating and language are edited, if this server made those edits or read them in the table's stream (the last 10 seconds
+	// of them, and at most 25 such comments that a page would lack). Another server's edit may hide a comment for a moment.
 	Comments *ListProductCommentsCommentConnection `json:"comments"`
 }
 

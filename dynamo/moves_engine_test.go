@@ -1,0 +1,95 @@
+package dynamo_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// between is a network on which something happens before each Query, one at a time.
+type between struct {
+	dynamodb.HTTPClient
+	mu   sync.Mutex
+	then func()
+}
+
+// Do implements dynamodb.HTTPClient.
+func (b *between) Do(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.Header.Get("X-Amz-Target"), ".Query") {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.then()
+	}
+	return b.HTTPClient.Do(request)
+}
+
+// A comment that is toggled between 1 and 5 stars between the reads of a page is on each page of these two ratings.
+func TestToggledCommentIsOnEachPage(t *testing.T) {
+	r := commenttest.Rand(t)
+	client, table := dynamo.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	options := client.Options()
+	network := &between{HTTPClient: options.HTTPClient, then: func() {}}
+	options.HTTPClient = network
+	store := dynamo.NewStore(dynamodb.New(options), table)
+	comments := commenttest.Many(r, "42", 12)
+	for i := range comments {
+		comments[i].Rating = []int{1, 5}[i%2]
+		if _, err := store.Add(t.Context(), comments[i], ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := commenttest.NewModel(comments...)
+	q := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst}
+	toggled := comments[r.IntN(len(comments))]
+	network.then = func() { toggled = toggle(t, r, store, toggled) }
+	lookups, extra := 0, 0.0
+	const pages = 60
+	for range pages {
+		q.Slice.Size = 8 + r.IntN(5)
+		page, err := store.Comments(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := model.List("42", q.Filter, q.Order)[:q.Slice.Size]
+		same := slices.EqualFunc(want, page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID && a.Text == b.Text })
+		if !same || page.HasNext != (q.Slice.Size < len(comments)) || page.HasPrevious {
+			t.Errorf("%d comments, hasNextPage %t: want %d of %d\n%s", len(page.Comments), page.HasNext, q.Slice.Size, len(comments), page.Plan.Summary())
+		}
+		units := 0.0
+		for _, read := range page.Plan.Reads {
+			units += read.ReadUnits
+		}
+		lookups, extra = lookups+page.Plan.Lookups, extra+page.Plan.ReadUnits-units
+	}
+	if lookups == 0 || extra != float64(lookups) {
+		t.Errorf("%d comments fetched by id for %v units", lookups, extra)
+	}
+	t.Logf("%d comments fetched by id for %v units, of %d pages", lookups, extra, pages)
+}
+
+// toggle edits a comment to the other rating, or leaves it.
+func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comment) comment.Comment {
+	if r.IntN(2) == 0 {
+		return before
+	}
+	after := before
+	after.Rating, after.Version = 6-before.Rating, before.Version+1
+	if err := store.Replace(context.Background(), before, after); err != nil {
+		t.Error(err)
+	}
+	return after
+}

@@ -1,0 +1,323 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// lagging is a table of product 42 in memory. Before each of its Queries someone edits, and a Query sees its index as it was
+// up to lag edits ago, each another one.
+type lagging struct {
+	client
+	lag  int
+	edit func() // between reads
+
+	mu     sync.Mutex
+	random *rand.Rand
+	states []map[comment.ID]comment.Comment // after each edit, the first before any
+}
+
+func (l *lagging) now() map[comment.ID]comment.Comment { return l.states[len(l.states)-1] }
+
+func (l *lagging) put(c comment.Comment) {
+	next := maps.Clone(l.now())
+	next[c.ID] = c
+	l.states = append(l.states, next)
+}
+
+// PutItem implements client.
+func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	c, err := decodeWhole(in.Item)
+	l.put(c)
+	return &dynamodb.PutItemOutput{}, err
+}
+
+// BatchGetItem implements client: consistently.
+func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []item
+	for _, key := range in.RequestItems["comments"].Keys {
+		if c, exists := l.now()[idOfKey(key)]; exists {
+			found = append(found, encode(c))
+		}
+	}
+	return &dynamodb.BatchGetItemOutput{
+		Responses:        map[string][]item{"comments": found},
+		ConsumedCapacity: []types.ConsumedCapacity{{CapacityUnits: aws.Float64(float64(len(found)))}},
+	}, nil
+}
+
+// Query implements client.
+func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.edit()
+	seen := l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))]
+	var entries []item
+	for _, c := range seen {
+		if it := encode(c); inRange(it, in) {
+			entries = append(entries, it)
+		}
+	}
+	slices.SortFunc(entries, func(a, b item) int {
+		if *in.ScanIndexForward {
+			a, b = b, a
+		}
+		return -strings.Compare(textIn(a, attrPK), textIn(b, attrPK))
+	})
+	out := &dynamodb.QueryOutput{}
+	for _, it := range entries[:min(len(entries), int(*in.Limit))] {
+		if kept(it, in.ExpressionAttributeValues) {
+			out.Items = append(out.Items, it)
+		}
+		out.ScannedCount++
+		out.LastEvaluatedKey = it
+	}
+	if len(entries) <= int(*in.Limit) {
+		out.LastEvaluatedKey = nil
+	}
+	out.Count = int32(len(out.Items))
+	return out, nil
+}
+
+func textIn(it item, attr string) string { return it[attr].(*types.AttributeValueMemberS).Value }
+
+// inRange tells whether a Query comes to look at an item.
+func inRange(it item, in *dynamodb.QueryInput) bool {
+	key, values := textIn(it, attrPK), in.ExpressionAttributeValues
+	if textIn(it, Index(*in.IndexName).partitionAttr()) != textIn(values, ":p") {
+		return false
+	}
+	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, attrPK)) != *in.ScanIndexForward || start != nil && key == textIn(start, attrPK) {
+		return false
+	}
+	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
+}
+
+// kept tells whether a residual filter keeps an item.
+func kept(it item, values item) bool {
+	languages, ratings, fits := 0, 0, map[byte]bool{}
+	r := itemReader{item: it}
+	for name, value := range values {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			if name != ":low" && name[1] == 'l' {
+				languages++
+				fits['l'] = fits['l'] || v.Value == r.text(attrLanguage)
+			}
+		case *types.AttributeValueMemberN:
+			ratings++
+			fits['r'] = fits['r'] || v.Value == fmt.Sprint(r.number(attrRating))
+		}
+	}
+	return (languages == 0 || fits['l']) && (ratings == 0 || fits['r'])
+}
+
+// editor changes rating or language of a few comments, by a store or by another server of which the stream tells it.
+func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
+	return func() {
+		for range l.random.IntN(3) {
+			before := l.now()[ids[l.random.IntN(len(ids))]]
+			after := before
+			after.Version++
+			if l.random.IntN(3) == 0 {
+				after.Language = commenttest.Languages[l.random.IntN(3)]
+			} else {
+				after.Rating = []int{1, 5, 5, 3, 1}[l.random.IntN(5)]
+			}
+			if l.random.IntN(2) == 0 {
+				if err := store.Replace(context.Background(), before, after); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			l.put(after)
+			record := stream.Record{Old: encode(before), New: encode(after)}
+			if err := store.Noticing(handled(func([]stream.Record) error { return nil })).Handle(context.Background(), []stream.Record{record}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Whoever reads pages while comments are edited back and forth, from indexes each of which lags by itself: a page has every
+// comment that fitted the filter throughout, each once and in order, and is right about whether there are others around it.
+func TestPagesBesideEdits(t *testing.T) {
+	for range 10 { // times a hundred: some of what can go wrong needs an unlikely page
+		rapid.Check(t, pageBesideEdits)
+	}
+}
+
+func pageBesideEdits(t *rapid.T) {
+	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	first := map[comment.ID]comment.Comment{}
+	for _, c := range commenttest.Many(random, "42", rapid.SampledFrom([]int{2, 3, 4, 6, 10, 40}).Draw(t, "comments")) {
+		c.Text = "" // it takes time and does not matter
+		first[c.ID] = c
+	}
+	l := &lagging{lag: rapid.IntRange(0, 6).Draw(t, "lag"), random: random, states: []map[comment.ID]comment.Comment{first}}
+	store := NewStore(l, "comments")
+	ids := slices.Sorted(maps.Keys(first))
+	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	l.edit = editor(t, l, store, ids[:min(len(ids), 12)])
+	l.edit()
+
+	q := comment.Query{Product: "42", Order: comment.NewestFirst, Filter: comment.Filter{
+		Ratings: rapid.SampledFrom([][]int{nil, {1, 5}, {1, 3, 5}, {5}, {3, 4}}).Draw(t, "ratings"),
+		Languages: rapid.SampledFrom([][]comment.Language{
+			nil, commenttest.Languages[:1], {"de", "en"}, {"de", "en", "fr"},
+		}).Draw(t, "languages"),
+	}}
+	if rapid.Bool().Draw(t, "oldest first") {
+		q.Order = comment.OldestFirst
+	}
+	q.Slice.Size = rapid.IntRange(0, 12).Draw(t, "size")
+	q.Slice.FromEnd = rapid.Bool().Draw(t, "from the end")
+	if at := ids[random.IntN(len(ids))].Position(); rapid.Bool().Draw(t, "with a cursor") {
+		if q.Slice.After = &at; q.Slice.FromEnd {
+			q.Slice.After, q.Slice.Before = nil, &at
+		}
+	}
+	known := Known{}
+	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
+		known = Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
+	}
+	began := max(0, len(l.states)-1-l.lag)
+	page, err := store.CommentsKnowing(context.Background(), q, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkBesideEdits(t, q, page, l.states[began:])
+}
+
+// checkBesideEdits holds a page against all states that it may have been read from.
+func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []map[comment.ID]comment.Comment) {
+	before := func(a, b comment.ID) bool { return (a < b) == (q.Order == comment.OldestFirst) && a != b }
+	var shown []comment.ID
+	for i, c := range page.Comments {
+		if shown = append(shown, c.ID); i > 0 && !before(shown[i-1], c.ID) {
+			t.Fatalf("%v is out of order", shown)
+		}
+	}
+	full := len(shown) == q.Slice.Size
+	var nextAlways, nextEver, previousAlways, previousEver bool
+	for id := range states[0] {
+		always, ever := true, false
+		for _, state := range states {
+			fits := q.Filter.Allows(state[id])
+			always, ever = always && fits, ever || fits
+		}
+		listed := slices.Contains(shown, id)
+		inFront := q.Slice.After != nil && !before(comment.IDOf(*q.Slice.After), id)
+		behind := q.Slice.Before != nil && !before(id, comment.IDOf(*q.Slice.Before))
+		if full && !inFront && !behind { // what is beyond a full page, where it was read to
+			inFront = q.Slice.FromEnd && (len(shown) == 0 || before(id, shown[0]))
+			behind = !q.Slice.FromEnd && (len(shown) == 0 || before(shown[len(shown)-1], id))
+		}
+		switch {
+		case listed && (!ever || inFront || behind):
+			t.Fatalf("%s is among %v, where it never belonged", id, shown)
+		case always && !listed && !inFront && !behind:
+			t.Fatalf("%s is missing from %v, though it fits %+v throughout\n%s", id, shown, q.Filter, page.Plan.Summary())
+		}
+		nextAlways, nextEver = nextAlways || always && behind, nextEver || ever && behind
+		previousAlways, previousEver = previousAlways || always && inFront, previousEver || ever && inFront
+	}
+	if page.HasNext && !nextEver || !page.HasNext && nextAlways {
+		t.Fatalf("hasNextPage %t of %v\n%s", page.HasNext, shown, page.Plan.Summary())
+	}
+	if page.HasPrevious && !previousEver || !page.HasPrevious && previousAlways {
+		t.Fatalf("hasPreviousPage %t of %v\n%s", page.HasPrevious, shown, page.Plan.Summary())
+	}
+}
+
+// Only what may be missing is fetched: each row is one comment that moved, and a page of ratings 1 and 5, oldest first.
+func TestWhatIsFetchedBesideEdits(t *testing.T) {
+	at := func(n byte) comment.Position { return comment.Position{15: n} }
+	moved := func(version, from, to int) move {
+		return move{position: at(5), from: comment.Cell{Language: "en", Rating: from}, to: comment.Cell{Language: "en", Rating: to}, version: version}
+	}
+	page := func(ids ...byte) (out []comment.Comment) {
+		for _, n := range ids {
+			out = append(out, comment.Comment{ID: comment.IDOf(at(n))})
+		}
+		return out
+	}
+	language := moved(2, 5, 5)
+	language.to.Language = "de"
+	for _, row := range []struct {
+		why     string
+		history []move
+		taken   []comment.Comment
+		want    int
+	}{
+		{"it may be in neither partition", []move{moved(2, 1, 5)}, page(1, 9), 1},
+		{"it came from a partition that was not read", []move{moved(2, 3, 5)}, page(1, 9), 1},
+		{"it is there", []move{moved(2, 1, 5)}, page(1, 5, 9), 0},
+		{"it went to a partition that was not read", []move{moved(2, 1, 3)}, page(1, 9), 0},
+		{"it went and came back", []move{moved(2, 1, 3), moved(3, 3, 1)}, page(1, 9), 1},
+		{"it came and went, which is told late", []move{moved(3, 5, 3), moved(2, 3, 5)}, page(1, 9), 0},
+		{"one of two edits that would have made the same version", []move{moved(2, 1, 5), moved(2, 1, 3)}, page(1, 9), 1},
+		{"it stayed in its partition", []move{language}, page(1, 9), 0},
+		{"it stands behind a full page", []move{moved(2, 1, 5)}, page(1, 2, 3), 0},
+		{"it stands at the end of a page that is not full", []move{moved(2, 1, 5)}, page(1, 2), 1},
+		{"it stands before the window", []move{moved(2, 1, 5), {position: at(0), from: moved(2, 1, 5).from, to: moved(2, 1, 5).to, version: 2}}, page(5), 0},
+	} {
+		filter := comment.Filter{Ratings: []int{1, 5}}
+		w := window{low: at(1), high: comment.MaxPosition}
+		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, Known{}).take(w, comment.ReadPage, 3)
+		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
+			plan.Want = len(row.taken)
+		}
+		if got := plan.missing(row.history, filter, row.taken); len(got) != row.want {
+			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
+		}
+	}
+}
+
+// Moves are remembered for a while, and not more than there is room for.
+func TestMovesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m moves
+		note := func(product string) { m.note(product, move{at: time.Now()}) }
+		note("42")
+		time.Sleep(moveAge)
+		if young := m.of("42", time.Now()); len(young) != 1 {
+			t.Errorf("%d moves, want the one that is still young", len(young))
+		}
+		time.Sleep(1)
+		if young := m.of("42", time.Now()); len(young) != 0 {
+			t.Errorf("%d moves that are too old", len(young))
+		}
+		for range movesKept {
+			note("43")
+			note("42")
+		}
+		if forty2, forty3 := m.of("42", time.Now()), m.of("43", time.Now()); len(forty2)+len(forty3) != movesKept || len(forty2) != len(forty3) {
+			t.Errorf("%d and %d moves, want the last %d", len(forty2), len(forty3), movesKept)
+		}
+		time.Sleep(2 * moveAge)
+		note("44")
+		if len(m.byProduct) != 1 || len(m.products) != 1 {
+			t.Errorf("%d products are remembered for nothing", len(m.byProduct))
+		}
+	})
+}
