@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -69,6 +70,10 @@ func (c *Export) check() error {
 	if err := checkCalls(c.Calls); err != nil {
 		return err
 	}
+	if other := otherFormat(c.File); other != "" {
+		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz; columns of your choice are made of it "+
+			"by jq, as in talkback export - | jq -r '[.id, .product, .rating, .text] | @csv'", c.File, other)
+	}
 	if c.Product == "" {
 		return nil
 	}
@@ -76,6 +81,19 @@ func (c *Export) check() error {
 		return fmt.Errorf("--product: %w", err)
 	}
 	return nil
+}
+
+// otherFormat is what the name of a file says it is, if that is not what an export writes.
+func otherFormat(name string) string {
+	switch format := reviewfile.FormatOf(name); format {
+	case reviewfile.CSV, reviewfile.TSV:
+		return strings.ToUpper(string(format))
+	}
+	switch extension := strings.ToLower(filepath.Ext(name)); extension {
+	case ".xlsx", ".xls", ".ods", ".parquet", ".zip", ".bz2", ".xz", ".zst", ".sql", ".xml", ".yaml", ".html":
+		return extension[1:]
+	}
+	return ""
 }
 
 func (c *Export) compresses() bool {

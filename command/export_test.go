@@ -257,6 +257,7 @@ func TestExportRefusals(t *testing.T) {
 	for _, arguments := range [][]string{
 		{there}, {folder}, {filepath.Join(folder, "absent", "x.jsonl")}, {filepath.Join(there, "x.jsonl")},
 		{"-", "--calls=-1"}, {"-", "--product", "c_1"}, {}, {there, "--force"},
+		{filepath.Join(folder, "out.csv")}, {filepath.Join(folder, "out.TSV.gz")}, {filepath.Join(folder, "out.xlsx")},
 	} {
 		status, said := e.run(t.Context(), "export", arguments...)
 		if status == 0 || strings.Count(said, "\n") != 1 {

@@ -20,13 +20,15 @@ type Import struct {
 	CreateFlags
 
 	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or what export wrote; - for standard input."`
-	Format     string   `help:"How the file is written (tsv, csv or jsonl), if its name does not tell." enum:",tsv,csv,jsonl" default:"" placeholder:"FORMAT"`
+	Format     string   `help:"How the file is written: tsv, csv or jsonl; auto goes by its name, else by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
 	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Revive     bool     `help:"Write comments of the file again that were deleted since. Without it, what was deleted stays deleted."`
+	MaxRejects string   `help:"Stop, and fail, when more rows than this cannot be imported: a number of rows, or a share of them such as 1%. Default: only a file of which no row can be imported fails." placeholder:"1%"`
+	DryRun     bool     `help:"Read the whole file, say what would become of its rows, and write nothing. Needs no table."`
 	NoCount    bool     `help:"Do not count the comments here, nor wait until they are counted: leave that to a server, to talkback stream or to a function of AWS Lambda."`
 }
 
@@ -44,6 +46,10 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return usage(err)
 	}
+	most, err := parseRejectLimit(c.MaxRejects)
+	if err != nil {
+		return usage(err)
+	}
 	in, err := await(ctx, func() (*input, error) { return openInput(c.File, options, term.In) })
 	if err != nil {
 		return err
@@ -51,6 +57,16 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	rejects, err := newRejects(c.rejectsPath(), c.File)
 	if err != nil {
 		return usage(err)
+	}
+	work := &importing{
+		in:       in,
+		rejects:  rejects,
+		most:     most,
+		progress: newProgress(term.Err, in.source.Size),
+		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
+	}
+	if c.DryRun {
+		return c.dryRun(ctx, work, term)
 	}
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
@@ -60,13 +76,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive = c.Revive
-	work := &importing{
-		in:       in,
-		loader:   loader,
-		rejects:  rejects,
-		progress: newProgress(term.Err, in.source.Size),
-		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
-	}
+	work.loader = loader
 	if c.NoCount {
 		err = watched(ctx, session, work.run)
 		return work.finish(err, term.Out)
@@ -79,12 +89,9 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 
 // Options are how the flags say that the file is to be understood, or an error that names the flag to mend.
 func (c *Import) Options() (reviewfile.Options, error) {
-	o := reviewfile.Options{Format: reviewfile.Format(c.Format)}
-	if o.Format == "" {
-		o.Format = reviewfile.FormatOf(c.File)
-	}
-	if o.Format == "" {
-		return o, fmt.Errorf("the name %q does not tell how the file is written: give --format tsv, csv or jsonl", c.File)
+	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File)}
+	if c.Format != "" && c.Format != "auto" {
+		o.Format = reviewfile.Format(c.Format)
 	}
 	if err := checkCalls(c.Calls); err != nil {
 		return o, err
@@ -258,8 +265,9 @@ func (in *input) chunk(rows int) (next chunk, more bool) {
 // importing is an import under way. One goroutine reads, this one writes.
 type importing struct {
 	in       *input
-	loader   *dynamo.Loader
+	loader   rowLoader
 	rejects  *rejects
+	most     rejectLimit
 	progress *progress
 	rows     int // of a chunk
 
@@ -282,7 +290,7 @@ func (w *importing) run(ctx context.Context) error {
 		case next, open := <-chunks:
 			if !open {
 				w.loaded = w.progress.end()
-				return nil
+				return w.judge(w.total(), true)
 			}
 			if err := w.load(ctx, next); err != nil {
 				return err
@@ -294,6 +302,9 @@ func (w *importing) run(ctx context.Context) error {
 // load brings one chunk to where it belongs.
 func (w *importing) load(ctx context.Context, next chunk) error {
 	if err := w.rejects.add(next.bad); err != nil {
+		return err
+	}
+	if err := w.judge(w.total()+len(next.comments), false); err != nil {
 		return err
 	}
 	counts, err := w.loader.Load(ctx, next.comments)
@@ -311,6 +322,14 @@ func (w *importing) load(ctx context.Context, next chunk) error {
 	return next.err
 }
 
+// judge is an error when too many of so many rows were rejected.
+func (w *importing) judge(rows int, end bool) error {
+	if w.most.exceeded(w.rejects.count, rows, end) {
+		return errTooManyRejects
+	}
+	return nil
+}
+
 // total is the number of rows of which it is known what became of them.
 func (w *importing) total() int {
 	return w.counts.Written + w.counts.Existing + w.counts.Deleted + w.counts.Repeated + w.rejects.count
@@ -323,7 +342,10 @@ func (w *importing) finish(err error, out io.Writer) error {
 	summary := w.summary(took)
 	if err == nil {
 		_, err = fmt.Fprintln(out, summary)
-		return err
+		return errors.Join(err, w.nothing())
+	}
+	if errors.Is(err, errTooManyRejects) {
+		return fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again", err, w.most.text, w.line, summary)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
@@ -334,22 +356,50 @@ func (w *importing) finish(err error, out io.Writer) error {
 	return fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again: it goes on where it was", w.line, err, summary)
 }
 
+// dry tells whether nothing is written.
+func (w *importing) dry() bool {
+	_, dry := w.loader.(rehearsal)
+	return dry
+}
+
+// nothing is an error when the file brought nothing at all, which is never what was wanted.
+func (w *importing) nothing() error {
+	switch {
+	case w.total() == 0:
+		return errors.New("the file holds no rows")
+	case w.total() == w.rejects.count:
+		return errors.New("no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read")
+	}
+	return nil
+}
+
 func (w *importing) summary(took time.Duration) string {
 	n := w.counts
-	deleted := ""
-	if n.Deleted > 0 {
-		deleted = english.Sprintf(" + %d deleted before", n.Deleted)
-	}
-	text := english.Sprintf("%d rows = %d written + %d already there%s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		w.total(), n.Written, n.Existing, deleted, n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
+	text := english.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		w.total(), w.loadedText(), n.Repeated, w.rejects.count, took.Seconds(), rate(w.total(), took))
 	if w.counted > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", w.counted.Seconds())
 	}
 	if n.Deleted > 0 {
 		text += "\nDeleted comments stay deleted; --revive writes them again"
 	}
-	if w.rejects.count > 0 {
+	if w.dry() {
+		text += "\nThis was a dry run: no table was asked, and nothing was written"
+	}
+	if w.rejects.count > 0 && w.rejects.teller == nil {
 		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", w.rejects.path)
 	}
 	return text
+}
+
+// loadedText says what became of the rows that are comments.
+func (w *importing) loadedText() string {
+	n := w.counts
+	switch {
+	case w.dry():
+		return english.Sprintf("%d that an empty table would take", n.Written)
+	case n.Deleted > 0:
+		return english.Sprintf("%d written + %d already there + %d deleted before", n.Written, n.Existing, n.Deleted)
+	}
+	return english.Sprintf("%d written + %d already there", n.Written, n.Existing)
 }

@@ -179,7 +179,6 @@ func TestImportWithoutRejects(t *testing.T) {
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	file := write(t, "reviews.jsonl", manyReviews(3))
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
-	i.want(summary(0, 0, 0, 0, 0), write(t, "empty.tsv", ""))
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*rejects*")); err != nil || len(left) > 0 {
 		t.Errorf("there are %v, %v", left, err)
 	}
@@ -279,11 +278,17 @@ func TestImportOfABrokenFile(t *testing.T) {
 // What cannot work is refused before any engine is asked: the one given here does not exist.
 func TestImportRefusals(t *testing.T) {
 	file := write(t, "reviews.csv", fewReviews)
+	nameless := filepath.Join(filepath.Dir(file), "reviews")
+	if err := os.WriteFile(nameless, []byte("what\nis this\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var got strings.Builder
 	for _, arguments := range [][]string{
 		{"absent.csv"},
-		{"reviews"},
-		{"-"},
+		{nameless},
+		{file, "--max-rejects", "few"},
+		{file, "--max-rejects", "101%"},
+		{file, "--max-rejects", "0%"},
 		{file, "--map", "text"},
 		{file, "--map", "body=text"},
 		{file, "--map", "text=a", "--map", "TEXT=b"},

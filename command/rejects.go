@@ -14,10 +14,11 @@ import (
 // rejects writes the rows that cannot be imported to a file of their own, which exists only if there are any. It is the
 // one place where the text of a review is written beside a reason: the file is its owner's, as the one it came from.
 type rejects struct {
-	path  string
-	count int
-	file  *os.File
-	out   *bufio.Writer
+	path   string
+	count  int
+	teller *rejectTeller // told in place of a file, nil for none
+	file   *os.File
+	out    *bufio.Writer
 }
 
 // newRejects refuses to write over the file that is imported.
@@ -35,6 +36,10 @@ func newRejects(path, imported string) (*rejects, error) {
 func (r *rejects) add(rows []*reviewfile.RowError) error {
 	if len(rows) == 0 {
 		return nil
+	}
+	if r.teller != nil {
+		r.count += len(rows)
+		return r.teller.tell(rows)
 	}
 	if err := r.open(); err != nil {
 		return err

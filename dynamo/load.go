@@ -107,6 +107,13 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 	return total, nil
 }
 
+// Rehearse says what Load would do with an empty table. It asks none.
+func (l *Loader) Rehearse(comments []comment.Comment) LoadCounts {
+	fresh := l.dropRepeated(comments)
+	l.remember(fresh)
+	return LoadCounts{Written: len(fresh), Repeated: len(comments) - len(fresh)}
+}
+
 // dropRepeated keeps the first comment of every id that has not passed before. DynamoDB refuses a batch that names a key
 // twice.
 func (l *Loader) dropRepeated(comments []comment.Comment) []comment.Comment {

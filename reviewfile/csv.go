@@ -3,6 +3,7 @@ package reviewfile
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -10,22 +11,34 @@ import (
 // maxRowLines bounds the lines of one row.
 const maxRowLines = 10_000
 
-// csvRecords reads comma-separated values. A quote that nobody closes would make encoding/csv take the rest of the file
+// csvRecords reads values separated by commas, or by semicolons if the header has those. A quote that nobody closes would make encoding/csv take the rest of the file
 // for one value. So rows are cut here: a row goes on over the next line as long as its number of quotes is odd, and if
 // that makes no proper row, its first line alone is bad and the lines after it are read afresh.
 type csvRecords struct {
 	lines  *lineReader
+	comma  rune
 	header []string
 }
 
 // newCSVRecords reads the header; an empty file has none.
 func newCSVRecords(lines *lineReader) (*csvRecords, error) {
-	c := &csvRecords{lines: lines}
-	first, err := c.next()
+	c := &csvRecords{lines: lines, comma: ','}
+	names, err := lines.next()
 	switch {
 	case err == io.EOF:
 		return c, nil
 	case err != nil:
+		return c, fmt.Errorf("the header cannot be read: %w", err)
+	}
+	lines.unread([]line{names})
+	switch separatorOf(names.text) {
+	case ';':
+		c.comma = ';'
+	case '\t':
+		return c, errors.New("the columns are separated by tabs: give --format tsv")
+	}
+	first, err := c.next()
+	if err != nil {
 		return c, fmt.Errorf("the header cannot be read: %w", err)
 	}
 	c.header = trimAll(first.values)
@@ -81,7 +94,7 @@ func (c *csvRecords) parse(text []byte, closed bool) (values []string, reason st
 		return nil, "a quote is opened and never closed"
 	}
 	in := csv.NewReader(bytes.NewReader(text))
-	in.FieldsPerRecord = -1
+	in.Comma, in.FieldsPerRecord = c.comma, -1
 	values, err := in.Read()
 	if err != nil {
 		return nil, `a quote stands where none can be: values with quotes stand in quotes, with "" for each quote inside`

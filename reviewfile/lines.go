@@ -42,6 +42,9 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	case bytes.Equal(first, byteOrderMark):
 		_, _ = in.Discard(len(byteOrderMark)) // was peeked, so it is there
 	}
+	if err := checkKind(in); err != nil {
+		return nil, err
+	}
 	return &lineReader{in: in}, nil
 }
 
@@ -96,7 +99,7 @@ func (l line) check() error {
 	case l.tooLong:
 		return l.bad(fmt.Sprintf("the line is longer than %d MiB", maxLine>>20))
 	case !utf8.Valid(l.text):
-		return l.bad("the line is not valid UTF-8")
+		return l.bad("the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8")
 	}
 	return nil
 }

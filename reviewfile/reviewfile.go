@@ -2,7 +2,7 @@
 // values, and JSON Lines, plain or compressed by gzip. It also writes the lines by which Talkback hands out its own
 // comments, and reads those back as they were.
 //
-// The way of a row: open.go opens the file and looks through gzip, lines.go cuts it into lines of bounded length, tsv.go,
+// The way of a row: open.go opens the file and looks through gzip, lines.go cuts it into lines of bounded length, kinds.go refuses what holds no reviews and knows formats by their beginning, tsv.go,
 // csv.go and jsonl.go make records of them, columns.go knows which column holds which field, and convert.go makes a
 // comment of a record, or exported.go, when Talkback wrote it. A row that cannot become a comment says why and where, and reading goes on after it.
 package reviewfile
@@ -23,7 +23,8 @@ type Format string
 const (
 	// TSV is tab-separated values below a header. Quotes mean nothing.
 	TSV Format = "tsv"
-	// CSV is comma-separated values below a header, quoted as in RFC 4180.
+	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has semicolons instead, as Excel
+	// writes where the comma is in decimal numbers, these separate the values.
 	CSV Format = "csv"
 	// JSONLines is one JSON object on each line.
 	JSONLines Format = "jsonl"
@@ -45,7 +46,7 @@ func FormatOf(name string) Format {
 
 // Options say how to understand a file.
 type Options struct {
-	// Format is required.
+	// Format is told by the beginning of the file if it is empty.
 	Format Format
 	// Columns gives the column of a field. It wins over the names that are known anyway; an empty column means that the
 	// file does not have the field, whatever its columns are called.
@@ -129,6 +130,11 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	lines, err := newLineReader(r)
 	if err != nil {
 		return nil, err
+	}
+	if options.Format == "" {
+		if options.Format, err = sniff(lines.in); err != nil {
+			return nil, err
+		}
 	}
 	reader := &Reader{options: options, languageOf: foldKeys(options.LanguageOf)}
 	columns, err := reader.start(lines)

@@ -24,6 +24,9 @@ func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 	case err != nil:
 		return &tsvRecords{}, fmt.Errorf("the header cannot be read: %w", err)
 	}
+	if separator := separatorOf(first.text); separator == ',' || separator == ';' {
+		return &tsvRecords{}, fmt.Errorf("the columns are separated by %q, not by tabs: give --format csv", separator)
+	}
 	return &tsvRecords{lines: lines, header: trimAll(strings.Split(string(first.text), "\t"))}, nil
 }
 

@@ -1,0 +1,110 @@
+package reviewfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// How much of a file is looked at to know what it is: enough for the names inside a workbook's archive, and for any header.
+const (
+	kindBytes   = 4 << 10
+	formatBytes = 32 << 10
+)
+
+// kinds are files that people take for reviews, known by their first bytes, with what to do instead.
+var kinds = []struct{ first, what, cure string }{
+	{"\xd0\xcf\x11\xe0", "an old Excel workbook", saveAsCSV},
+	{"PK\x03\x04", "a ZIP archive", "unpack it and import the file inside"},
+	{"\x1f\x8b", "compressed twice by gzip", "unpack it once"},
+	{"BZh", "compressed by bzip2", "pipe it: bzip2 -dc FILE | talkback import -"},
+	{"\xfd7zXZ\x00", "compressed by xz", "pipe it: xz -dc FILE | talkback import -"},
+	{"\x28\xb5\x2f\xfd", "compressed by zstd", "pipe it: zstd -dc FILE | talkback import -"},
+	{"PAR1", "a Parquet file", "write it as CSV or JSON Lines with the tool that made it"},
+	{"SQLite format 3\x00", "a SQLite database", "write the table of reviews as CSV: sqlite3 -header -csv FILE 'select * from reviews' > reviews.csv"},
+	{"%PDF-", "a PDF document", "ask whoever sent it for the data as CSV"},
+	{"<!doctype html", "a web page, perhaps one to log in at", "download the file itself"},
+	{"<html", "a web page, perhaps one to log in at", "download the file itself"},
+	{"<?xml", "XML", "turn it into CSV or JSON Lines"},
+}
+
+const saveAsCSV = "in Excel, save it as CSV UTF-8, and import that"
+
+// The names that the archive of an Excel workbook, and that of a LibreOffice one, begins with.
+var (
+	workbookParts = []string{"[Content_Types].xml", "xl/"}
+	sheetParts    = []string{"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"}
+)
+
+// checkKind refuses what is no file of reviews by what it is.
+func checkKind(in *bufio.Reader) error {
+	head, _ := in.Peek(kindBytes) // reading on meets the same error, behind the rows before it
+	for _, kind := range kinds {
+		if len(head) < len(kind.first) || !strings.EqualFold(string(head[:len(kind.first)]), kind.first) {
+			continue
+		}
+		if kind.first == "PK\x03\x04" && containsAny(head, workbookParts) {
+			return fmt.Errorf("the file is an Excel workbook: %s", saveAsCSV)
+		}
+		if kind.first == "PK\x03\x04" && containsAny(head, sheetParts) {
+			return errors.New("the file is a LibreOffice spreadsheet: save it as Text CSV in UTF-8, and import that")
+		}
+		return fmt.Errorf("the file is %s: %s", kind.what, kind.cure)
+	}
+	const tarMark, tarAt = "ustar", 257
+	switch {
+	case len(head) > tarAt+len(tarMark) && string(head[tarAt:tarAt+len(tarMark)]) == tarMark:
+		return errors.New("the file is a tar archive: unpack it and import the file inside")
+	case bytes.IndexByte(head, 0) >= 0:
+		return errors.New("the file is no text: give one of tab-separated values, CSV or JSON Lines in UTF-8")
+	}
+	return nil
+}
+
+func containsAny(head []byte, names []string) bool {
+	for _, name := range names {
+		if bytes.Contains(head, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sniff tells by the first line how a file is written. One without any is taken for CSV, of which it has no rows.
+func sniff(in *bufio.Reader) (Format, error) {
+	head, _ := in.Peek(formatBytes) // likewise
+	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
+	switch separator := separatorOf(first); {
+	case len(first) == 0:
+		return CSV, nil
+	case first[0] == '{', first[0] == '[':
+		return JSONLines, nil
+	case separator == '\t':
+		return TSV, nil
+	case separator != 0:
+		return CSV, nil
+	}
+	return "", errors.New("the beginning of the file does not tell how it is written: give --format tsv, csv or jsonl")
+}
+
+// separatorOf is what stands most often between the values of a header: a tab, a comma or a semicolon; 0 if none does.
+func separatorOf(header []byte) (separator rune) {
+	counts := map[rune]int{}
+	quoted := false
+	for _, r := range string(header) {
+		switch {
+		case r == '"':
+			quoted = !quoted
+		case !quoted:
+			counts[r]++
+		}
+	}
+	for _, r := range []rune{'\t', ',', ';'} {
+		if counts[r] > counts[separator] {
+			separator = r
+		}
+	}
+	return separator
+}
