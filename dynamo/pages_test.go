@@ -183,8 +183,8 @@ func TestPagesThatAreSharedAndKept(t *testing.T) {
 	}
 }
 
-// edited is some after an edit.
-var edited = func() comment.Comment { c := some; c.Rating, c.Version = 1, 2; return c }()
+// edited is some after an edit, which no page that is asked for shows.
+var edited = func() comment.Comment { c := some; c.Rating, c.Version = 3, 2; return c }()
 
 // some is a comment of the product that is asked for.
 var some = comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: 4, Version: 1}
