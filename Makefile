@@ -64,7 +64,7 @@ vuln:
 
 # Time, allocations, calls and read units, side by side with simpler ways to do the same.
 bench: provision-engine
-	go test -run '^$$' -bench . -benchmem ./...
+	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 # What plans cost beside perfect foresight: by default of generated comments, whose table and plot go to docs/. Of reviews
 # of your own with DATA=file, and as import has them: LANGUAGE=en, MAP="rating=stars language=country", LANGUAGE_OF="UK=en
