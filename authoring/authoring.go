@@ -40,16 +40,14 @@ type Desk struct {
 	Now func() time.Time
 }
 
-// Add writes a comment. The key, if it is not empty, makes a repeat of the same draft by the same author return the
+// Add writes a comment. The key, if there is one, makes a repeat of the same draft by the same author return the
 // first result. What is wrong with the draft comes back as problems, all at once.
-func (d *Desk) Add(ctx context.Context, draft comment.Draft, key string) (comment.Comment, []comment.Problem, error) {
+func (d *Desk) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := draft.Comment(d.position())
-	if len(key) > comment.MaxKeyBytes {
-		problems = append(problems, comment.Problem{
-			Code:    comment.ProblemTooLong,
-			Message: "an idempotency key has at most 128 bytes; a UUID will do",
-			Path:    []string{"idempotencyKey"},
-		})
+	repeatable := ""
+	if key != nil {
+		problems = append(problems, wrongKey(*key)...)
+		repeatable = *key
 	}
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
@@ -57,8 +55,23 @@ func (d *Desk) Add(ctx context.Context, draft comment.Draft, key string) (commen
 	if err := d.Authorizer.MayWrite(ctx, c.Author.ID); err != nil {
 		return comment.Comment{}, nil, err
 	}
-	added, err := d.Store.Add(ctx, c, key)
+	added, err := d.Store.Add(ctx, c, repeatable)
 	return outcome(added, err)
+}
+
+// wrongKey is what is wrong with an idempotency key. An empty one is no way to say that there is none: a client whose keys come
+// out empty would believe that it may repeat.
+func wrongKey(key string) []comment.Problem {
+	problem := comment.Problem{Path: []string{"idempotencyKey"}}
+	switch {
+	case key == "":
+		problem.Code, problem.Message = comment.ProblemEmpty, "an idempotency key is not empty: make a UUID for each comment, or leave the key out"
+	case len(key) > comment.MaxKeyBytes:
+		problem.Code, problem.Message = comment.ProblemTooLong, "an idempotency key has at most 128 bytes; a UUID will do"
+	default:
+		return nil
+	}
+	return []comment.Problem{problem}
 }
 
 // Edit changes a comment whose version is the one given. A change that leaves everything as it is writes nothing: version

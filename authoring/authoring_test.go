@@ -138,7 +138,7 @@ func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	store, version := newDesk(0), 1
 	d := authoring.Desk{Store: store, Authorizer: nobody{}}
 	draft := comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}
-	_, _, add := d.Add(t.Context(), draft, "")
+	_, _, add := d.Add(t.Context(), draft, nil)
 	_, _, edit := d.Edit(t.Context(), store.kept.ID, 1, comment.Change{})
 	_, _, late := d.Edit(t.Context(), store.kept.ID, 7, comment.Change{})
 	_, _, remove := d.Delete(t.Context(), store.kept.ID, &version)
@@ -158,7 +158,7 @@ func TestPlaceOfANewComment(t *testing.T) {
 	d := authoring.Desk{Store: newDesk(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
 	seen := map[comment.ID]bool{}
 	for range 100 {
-		c, problems, err := d.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, "")
+		c, problems, err := d.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
 		if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written) || seen[c.ID] {
 			t.Fatalf("%+v, %v, %v", c, problems, err)
 		}

@@ -147,6 +147,14 @@ func TestUserErrors(t *testing.T) {
 	if wrong.codes() != want || wrong.Comment != nil {
 		t.Errorf("%s\nwant %s", wrong.codes(), want)
 	}
+	for key, want := range map[string]string{"": "EMPTY idempotencyKey", strings.Repeat("k", 128): ""} {
+		if got := a.add(with(draft(), map[string]any{"idempotencyKey": key})); got.codes() != want {
+			t.Errorf("a key of %d bytes: %s, want %s", len(key), got.codes(), want)
+		}
+	}
+	if none := a.add(with(draft(), map[string]any{"idempotencyKey": nil})); none.codes() != "" {
+		t.Errorf("no key: %s", none.codes())
+	}
 	if longest := a.add(with(draft(), map[string]any{"text": long[:20_000], "title": ""})); longest.codes() != "" || longest.Comment.Title != nil {
 		t.Errorf("10,000 characters of two bytes: %s", longest.codes())
 	}

@@ -1040,7 +1040,7 @@ input AddCommentInput {
   "Who writes it."
   author: AuthorInput!
   """
-  A text of at most 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
+  A text of 1 to 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
   a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
   the code KEY_REUSED.
   """

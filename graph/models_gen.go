@@ -21,7 +21,7 @@ type AddCommentInput struct {
 	Text string `json:"text"`
 	// Who writes it.
 	Author *AuthorInput `json:"author"`
-	// A text of at most 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
+	// A text of 1 to 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
 	// a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
 	// the code KEY_REUSED.
 	IdempotencyKey graphql.Omittable[*string] `json:"idempotencyKey,omitempty"`

@@ -39,6 +39,11 @@ func (t transport) readParams(r *http.Request) (*graphql.RawParams, *refusal) {
 	if len(params.Query) > t.maxQuery {
 		return nil, queryTooLong.with(t.maxQuery)
 	}
+	joined, ok := joinPairs(params.Query)
+	if !ok {
+		return nil, halfCharacter
+	}
+	params.Query = joined
 	params.Headers = r.Header
 	params.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
 	return params, nil
@@ -167,7 +172,12 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 		{"variables", &params.Variables, "an object or null"},
 		{"extensions", &params.Extensions, "an object or null"},
 	} {
-		if raw := m[member.name]; raw != nil && decodeWhole(raw, member.into) != nil {
+		raw := m[member.name]
+		switch {
+		case raw == nil:
+		case hasHalf(string(raw)):
+			return nil, halfCharacter
+		case decodeWhole(raw, member.into) != nil:
 			return nil, badMember.with(member.name, member.want)
 		}
 	}

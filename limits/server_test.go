@@ -81,7 +81,7 @@ type closed struct{}
 var errClosed = comment.Errorf(comment.Forbidden, "nobody writes here: read instead")
 
 // Add implements resolvers.Author.
-func (closed) Add(context.Context, comment.Draft, string) (c comment.Comment, problems []comment.Problem, err error) {
+func (closed) Add(context.Context, comment.Draft, *string) (c comment.Comment, problems []comment.Problem, err error) {
 	return c, nil, errClosed
 }
 

@@ -21,11 +21,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 		Text:      input.Text,
 		Author:    comment.Author{ID: input.Author.ID, Name: input.Author.Name},
 	}
-	key := ""
-	if given := input.IdempotencyKey.Value(); given != nil {
-		key = *given
-	}
-	added, problems, err := r.Author.Add(ctx, draft, key)
+	added, problems, err := r.Author.Add(ctx, draft, input.IdempotencyKey.Value())
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Ranker interface {
 
 // Author writes comments for those who may. What is wrong with what they want comes back as problems, all at once.
 type Author interface {
-	Add(ctx context.Context, draft comment.Draft, key string) (comment.Comment, []comment.Problem, error)
+	Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error)
 	Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
 	Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error)
 }

@@ -85,7 +85,7 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 }
 
 // Add implements resolvers.Author.
-func (s *shop) Add(_ context.Context, d comment.Draft, _ string) (comment.Comment, []comment.Problem, error) {
+func (s *shop) Add(_ context.Context, d comment.Draft, _ *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := d.Comment(comment.Position{})
 	return c, problems, nil
 }
