@@ -1,5 +1,6 @@
 // Package auth decides who may write, from the bearer token of a request: the moderators' token, which may write
-// anything, or a signed token (JWT) whose subject is the author, who may write his own. Tokens are never logged and
+// anything, or a signed token (JWT) whose subject is the customer, who may write his own. Comments of imported authors are
+// the moderators' alone. Tokens are never logged and
 // stand in no error.
 package auth
 
@@ -93,11 +94,11 @@ func bearer(header string) (token string, ok bool) {
 
 // MayWrite returns nil when the request that the context belongs to may write as the author, or change what he wrote; an
 // Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
-func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
+func (g *Guard) MayWrite(ctx context.Context, author comment.Author) error {
 	from, known := ctx.Value(contextKey{}).(caller)
 	switch {
 	case !g.Open():
-		return g.checkToken(from.token, authorID)
+		return g.checkToken(from.token, author)
 	case !known:
 		return refuseElsewhere("nothing is known of this request")
 	case from.notHere != "":
@@ -107,7 +108,7 @@ func (g *Guard) MayWrite(ctx context.Context, authorID string) error {
 }
 
 // checkToken returns nil when a token lets its bearer write as the author.
-func (g *Guard) checkToken(token, authorID string) error {
+func (g *Guard) checkToken(token string, author comment.Author) error {
 	if token == "" {
 		return comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN")
 	}
@@ -118,7 +119,10 @@ func (g *Guard) checkToken(token, authorID string) error {
 	if !ok {
 		return comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one")
 	}
-	if subject != authorID {
+	if author.Imported {
+		return comment.Errorf(comment.Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
+	}
+	if subject != author.ID {
 		return comment.Errorf(comment.Forbidden, "the token is another author's: everyone may write and change his own comments only")
 	}
 	return nil
@@ -151,6 +155,6 @@ func (g *Guard) subject(token string) (string, bool) {
 type Closed struct{}
 
 // MayWrite returns a Forbidden error.
-func (Closed) MayWrite(context.Context, string) error {
+func (Closed) MayWrite(context.Context, comment.Author) error {
 	return comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine")
 }

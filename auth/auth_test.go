@@ -107,9 +107,15 @@ func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 // mayWriteBy is mayWrite by a request.
 func mayWriteBy(t testing.TB, g *auth.Guard, request *http.Request) comment.Kind {
 	t.Helper()
+	return mayWriteAs(t, g, request, comment.Author{ID: "ada"})
+}
+
+// mayWriteAs is mayWriteBy as another author.
+func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comment.Author) comment.Kind {
+	t.Helper()
 	var err error
 	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		err = g.MayWrite(r.Context(), "ada")
+		err = g.MayWrite(r.Context(), author)
 	})).ServeHTTP(httptest.NewRecorder(), request)
 	if err == nil {
 		return allowed
@@ -297,7 +303,7 @@ func TestOpenToThisMachineAlone(t *testing.T) {
 			t.Errorf("asked for as %q: %d, want %d", host, got, want)
 		}
 	}
-	if err := open.MayWrite(t.Context(), "ada"); comment.KindOf(err) != comment.Forbidden || !strings.Contains(err.Error(), "--moderator-token") {
+	if err := open.MayWrite(t.Context(), comment.Author{ID: "ada"}); comment.KindOf(err) != comment.Forbidden || !strings.Contains(err.Error(), "--moderator-token") {
 		t.Errorf("outside of a request: %v, want it refused, with the cure", err)
 	}
 }
@@ -310,7 +316,31 @@ func TestNoTokensConfigured(t *testing.T) {
 	if guard(t, auth.Settings{ModeratorToken: moderator}).Open() {
 		t.Error("with a token configured, not everyone may")
 	}
-	if err := (auth.Closed{}).MayWrite(t.Context(), "ada"); comment.KindOf(err) != comment.Forbidden {
+	if err := (auth.Closed{}).MayWrite(t.Context(), comment.Author{ID: "ada"}); comment.KindOf(err) != comment.Forbidden {
 		t.Errorf("closed: %v", err)
+	}
+}
+
+// No subject is an imported author, whatever it is called: only moderators change what came with a file of reviews.
+func TestImportedAuthorsAreNoSubjects(t *testing.T) {
+	s := signers(t)["HS256"]
+	g := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: s.text})
+	for _, id := range []string{"ada", "anonymous", "Ada", "imported:ada", "author:imported:ada"} {
+		for _, row := range []struct {
+			token    string
+			imported bool
+			want     comment.Kind
+		}{
+			{s.token(t, claims(jwt.MapClaims{"sub": id}), ""), false, allowed},
+			{s.token(t, claims(jwt.MapClaims{"sub": id}), ""), true, comment.Forbidden},
+			{moderator, true, allowed},
+			{"no token", true, comment.Unauthenticated},
+		} {
+			request := fromHere()
+			request.Header.Set("Authorization", "Bearer "+row.token)
+			if got := mayWriteAs(t, g, request, comment.Author{ID: id, Imported: row.imported}); got != row.want {
+				t.Errorf("%q, imported: %v: kind %d, want %d", id, row.imported, got, row.want)
+			}
+		}
 	}
 }

@@ -27,7 +27,7 @@ type Store interface {
 type Authorizer interface {
 	// MayWrite returns nil if whoever the context stands for may write as, or change what was written by, the author; an
 	// Unauthenticated or a Forbidden error otherwise.
-	MayWrite(ctx context.Context, authorID string) error
+	MayWrite(ctx context.Context, author comment.Author) error
 }
 
 // Desk is where comments are written.
@@ -52,7 +52,7 @@ func (d *Desk) Add(ctx context.Context, draft comment.Draft, key *string) (comme
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
-	if err := d.Authorizer.MayWrite(ctx, c.Author.ID); err != nil {
+	if err := d.Authorizer.MayWrite(ctx, c.Author); err != nil {
 		return comment.Comment{}, nil, err
 	}
 	added, err := d.Store.Add(ctx, c, repeatable)
@@ -125,7 +125,7 @@ func (d *Desk) writable(ctx context.Context, id comment.ID, version *int) (comme
 	if err != nil {
 		return c, err
 	}
-	if err := d.Authorizer.MayWrite(ctx, c.Author.ID); err != nil {
+	if err := d.Authorizer.MayWrite(ctx, c.Author); err != nil {
 		return c, err
 	}
 	if version != nil && *version != c.Version {

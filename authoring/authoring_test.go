@@ -46,11 +46,13 @@ func (d *desk) Delete(ctx context.Context, c comment.Comment) error {
 
 type everyone struct{}
 
-func (everyone) MayWrite(context.Context, string) error { return nil }
+func (everyone) MayWrite(context.Context, comment.Author) error { return nil }
 
 type nobody struct{}
 
-func (nobody) MayWrite(context.Context, string) error { return comment.Errorf(comment.Forbidden, "no") }
+func (nobody) MayWrite(context.Context, comment.Author) error {
+	return comment.Errorf(comment.Forbidden, "no")
+}
 
 var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 

@@ -24,6 +24,7 @@ type Import struct {
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
 	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
+	Customers  bool     `name:"authors-are-customers" help:"The ids of authors in the file are the shop's own of its customers: whoever signs in as one may edit these comments. Without it, only moderators may."`
 	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Revive     bool     `help:"Write comments of the file again that were deleted since. Without it, what was deleted stays deleted."`
@@ -89,7 +90,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 
 // Options are how the flags say that the file is to be understood, or an error that names the flag to mend.
 func (c *Import) Options() (reviewfile.Options, error) {
-	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File)}
+	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}

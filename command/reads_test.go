@@ -43,7 +43,7 @@ func showing(c comment.Comment) shown {
 		UpdatedAt: c.UpdatedAt, Version: c.Version,
 	}
 	created := c.CreatedAt()
-	s.Product.ID, s.Author.ID, s.Author.Name, s.CreatedAt = c.ProductID, c.Author.ID, c.Author.Name, &created
+	s.Product.ID, s.Author.ID, s.Author.Name, s.CreatedAt = c.ProductID, c.Author.GlobalID(), c.Author.Name, &created
 	return s
 }
 

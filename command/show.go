@@ -70,7 +70,7 @@ func showComment(c comment.Comment, width int) string {
 		{"id", string(c.ID)},
 		{"product", printable(c.ProductID)},
 		{"language", printable(string(c.Language))},
-		{"author", fmt.Sprintf("%s (%s)", printable(c.Author.Name), printable(c.Author.ID))},
+		{"author", fmt.Sprintf("%s (%s)", printable(c.Author.Name), printable(authorText(c.Author)))},
 		{"written", timeText(c.CreatedAt())},
 		{"edited", editedText(c)},
 		{"version", fmt.Sprint(c.Version)},
@@ -125,4 +125,12 @@ func showEntries(entries []dynamo.Entry) string {
 		fmt.Fprintf(&out, "    %-8s%s\n    %-8s%s\n", e.PartitionAttr, printable(e.PartitionKey), e.SortAttr, printable(e.SortKey))
 	}
 	return out.String()
+}
+
+// authorText is who an author is.
+func authorText(a comment.Author) string {
+	if a.Imported {
+		return "imported: " + a.ID
+	}
+	return a.ID
 }

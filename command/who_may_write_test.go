@@ -19,6 +19,8 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 )
@@ -104,6 +106,31 @@ func (a *api) checkRightTokens(t *testing.T, there string) {
 	deleted = a.remove(map[string]any{"id": there})
 	if edited.codes()+deleted.codes() != "" {
 		t.Errorf("a moderator writes anything: %s %s", edited.codes(), deleted.codes())
+	}
+}
+
+// A comment that came with a file belongs to no subject, whatever the file calls its author; a moderator may edit it, and
+// that does not make its author a customer.
+func TestWhoMayWriteImportedComments(t *testing.T) {
+	a := guarded(t)
+	c := commenttest.Random(commenttest.Rand(t), "teapot")
+	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "anonymous", Name: "Anonymous", Imported: true}, 1, nil
+	a.load(c)
+	const query = `mutation ($input: EditCommentInput!) { editComment(input: $input) { comment { author { id customerId } } userErrors { code } } }`
+	for version, row := range []struct{ header, data, code string }{
+		{"Bearer " + tokenOf(t, "anonymous", time.Hour), `{"editComment":null}`, "FORBIDDEN"},
+		{"Bearer " + moderatorToken, `{"editComment":{"comment":{"author":{"id":"author:imported:anonymous","customerId":null}},"userErrors":[]}}`, ""},
+		{"Bearer " + tokenOf(t, "anonymous", time.Hour), `{"editComment":null}`, "FORBIDDEN"},
+	} {
+		a.header = row.header
+		got := a.ask(query, map[string]any{"input": map[string]any{"id": c.ID, "version": max(version, 1), "text": "Edited."}})
+		code := ""
+		if len(got.Errors) > 0 {
+			code, _ = got.Errors[0].Extensions["code"].(string)
+		}
+		if string(got.Data) != row.data || code != row.code {
+			t.Errorf("attempt %d: %s %+v; want %s %s", version, got.Data, got.Errors, row.data, row.code)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ package comment
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -35,12 +36,34 @@ type Product struct {
 // IsNode marks a product as a Node.
 func (Product) IsNode() {}
 
+// AuthorIDPrefix starts the global ids of authors.
+const AuthorIDPrefix = "author:"
+
 // Author is who wrote a comment.
 type Author struct {
-	// ID is the shop's own id of the customer, 1 to MaxIDBytes bytes.
+	// ID is the shop's own id of the customer, or what a file of reviews calls an Imported author; 1 to MaxIDBytes bytes.
 	ID string
 	// Name is the name to show, 1 to MaxNameBytes bytes.
 	Name string
+	// Imported is whether the author came with a file of reviews and is not known to be a customer of the shop. An imported
+	// author is never the customer of the same ID, and no token speaks for one.
+	Imported bool
+}
+
+// GlobalID is unique among all authors, products and comments, such as "author:customer:42" or "author:imported:42".
+func (a Author) GlobalID() string {
+	if a.Imported {
+		return AuthorIDPrefix + "imported:" + a.ID
+	}
+	return AuthorIDPrefix + "customer:" + a.ID
+}
+
+// CustomerID is the shop's own id of the customer, nil for an imported author.
+func (a Author) CustomerID() *string {
+	if a.Imported {
+		return nil
+	}
+	return &a.ID
 }
 
 // Comment is what one customer wrote about one product.
@@ -100,13 +123,16 @@ func (c Comment) Check() error {
 }
 
 // CheckProductID returns a BadInput error unless id can be the id of a product: 1 to MaxIDBytes bytes of valid UTF-8
-// without control characters, not starting like the id of a comment.
+// without control characters, not starting like the id of a comment or of an author.
 func CheckProductID(id string) error {
 	if err := checkText("product id", id, 1, MaxIDBytes); err != nil {
 		return err
 	}
 	if hasIDPrefix(id) {
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", IDPrefix)
+	}
+	if strings.HasPrefix(id, AuthorIDPrefix) {
+		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of authors", AuthorIDPrefix)
 	}
 	for _, r := range id {
 		if unicode.IsControl(r) {

@@ -23,6 +23,8 @@ func TestCheckProductID(t *testing.T) {
 		{"", false, "empty"},
 		{strings.Repeat("x", 129), false, "a byte too long"},
 		{"c_42", false, "would pass for the id of a comment"},
+		{"author:customer:42", false, "would pass for the id of an author"},
+		{"author", true, "no id of an author"},
 		{"a\x00b", false, "control character"},
 		{"a\u0085b", false, "control character beyond ASCII"},
 		{"a\xffb", false, "not UTF-8"},

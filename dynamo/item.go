@@ -18,7 +18,7 @@ const (
 	attrRating     = "r" // N
 	attrTitle      = "h" // S, the headline; left out when there is none
 	attrText       = "t" // S, or B when compressed
-	attrAuthorID   = "a" // S
+	attrAuthorID   = "a" // S, or B when the author is imported
 	attrAuthorName = "n" // S
 	attrVersion    = "v" // N, left out while it is 1
 	attrUpdated    = "u" // N, milliseconds since 1970, left out when never edited
@@ -53,7 +53,7 @@ func encode(c comment.Comment) item {
 	out[attrLanguage] = &types.AttributeValueMemberS{Value: string(c.Language)}
 	out[attrRating] = number(int64(c.Rating))
 	out[attrText] = storedText(c.Text)
-	out[attrAuthorID] = &types.AttributeValueMemberS{Value: c.Author.ID}
+	out[attrAuthorID] = storedAuthorID(c.Author)
 	out[attrAuthorName] = &types.AttributeValueMemberS{Value: c.Author.Name}
 	if c.Title != nil {
 		out[attrTitle] = &types.AttributeValueMemberS{Value: *c.Title}
@@ -109,7 +109,7 @@ func decodeListed(in item, product string, texts bool) (listed, error) {
 		ProductID: product,
 		Language:  comment.Language(r.text(attrLanguage)),
 		Rating:    int(r.number(attrRating)),
-		Author:    comment.Author{ID: r.text(attrAuthorID), Name: r.text(attrAuthorName)},
+		Author:    r.author(),
 	}
 	var packed []byte
 	if texts {
@@ -171,6 +171,28 @@ func (r *itemReader) textAt(attr string) *string {
 	}
 	r.bytes += len(attr) + len(value.Value)
 	return &value.Value
+}
+
+// storedAuthorID is a text for a customer and binary for an imported author, so that no id of the one is ever one of the
+// other's.
+func storedAuthorID(a comment.Author) types.AttributeValue {
+	if a.Imported {
+		return &types.AttributeValueMemberB{Value: []byte(a.ID)}
+	}
+	return &types.AttributeValueMemberS{Value: a.ID}
+}
+
+// author takes who wrote a comment.
+func (r *itemReader) author() comment.Author {
+	a := comment.Author{Name: r.text(attrAuthorName)}
+	imported, ok := r.item[attrAuthorID].(*types.AttributeValueMemberB)
+	if !ok {
+		a.ID = r.text(attrAuthorID)
+		return a
+	}
+	r.bytes += len(attrAuthorID) + len(imported.Value)
+	a.ID, a.Imported = string(imported.Value), true
+	return a
 }
 
 // commentText takes the text of a comment in the one of its forms that is stored.

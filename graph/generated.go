@@ -47,8 +47,9 @@ type ComplexityRoot struct {
 	}
 
 	Author struct {
-		ID   func(childComplexity int) int
-		Name func(childComplexity int) int
+		CustomerID func(childComplexity int) int
+		GlobalID   func(childComplexity int) int
+		Name       func(childComplexity int) int
 	}
 
 	Comment struct {
@@ -261,12 +262,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AddCommentPayload.UserErrors(childComplexity), true
 
-	case "Author.id":
-		if e.ComplexityRoot.Author.ID == nil {
+	case "Author.customerId":
+		if e.ComplexityRoot.Author.CustomerID == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Author.ID(childComplexity), true
+		return e.ComplexityRoot.Author.CustomerID(childComplexity), true
+	case "Author.id":
+		if e.ComplexityRoot.Author.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Author.GlobalID(childComplexity), true
 	case "Author.name":
 		if e.ComplexityRoot.Author.Name == nil {
 			break
@@ -978,14 +985,14 @@ scalar Language
 
 "Everything that can be fetched again by its id."
 interface Node {
-  "Unique among all products and comments."
+  "Unique among all products, comments and authors."
   id: ID!
 }
 
 type Query {
   """
   The product of this id. A shop's products are known to the shop: every well-formed id (1 to 128 bytes, no control
-  characters, not starting with "c_") is a product, and one that nobody has commented on has no comments.
+  characters, not starting with "c_" or "author:") is a product, and one that nobody has commented on has no comments.
   Null only beside an error.
   """
   product(id: ID!): Product
@@ -1225,9 +1232,14 @@ type Comment implements Node {
 
 "Who wrote a comment."
 type Author {
-  "The shop's own id of the customer."
+  """
+  Unique among all authors, products and comments, such as "author:customer:42", so that a cache keeps them apart. Inputs
+  take the shop's own id, which is ` + "`" + `customerId` + "`" + `.
+  """
   id: ID!
-  "The name to show."
+  "The shop's own id of the customer; null for an author who came with a file of reviews and is not known to be one."
+  customerId: ID
+  "The name to show: the one that the author went by when writing."
   name: String!
 }
 
@@ -1439,6 +1451,8 @@ func (ec *executionContext) childFields_Author(ctx context.Context, field graphq
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Author_id(ctx, field)
+	case "customerId":
+		return ec.fieldContext_Author_customerId(ctx, field)
 	case "name":
 		return ec.fieldContext_Author_name(ctx, field)
 	}
@@ -2196,7 +2210,7 @@ func (ec *executionContext) _Author_id(ctx context.Context, field graphql.Collec
 			return ec.fieldContext_Author_id(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
+			return obj.GlobalID(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -2207,7 +2221,30 @@ func (ec *executionContext) _Author_id(ctx context.Context, field graphql.Collec
 	)
 }
 func (ec *executionContext) fieldContext_Author_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Author", field, false, false, errors.New("field of type ID does not have child fields"))
+	return graphql.NewScalarFieldContext("Author", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Author_customerId(ctx context.Context, field graphql.CollectedField, obj *comment.Author) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Author_customerId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Author_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Author", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Author_name(ctx context.Context, field graphql.CollectedField, obj *comment.Author) (ret graphql.Marshaler) {
@@ -6169,6 +6206,11 @@ func (ec *executionContext) _Author(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "customerId":
+			out.Values[i] = ec._Author_customerId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "name":
 			out.Values[i] = ec._Author_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -8790,6 +8832,24 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = sel
 	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalOID2ᚖstring(ctx context.Context, v any) (*string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalID(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOID2ᚖstring(ctx context.Context, sel ast.SelectionSet, v *string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalID(*v)
+	return res
 }
 
 func (ec *executionContext) unmarshalOInt2ᚕintᚄ(ctx context.Context, v any) ([]int, error) {

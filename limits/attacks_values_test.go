@@ -124,6 +124,6 @@ func answering(tb testing.TB) []attack {
 		{name: "answering/each text thirty times", code: fine, body: envelope(tb, texts, nil), answerKB: 512, allocKB: 24 << 10},
 		asked(tb, "answering/the product of each comment of each product", "TOO_COMPLEX", `{products(ids:[`+distinct(`"p%d" `, 50)+`]){comments(first:50){nodes{product{id}}}}}`),
 		asked(tb, "answering/pages with all fields twice", "ANSWER_TOO_LARGE", `{`+distinct("a%d:product(id:\"x\"){comments(first:100){nodes{...F}edges{node{...F}}}}", 10)+`}
-			fragment F on Comment{id rating language title text createdAt updatedAt version author{id name} product{id}}`),
+			fragment F on Comment{id rating language title text createdAt updatedAt version author{id customerId name} product{id}}`),
 	}
 }

@@ -19,7 +19,7 @@ func served(t *testing.T) map[string]operation {
 			products(ids: [` + distinct(`"p%d", `, 20) + `]) { id lastCommentedAt comments(first: 3) { nodes { ...C } } }
 			product(id: "x") { latestPositive { ...C } comments(first: 100) { edges { cursor node { ...C } } pageInfo { endCursor hasNextPage } plan { summary } } }
 		}
-		fragment C on Comment { id rating language title text createdAt updatedAt version author { id name } product { id } }`},
+		fragment C on Comment { id rating language title text createdAt updatedAt version author { id customerId name } product { id } }`},
 		"a page of all but one rating in five languages": {Query: `{ product(id: "x") {
 			comments(filter: {ratings: [1, 2, 3, 4], languages: ["de", "en", "fr", "ja", "es"]}) { nodes { id } } } }`},
 		"a hundred products with their charts": {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) {

@@ -3,6 +3,7 @@ package reviewfile
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ func (r *Reader) convert(rec record) (comment.Comment, error) {
 	c := comment.Comment{
 		ProductID: row.get(Product),
 		Text:      cleanText(row.get(Text)),
-		Author:    authorOf(strings.Map(dropControl, row.get(Author)), cleanLine(row.get(AuthorName))),
+		Author:    r.author(strings.Map(dropControl, row.get(Author)), cleanLine(row.get(AuthorName))),
 		Version:   1,
 	}
 	if title := cleanLine(row.get(Title)); title != "" {
@@ -92,18 +93,24 @@ func (v *values) distinct() [10]byte {
 	return [10]byte(hash.Sum(nil))
 }
 
-// authorOf completes what a file tells of an author. A name alone is also the id, if it can be one.
-func authorOf(id, name string) comment.Author {
-	if id == "" {
-		id = anonymousID
-		if name != "" && len(name) <= comment.MaxIDBytes {
-			id = name
-		}
+// author completes what a file tells of an author. Of whom it tells no id, the name is one, or a hash of a name that is too
+// long: two names are two authors.
+func (r *Reader) author(id, name string) comment.Author {
+	a := comment.Author{ID: id, Name: name, Imported: id == "" || !r.options.Customers}
+	switch {
+	case id != "":
+	case name == "":
+		a.ID = anonymousID
+	case len(name) > comment.MaxIDBytes:
+		hash := sha256.Sum256([]byte(name))
+		a.ID = hex.EncodeToString(hash[:])
+	default:
+		a.ID = name
 	}
 	if name == "" {
-		name = anonymousName
+		a.Name = anonymousName
 	}
-	return comment.Author{ID: id, Name: name}
+	return a
 }
 
 // parseRating reads a whole number of stars, also when it is written with a fraction of zero.

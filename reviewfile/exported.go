@@ -34,6 +34,7 @@ type exported struct {
 	Text       string  `json:"text"`
 	Author     string  `json:"author"`
 	AuthorName string  `json:"authorName"`
+	Imported   bool    `json:"authorImported"`
 	CreatedAt  string  `json:"createdAt"`
 	UpdatedAt  *string `json:"updatedAt"`
 	Version    int     `json:"version"`
@@ -51,6 +52,7 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 		Text:       c.Text,
 		Author:     c.Author.ID,
 		AuthorName: c.Author.Name,
+		Imported:   c.Author.Imported,
 		CreatedAt:  c.CreatedAt().Format(timeForm),
 		Version:    c.Version,
 	}
@@ -95,7 +97,7 @@ func (r *Reader) restore(rec record) (comment.Comment, error) {
 		Rating:    m.number("rating"),
 		Title:     m.textOrNil("title"),
 		Text:      m.text("text"),
-		Author:    comment.Author{ID: m.text("author"), Name: m.text("authorName")},
+		Author:    comment.Author{ID: m.text("author"), Name: m.text("authorName"), Imported: m.flagOrFalse("authorImported")},
 		Version:   m.number("version"),
 	}
 	id, language, created, updated := m.text("id"), m.text("language"), m.text("createdAt"), m.textOrNil("updatedAt")
@@ -172,6 +174,15 @@ func (m *members) textOrNil(name string) *string {
 	return &value
 }
 
+// flagOrFalse is false also when the member is missing, as in exports of releases that knew customers alone.
+func (m *members) flagOrFalse(name string) bool {
+	value, ok := m.object[name].(bool)
+	if m.object[name] != nil && !ok {
+		m.miss(name, "true or false")
+	}
+	return value
+}
+
 func (m *members) number(name string) int {
 	value, _ := m.object[name].(json.Number)
 	n, err := value.Int64()
@@ -188,11 +199,11 @@ func (m *members) miss(name, kind string) {
 }
 
 // errTellsAll is for flags that would say what the file says itself.
-var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language and --language-of")
+var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
 
 // checkExport refuses options that rows which Talkback wrote have no use for.
 func (r *Reader) checkExport() error {
-	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0
+	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0 || r.options.Customers
 	if needless && slices.ContainsFunc(r.ahead, func(p pending) bool { return p.record.isExported() }) {
 		return errTellsAll
 	}

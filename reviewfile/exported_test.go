@@ -68,8 +68,8 @@ func exportedComment() comment.Comment {
 func TestExportedLine(t *testing.T) {
 	bare := exportedComment()
 	bare.Title, bare.UpdatedAt, bare.Version = nil, nil, 1
-	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
-{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
+	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
+{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
 `
 	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare))); diff != "" {
 		t.Error(diff)
@@ -94,6 +94,8 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},
 		{`"text":`, `"texts":`, "text is missing", "no text"},
 		{`"title":"A`, `"title":7,"x":"A`, "not a text", "a number for a text"},
+		{`"authorImported":false,`, ``, "", "an export from before authors were told apart"},
+		{`"authorImported":false`, `"authorImported":"no"`, "not true or false", "a text for a flag"},
 		{`"pt-BR"`, `"Klingon"`, "not a language", "no language"},
 		{`"2024-05-29T`, `"soon`, "updatedAt: ", "no time of an edit"},
 	} {
@@ -125,7 +127,7 @@ func TestLinesThatLookLikeAnExport(t *testing.T) {
 // Flags that say how to understand a file are refused for one that tells all by itself.
 func TestExportNeedsNoFlags(t *testing.T) {
 	for _, options := range []reviewfile.Options{
-		{Language: "en"}, {LanguageOf: map[string]comment.Language{"x": "en"}}, {Columns: map[reviewfile.Field]string{reviewfile.Text: "title"}},
+		{Language: "en"}, {Customers: true}, {LanguageOf: map[string]comment.Language{"x": "en"}}, {Columns: map[reviewfile.Field]string{reviewfile.Text: "title"}},
 	} {
 		options.Format = reviewfile.JSONLines
 		_, err := reviewfile.NewReader(bytes.NewReader(appended(t, exportedComment())), options)

@@ -57,6 +57,9 @@ type Options struct {
 	// LanguageOf turns values of the language's column into languages. Case does not matter, so no two keys may differ in
 	// case alone.
 	LanguageOf map[string]comment.Language
+	// Customers says that the ids of authors in the file are the shop's own of its customers. Else authors are imported ones,
+	// and in any case those of whom the file tells no id are.
+	Customers bool
 }
 
 // Row is a comment as a file tells it.

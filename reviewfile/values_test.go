@@ -163,11 +163,30 @@ func TestAuthors(t *testing.T) {
 		{"7", "", "7/Anonymous"},
 		{"7", "Ann", "7/Ann"},
 		{"", "Ann", "Ann/Ann"},
-		{"", long, "anonymous/" + long},
+		{"", long, "0bf2917cc7e3d671a8cb2cea35cfffbc6586cfda9f0ae830a6e1f2295b74fc8c/" + long},
 	} {
 		c := mustRead(t, map[string]any{"author": test.id, "author_name": test.name})
-		if got := c.Author.ID + "/" + c.Author.Name; got != test.want {
-			t.Errorf("id %q, name %q: got %s, want %s", test.id, test.name, got, test.want)
+		if got := c.Author.ID + "/" + c.Author.Name; got != test.want || !c.Author.Imported {
+			t.Errorf("id %q, name %q: got %s, want %s, imported", test.id, test.name, got, test.want)
+		}
+	}
+}
+
+// The authors of a file are customers of the shop only if it says so, and then those whose ids it tells.
+func TestAuthorsWhoAreCustomers(t *testing.T) {
+	for _, row := range []struct {
+		id        string
+		customers bool
+		imported  bool
+	}{{"7", false, true}, {"7", true, false}, {"", false, true}, {"", true, true}} {
+		line := fmt.Sprintf(`{"product":"p","rating":5,"language":"en","text":"x","date":"2020-01-01","author":%q,"author_name":"Ada"}`, row.id)
+		reader, err := reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines, Customers: row.customers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := reader.Next()
+		if err != nil || got.Comment.Author.Imported != row.imported {
+			t.Errorf("id %q, customers: %v: %+v, %v", row.id, row.customers, got.Comment.Author, err)
 		}
 	}
 }

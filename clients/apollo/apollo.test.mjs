@@ -127,6 +127,15 @@ test("what is deleted leaves the list", async () => {
   await shows(["seven", "six, again", ...titles.slice(2)]);
 });
 
+test("a customer of the product's number is not taken for the product", async () => {
+  const plain = new InMemoryCache({ dataIdFromObject: ({ id }) => id });
+  const answer = await client.query({ query: list, variables: { product, first: 1 }, fetchPolicy: "no-cache" });
+  plain.writeQuery({ query: list, variables: { product, first: 1 }, data: answer.data });
+  const kept = plain.extract();
+  assert.equal(kept[product].__typename, "Product");
+  assert.equal(kept[`author:customer:${product}`].__typename, "Author");
+});
+
 test("the server has the same list", async () => {
   const { data } = await client.query({
     query: list,

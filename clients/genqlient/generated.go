@@ -574,7 +574,7 @@ func (v *ListProductCommentsCommentConnectionPageInfo) GetEndCursor() *string { 
 // ListResponse is returned by List on success.
 type ListResponse struct {
 	// The product of this id. A shop's products are known to the shop: every well-formed id (1 to 128 bytes, no control
-	// characters, not starting with "c_") is a product, and one that nobody has commented on has no comments.
+	// characters, not starting with "c_" or "author:") is a product, and one that nobody has commented on has no comments.
 	// Null only beside an error.
 	Product *ListProduct `json:"product"`
 }

@@ -110,4 +110,4 @@ function Line({ comment, see }) {
   return createElement("li", null, `${title} by ${author.name}`);
 }
 
-module.exports = { Comments, add, edit, remove };
+module.exports = { Comments, query, add, edit, remove };

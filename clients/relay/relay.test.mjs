@@ -9,20 +9,20 @@ import runtime from "relay-runtime";
 import { Screen, draft, pageCount, pageSize, product, titles, url } from "../service.mjs";
 import app from "./__generated__/Comments.js";
 
-const { Comments, add, edit, remove } = app;
+const { Comments, query, add, edit, remove } = app;
 
+const network = runtime.Network.create(async ({ text }, variables) => {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: "application/graphql-response+json, application/json;q=0.9" },
+    body: JSON.stringify({ query: text, variables }),
+  });
+  return response.json();
+});
 const environment = new runtime.Environment({
   store: new runtime.Store(new runtime.RecordSource()),
-  network: runtime.Network.create(async ({ text }, variables) => {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: "application/graphql-response+json, application/json;q=0.9" },
-      body: JSON.stringify({ query: text, variables }),
-    });
-    return response.json();
-  }),
-  // Relay takes every `id` for unique among all types. An author's is the shop's own and may be that of a product, and
-  // the name is what the author went by when writing, so the author belongs to the comment.
+  network,
+  // The name is what the author went by when writing, so the author belongs to the comment.
   getDataID: ({ id }, type) => (type === "Author" ? null : id),
 });
 
@@ -101,6 +101,15 @@ test("an error in the answer reaches the caller", async () => {
     mutate(add, { ...draft("nine"), rating: "five" }),
     /rating|Int/,
   );
+});
+
+// Relay takes every `id` for unique among all types.
+test("a customer of the product's number is not taken for the product", async () => {
+  const store = new runtime.Store(new runtime.RecordSource());
+  const plain = new runtime.Environment({ store, network });
+  await runtime.fetchQuery(plain, query, { product, count: 1 }).toPromise();
+  assert.equal(store.getSource().get(product).__typename, "Product");
+  assert.equal(store.getSource().get(`author:customer:${product}`).__typename, "Author");
 });
 
 test("Relay has nothing to warn of", () => {

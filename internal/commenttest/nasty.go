@@ -24,7 +24,7 @@ func Nasty(r *rand.Rand, product string) comment.Comment {
 		title := nastyText(r, 1, 4)
 		c.Title = &title
 	}
-	c.Author = comment.Author{ID: nastyText(r, 1, 3), Name: nastyText(r, 1, 3)}
+	c.Author = comment.Author{ID: nastyText(r, 1, 3), Name: nastyText(r, 1, 3), Imported: r.IntN(2) == 0}
 	c.Version = 1 + r.IntN(3)
 	if r.IntN(2) == 0 {
 		updated := time.UnixMilli(r.Int64N(253402300800000)).UTC() // to the end of the year 9999

@@ -192,7 +192,7 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 // on that.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
-	const all = "{ id rating language title text author { id name } createdAt updatedAt version }"
+	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version }"
 	query := `query($yes: Boolean!, $no: Boolean!) {
 		product(id: "pan") {
 			comments { edges { cursor node ` + all + ` } nodes ` + all + ` pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }

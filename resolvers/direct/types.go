@@ -35,8 +35,9 @@ var (
 	authors = &object[comment.Author]{
 		name: "Author",
 		fields: map[string]field[*comment.Author]{
-			"id":   text(func(a *comment.Author) string { return a.ID }),
-			"name": text(func(a *comment.Author) string { return a.Name }),
+			"id":         text(func(a *comment.Author) string { return a.GlobalID() }),
+			"customerId": optional(func(a *comment.Author) *string { return a.CustomerID() }),
+			"name":       text(func(a *comment.Author) string { return a.Name }),
 		},
 	}
 
