@@ -173,6 +173,12 @@ func (c *counting) countAll(ctx context.Context, state stream.State) error {
 	if err != nil {
 		return err
 	}
+	for _, item := range result.Improper {
+		c.log.Warn("an item is not what it should be and counts as nothing", "key", item.Key, "reason", item.Reason)
+	}
+	if len(result.Failed) > 0 {
+		return fmt.Errorf("the table refused the statistics of %d products, %q among them", len(result.Failed), result.Failed[0])
+	}
 	if !result.Complete {
 		return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile")
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -44,13 +46,25 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	if err != nil {
 		return rebuildStopped(err)
 	}
-	if _, err := fmt.Fprintln(term.Out, rebuildSummary(result, took)); err != nil {
+	return printRebuilt(term.Out, result, took)
+}
+
+// printRebuilt prints what was done. What could not be mended is the error that it returns.
+func printRebuilt(out io.Writer, result dynamo.RebuildResult, took time.Duration) error {
+	if err := printImproper(out, result.Improper); err != nil {
 		return err
 	}
-	if !result.Complete {
-		return errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again")
+	if _, err := fmt.Fprintln(out, rebuildSummary(result, took)); err != nil {
+		return err
 	}
-	return nil
+	err := improperError(result.Improper)
+	switch {
+	case len(result.Failed) > 0:
+		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), printable(strings.Join(result.Failed, ", "))))
+	case !result.Complete:
+		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
+	}
+	return err
 }
 
 func (c *Rebuild) check() error {
@@ -80,7 +94,7 @@ func progressOfItems(ctx context.Context, session *Session, term Terminal) (*pro
 
 func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {
 	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
-		done.Products, done.Comments, done.Repaired, took.Seconds())
+		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
 		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"
 	}

@@ -51,7 +51,7 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return printVerified(term.Out, found, took)
 }
 
-// printVerified prints what was found. That there is drift is the error that it returns.
+// printVerified prints what was found. That there is drift, or an improper item, is the error that it returns.
 func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) error {
 	for _, drift := range found.Drifts {
 		if _, err := fmt.Fprintln(out, printable(drift.String())); err != nil {
@@ -63,11 +63,32 @@ func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) err
 			return err
 		}
 	}
+	if err := printImproper(out, found.Improper); err != nil {
+		return err
+	}
 	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
 	if len(found.Drifts) > 0 {
-		return errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
+		err = errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
 	}
-	return err
+	return errors.Join(err, improperError(found.Improper))
+}
+
+// printImproper prints the keys of improper items, one on a line.
+func printImproper(out io.Writer, items []dynamo.Improper) error {
+	for _, item := range items {
+		if _, err := fmt.Fprintln(out, printable(item.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// improperError is nil if there are no improper items.
+func improperError(items []dynamo.Improper) error {
+	if len(items) == 0 {
+		return nil
+	}
+	return errors.New(english.Sprintf("%d items are not what they should be and count as nothing: mend or delete them by the keys above", len(items)))
 }
 
 func driftText(drifts int) string {

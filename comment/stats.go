@@ -58,9 +58,42 @@ func (c Counts) Ratings() []RatingCount {
 	return rows
 }
 
+// MaxLanguageRows is how many languages of a product have a row of their own in its Stats.
+const MaxLanguageRows = 100
+
+// OtherLanguages is the row of Stats in which all languages without a row of their own are counted together. It is no
+// language tag.
+const OtherLanguages Language = "*"
+
 // Stats are how many comments a product has, by language and rating. A language without comments is not among the keys.
+// Of a product with very many languages, some share the row OtherLanguages: those have no row of their own.
 // The zero value is that of a product without comments, and can be read but not added to.
 type Stats map[Language]Counts
+
+// Others are the languages of a list that have no row of their own, while some language shares the row OtherLanguages:
+// how many comments they have, Stats cannot tell.
+func (s Stats) Others(languages []Language) []Language {
+	if _, shared := s[OtherLanguages]; !shared {
+		return nil
+	}
+	var out []Language
+	for _, language := range languages {
+		if _, own := s[language]; !own {
+			out = append(out, language)
+		}
+	}
+	return out
+}
+
+// AtMost are the numbers of those comments that a filter may allow, as Counts: languages without a row of their own may be
+// all that share one.
+func (s Stats) AtMost(filter Filter) Counts {
+	sum := s.Counts(filter)
+	if len(filter.Languages) > 0 && len(s.Others(filter.Languages)) > 0 {
+		sum.add(s[OtherLanguages], filter.Ratings)
+	}
+	return sum
+}
 
 // Add counts n more comments of a cell, fewer if n is negative. A language whose counts are all zero then is dropped.
 func (s Stats) Add(cell Cell, n int) {
@@ -74,7 +107,7 @@ func (s Stats) Add(cell Cell, n int) {
 }
 
 // Counts are the numbers of those comments that a filter allows, whose dates are not looked at. It must be normalized, or
-// name no language twice.
+// name no language twice. Languages that are among Others count as none.
 func (s Stats) Counts(filter Filter) Counts {
 	var sum Counts
 	if len(filter.Languages) == 0 {
@@ -108,16 +141,27 @@ type LanguageCount struct {
 	Count int
 }
 
-// Languages are the languages of the comments, that of most comments first, and by their tags among equals.
+// Languages are the languages of the comments that have a row of their own, that of most comments first, and by their tags
+// among equals.
 func (s Stats) Languages() []LanguageCount {
 	counts := make([]LanguageCount, 0, len(s))
 	for language, byRating := range s {
-		counts = append(counts, LanguageCount{Language: language, Count: byRating.Total()})
+		if language != OtherLanguages {
+			counts = append(counts, LanguageCount{Language: language, Count: byRating.Total()})
+		}
 	}
 	slices.SortFunc(counts, func(a, b LanguageCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Language, b.Language))
 	})
 	return counts
+}
+
+// ProductLanguage is a language among the comments of a product.
+type ProductLanguage struct {
+	// Product is the id of the product.
+	Product string
+	// Language is canonical.
+	Language Language
 }
 
 // Clone is a copy that can be added to.

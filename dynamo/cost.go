@@ -31,7 +31,7 @@ const residualFactor = 4
 // is not counted yet.
 func (p planner) census() census {
 	c := census{Known: p.known, before: p.before}
-	matches := c.Stats.Counts(p.filter).Total()
+	matches := c.Stats.AtMost(p.filter).Total()
 	if !c.Trusted && matches <= 0 {
 		c.Stats = nil
 	}
@@ -193,10 +193,10 @@ type share struct {
 
 // share is that of a part. Statistics that were damaged may hold counts below zero, which count as none.
 func (c census) share(part Part) share {
-	chosen := max(0, c.Stats.Counts(part.wanted()).Total())
+	chosen := max(0, c.Stats.AtMost(part.wanted()).Total())
 	held := chosen
 	if part.residual() {
-		held = max(chosen, c.Stats.Counts(Part{Partition: part.Partition}.wanted()).Total())
+		held = max(chosen, c.Stats.AtMost(Part{Partition: part.Partition}.wanted()).Total())
 	}
 	return share{held: held, chosen: chosen, matches: max(c.matches, chosen)}
 }

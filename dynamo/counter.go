@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -58,21 +59,43 @@ func NewCounter(client countClient, table string) *Counter {
 }
 
 // Handle counts what records say of comments; other records are of no concern. All of them are counted unless it returns
-// an error, and then any of them may be. An error of the kinds Throttled, Unavailable, Timeout or Canceled may pass; any
-// other is the fault of a record or of an item that it concerns.
+// an error. One of the type stream.RecordErrors says which are not, by their own fault or that of an item which they
+// concern: all others are. Any other error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
-	pending := workload{}
-	for _, record := range records {
+	pending, about, failed := workload{}, make([]counted, len(records)), stream.RecordErrors{}
+	for i, record := range records {
 		product, s, concerns, err := standingOf(record)
 		if err != nil {
-			return err
+			failed[i] = err
 		}
-		if concerns {
+		if err == nil && concerns {
 			pending.add(product, s)
+			about[i] = counted{product, s.id}
 		}
 	}
-	return c.count(ctx, pending)
+	refused := refusals{}
+	if err := c.count(ctx, pending, refused); err != nil {
+		return err
+	}
+	for i, what := range about {
+		if err := refused[what]; err != nil {
+			failed[i] = fmt.Errorf("record %s: %w", records[i].Position, err)
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
 }
+
+// counted is a comment of a product.
+type counted struct {
+	product string
+	id      comment.ID
+}
+
+// refusals are comments that cannot be counted as what they are, and why.
+type refusals map[counted]error
 
 // standingOf is what a record says of a comment, if it is about one.
 func standingOf(record stream.Record) (product string, s standing, concerns bool, err error) {
@@ -96,7 +119,7 @@ func standingOf(record stream.Record) (product string, s standing, concerns bool
 	}
 	if !noComment(record.New) {
 		if s.cell, err = cellOf(image); err != nil {
-			return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
+			return "", s, false, fmt.Errorf("record %s: item of comment %s: %w", record.Position, s.id, err)
 		}
 	}
 	return product, s, true, nil
@@ -116,10 +139,13 @@ func (w workload) add(product string, s standing) {
 	w[product] = append(w[product], s)
 }
 
-// count brings standings into the statistics, in as many rounds as it takes.
-func (c *Counter) count(ctx context.Context, pending workload) error {
+// count brings standings into the statistics, in as many rounds as it takes. Those that cannot be are added to the refused.
+func (c *Counter) count(ctx context.Context, pending workload, refused refusals) error {
 	for len(pending) > 0 {
-		err := persist(ctx, func() (further bool, err error) { return c.round(ctx, pending) })
+		err := persist(ctx, func() (further bool, err error) { return c.round(ctx, pending, refused) })
+		if invalid(err) {
+			return c.halve(ctx, pending, refused, err)
+		}
 		if err != nil {
 			return wrap(err, "count of comments of %d products", len(pending))
 		}
@@ -127,8 +153,47 @@ func (c *Counter) count(ctx context.Context, pending workload) error {
 	return nil
 }
 
-// round counts the first standings of each product, and takes those out that are done.
-func (c *Counter) round(ctx context.Context, pending workload) (further bool, err error) {
+// halve counts standings of which some are refused as invalid: each half on its own, down to the culprits.
+func (c *Counter) halve(ctx context.Context, pending workload, refused refusals, cause error) error {
+	first, second := pending.halves()
+	if len(second) == 0 {
+		for product, standings := range first {
+			refused[counted{product, standings[0].id}] = cause
+		}
+		return nil
+	}
+	if err := c.count(ctx, first, refused); err != nil {
+		return err
+	}
+	return c.count(ctx, second, refused)
+}
+
+// invalid tells whether DynamoDB finds a call invalid, so that the same is refused whenever it is made.
+func invalid(err error) bool {
+	var api smithy.APIError
+	return !passes(err) && errors.As(err, &api) &&
+		(api.ErrorCode() == "ValidationException" || api.ErrorCode() == "TransactionCanceledException")
+}
+
+// halves parts standings into two workloads, by product if there are several. The second is empty if there is only one.
+func (w workload) halves() (first, second workload) {
+	first, second = workload{}, workload{}
+	products := slices.Sorted(maps.Keys(w))
+	for i, product := range products {
+		switch standings := w[product]; {
+		case len(products) > 1 && i < len(products)/2 || len(products) == 1 && len(standings) == 1:
+			first[product] = standings
+		case len(products) > 1:
+			second[product] = standings
+		default:
+			first[product], second[product] = standings[:len(standings)/2], standings[len(standings)/2:]
+		}
+	}
+	return first, second
+}
+
+// round counts the first standings of each product, and takes those out that are done, or refused.
+func (c *Counter) round(ctx context.Context, pending workload, refused refusals) (further bool, err error) {
 	parts := workload{}
 	for product, standings := range pending {
 		parts[product] = standings[:min(len(standings), standingsPerRound)]
@@ -139,11 +204,16 @@ func (c *Counter) round(ctx context.Context, pending workload) (further bool, er
 	}
 	var tallies []tally
 	for _, product := range slices.Sorted(maps.Keys(parts)) {
+		part := pending.sift(ledgers[product], len(parts[product]), refused)
+		if len(part) == 0 {
+			further = true
+			continue
+		}
 		if ledgers[product].hold.holdsAt(c.now()) {
 			err = errHeld
 			continue
 		}
-		t := tallyUp(ledgers[product], parts[product], maxItemsPerTransaction-1)
+		t := tallyUp(ledgers[product], part, maxItemsPerTransaction-1)
 		if t.empty() {
 			pending.done(product, t.standings)
 			further = true
@@ -153,6 +223,26 @@ func (c *Counter) round(ctx context.Context, pending workload) (further bool, er
 	}
 	progress, failed := c.transactAll(ctx, tallies, settings, pending)
 	return further || progress, errors.Join(err, failed)
+}
+
+// sift takes those out of the first standings of a product that a ledger has objections to, and returns the others.
+func (w workload) sift(l ledger, first int, refused refusals) (left []standing) {
+	standings := w[l.product]
+	if l.broken != nil {
+		first = len(standings)
+	}
+	for _, s := range standings[:first] {
+		if err := l.objection(s); err != nil {
+			refused[counted{l.product, s.id}] = err
+			continue
+		}
+		left = append(left, s)
+	}
+	if len(left) < first {
+		w[l.product] = slices.Concat(left, standings[first:])
+		w.done(l.product, 0)
+	}
+	return left
 }
 
 // done drops the first standings of a product.
@@ -251,31 +341,57 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 	if err != nil {
 		return nil, leaderSettings{}, err
 	}
-	settings, err := fetchSettings(ctx, c.client, c.table)
-	if err != nil {
-		return nil, settings, err
-	}
 	ledgers := make(map[string]ledger, len(parts))
 	for product, standings := range parts {
-		if ledgers[product], err = decodeLedger(product, standings, items); err != nil {
-			return nil, settings, err
-		}
+		ledgers[product] = decodeLedger(product, standings, items)
 	}
-	return ledgers, settings, nil
+	if err := c.readRows(ctx, ledgers, parts); err != nil {
+		return nil, leaderSettings{}, err
+	}
+	settings, err := fetchSettings(ctx, c.client, c.table)
+	return ledgers, settings, err
 }
 
-func decodeLedger(product string, standings []standing, items map[itemKey]item) (ledger, error) {
-	l := ledger{product: product, marks: make(map[comment.ID]mark, len(standings))}
-	var err error
-	if l.statistics, err = decodeStatistics(items[keyOf(productKey(product, statisticsSK))]); err != nil {
-		return l, err
-	}
-	for _, s := range standings {
-		if l.marks[s.id], err = decodeMark(items[keyOf(markKey(product, s.id))]); err != nil {
-			return l, err
+// readRows fetches the counts of languages that share a row of the statistics. They may be newer than these: a tally made of
+// both then comes to nothing, for the statistics have changed too.
+func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts workload) error {
+	var keys []item
+	for product, l := range ledgers {
+		for _, language := range l.sharing(parts[product]) {
+			keys = append(keys, languageKey(product, language))
 		}
 	}
-	return l, nil
+	if len(keys) == 0 {
+		return nil
+	}
+	items, err := fetch(ctx, c.client, c.table, keys)
+	for _, it := range items {
+		what := languageOfKey(it)
+		row, err := rowOfItem(it)
+		if err != nil {
+			ledgers[what.Product].brokenRows[what.Language] = err
+		}
+		if row != (comment.Counts{}) {
+			ledgers[what.Product].others[what.Language] = row
+		}
+	}
+	return err
+}
+
+func decodeLedger(product string, standings []standing, items map[itemKey]item) ledger {
+	l := ledger{
+		product: product, marks: make(map[comment.ID]mark, len(standings)),
+		brokenMarks: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
+	}
+	l.statistics, l.broken = decodeStatistics(items[keyOf(productKey(product, statisticsSK))])
+	l.others = comment.Stats{}
+	for _, s := range standings {
+		var err error
+		if l.marks[s.id], err = decodeMark(items[keyOf(markKey(product, s.id))]); err != nil {
+			l.brokenMarks[s.id] = err
+		}
+	}
+	return l
 }
 
 // itemKey is a primary key as a value that can be compared.

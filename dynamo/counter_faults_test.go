@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -67,13 +68,18 @@ func TestWhatCountingReturns(t *testing.T) {
 		{"the statistics themselves", with("SK", text("S")), ""},
 		{"an id that is none", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
 		{"no product", with("A", nil), "record 1: item C#01000000000000000000000000 has no product in A"},
-		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
-		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
-		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000 has no language and rating"},
+		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is missing or of another type"},
+		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is not a rating of 1 to 5"},
+		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is missing or of another type"},
+		{"a language that would be the row of several", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
 	} {
 		got := ""
 		if err := dynamo.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {
-			got = err.Error()
+			var named stream.RecordErrors
+			if !errors.As(err, &named) || len(named) != 1 {
+				t.Fatalf("%s: it does not say of which record: %v", row.why, err)
+			}
+			got = named[0].Error()
 			if comment.KindOf(err) != comment.Internal {
 				t.Errorf("%s: kind %v", row.why, comment.KindOf(err))
 			}

@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -97,7 +98,7 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 	languages := map[comment.Language]bool{"": true}
 	for _, product := range products {
 		want := model.Stats(product)
-		if diff := cmp.Diff(want, found[product].Clone()); diff != "" {
+		if diff := cmp.Diff(want, wholeGrid(t, store, product, found[product], slices.Collect(maps.Keys(want)))); diff != "" {
 			t.Errorf("statistics of %q: %s", product, diff)
 		}
 		for language := range want {
@@ -110,6 +111,35 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 			t.Errorf("leaderboard of %q: %v %s", language, err, diff)
 		}
 	}
+}
+
+// wholeGrid are the counts of all languages, also of those that share a row, which must be their sum.
+func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.Stats, languages []comment.Language) comment.Stats {
+	t.Helper()
+	grid, sum := stats.Clone(), comment.Stats{}
+	delete(grid, comment.OtherLanguages)
+	if len(grid) > comment.MaxLanguageRows {
+		t.Errorf("%d languages of %q have rows", len(grid), product)
+	}
+	others := stats.Others(languages)
+	slices.Sort(others)
+	for part := range slices.Chunk(others, dynamo.MaxKeysPerGet) {
+		keys := make([]comment.ProductLanguage, len(part))
+		for i, language := range part {
+			keys[i] = comment.ProductLanguage{Product: product, Language: language}
+		}
+		rows, failed, err := store.RowsOf(t.Context(), keys)
+		if err != nil || len(failed) > 0 {
+			t.Fatal(err, failed)
+		}
+		for key, row := range rows {
+			sum[key.Language], grid[key.Language] = row, row
+		}
+	}
+	if got, want := stats[comment.OtherLanguages], sum.Counts(comment.Filter{}); got != want {
+		t.Errorf("languages of %q that share a row have %v there, and %v by themselves", product, got, want)
+	}
+	return grid
 }
 
 // stalled is a batch that a reader has in hand.

@@ -96,7 +96,7 @@ func TestWhatIsInWhichIndex(t *testing.T) {
 	}{
 		"comment":                {encode(c), []string{attrAll, attrByLang, attrByLangAndRating, attrByRating}},
 		"statistics":             {statisticsItem("42", stats, 4), []string{attrBoard, attrPlace}},
-		"place on a leaderboard": {languageItem(leaderPlace{"42", "en", 3}, 4), []string{attrBoard, attrPlace}},
+		"place on a leaderboard": {languageItem(leaderPlace{product: "42", language: "en", count: 3}, 4), []string{attrBoard, attrPlace}},
 		"mark":                   {markItem("42", c.ID, mark{cell: &comment.Cell{Language: "en", Rating: 5}, position: "1"}, now), nil},
 		"idempotency key":        {keyItemOf(c, "key", now), nil},
 		"lease":                  {leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now), nil},

@@ -37,7 +37,12 @@ type leaderPlace struct {
 	// language is empty on the leaderboard of all languages.
 	language comment.Language
 	count    int
+	// row are the counts of a language that shares its row of the statistics, else all zero.
+	row comment.Counts
 }
+
+// empty tells whether there is nothing to say of a language.
+func (p leaderPlace) empty() bool { return p.count <= 0 && p.row == comment.Counts{} }
 
 // addLeaderKeys gives an item its place on the leaderboard, none if the count is not above 0.
 func addLeaderKeys(it item, p leaderPlace, shards int) {
@@ -72,15 +77,19 @@ func leaderShard(product string, shards int) int {
 	return int(hash.Sum32() % uint32(shards))
 }
 
-// languageKey is the primary key of a product's entry on the leaderboard of a language.
+// languageKey is the primary key of the item of a product's language: its entry on the leaderboard of the language, and its
+// counts if it shares its row of the statistics.
 func languageKey(product string, language comment.Language) item {
 	return productKey(product, languageSK+string(language))
 }
 
-// languageItem is a product's entry on the leaderboard of a language.
+// languageItem is the item of a product's language.
 func languageItem(p leaderPlace, shards int) item {
 	out := languageKey(p.product, p.language)
 	addLeaderKeys(out, p, shards)
+	if p.row != (comment.Counts{}) {
+		out[attrRow] = countsList(p.row)
+	}
 	return out
 }
 

@@ -37,6 +37,8 @@ type mark struct {
 	looked bool
 	// exists is whether the table holds the mark.
 	exists bool
+	// damaged are the attributes of a mark that cannot be read, nil of one that can.
+	damaged item
 }
 
 func markKey(product string, id comment.ID) item {
@@ -59,25 +61,27 @@ func markItem(product string, id comment.ID, m mark, now time.Time) item {
 	return out
 }
 
-// decodeMark reads a mark; none is that of a comment which was never counted.
+// decodeMark reads a mark; none is that of a comment which was never counted. Along with an error comes a mark of no cell by
+// which what is there can be replaced.
 func decodeMark(in item) (mark, error) {
 	if len(in) == 0 {
 		return mark{}, nil
 	}
-	m := mark{exists: true, looked: in[attrSource] != nil}
+	m := mark{exists: true, looked: in[attrSource] != nil, position: stream.Position(textAt(in, attrPosition))}
 	r := itemReader{item: in}
 	if in[attrPosition] != nil {
-		m.position = stream.Position(r.text(attrPosition))
+		r.text(attrPosition)
 	}
 	if in[attrCell] != nil {
 		cell, err := parseCell(r.text(attrCell))
 		if err != nil {
-			return m, fmt.Errorf("mark %s: %w", r.text(attrSK), err)
+			r.miss(attrCell)
 		}
 		m.cell = &cell
 	}
 	if r.missing != "" {
-		return m, fmt.Errorf("mark %s: attribute %q is of another type", r.text(attrSK), r.missing)
+		m.cell, m.damaged = nil, in
+		return m, fmt.Errorf("mark %s/%s: attribute %q is not what it should be", textAt(in, attrPK), textAt(in, attrSK), r.missing)
 	}
 	return m, nil
 }
@@ -93,6 +97,9 @@ func idOfMark(sortKey string) (comment.ID, error) {
 
 // unchanged is the condition that a mark is as it was read.
 func (m mark) unchanged() (condition string, values item) {
+	if m.damaged != nil {
+		return sameAttributes(m.damaged, attrCell, attrPosition, attrSource)
+	}
 	if !m.exists {
 		return "attribute_not_exists(" + attrPK + ")", nil
 	}

@@ -112,8 +112,13 @@ type RebuildResult struct {
 	Repaired int
 	// Resumed is whether it went on where another was interrupted.
 	Resumed bool
+	// Improper are items that are not what they should be, and that no rebuild can mend: comments without a language or a
+	// rating, which count as none. Those seen before an interruption are not among them.
+	Improper []Improper
+	// Failed are products whose statistics cannot be mended, since DynamoDB refuses what would have to be written.
+	Failed []string
 	// Complete is whether the statistics are known to miss nothing now. They are not when records of the stream were lost
-	// while this went on: then another rebuild is needed.
+	// while this went on: then another rebuild is needed. Nor are they when products failed.
 	Complete bool
 }
 
@@ -157,10 +162,15 @@ type rebuilding struct {
 	mu                sync.Mutex // over what follows
 	progress          func(RebuildProgress)
 	done              int // products
+	improper          []Improper
+	failed            []string
 }
 
 func (r *rebuilding) result() RebuildResult {
-	return RebuildResult{Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()), Resumed: r.resumed, Complete: r.complete}
+	return RebuildResult{
+		Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()),
+		Improper: sortedImproper(r.improper), Failed: r.failed, Resumed: r.resumed, Complete: r.complete,
+	}
 }
 
 // whileOurs does all the work, and stops when another rebuild takes over.
@@ -230,8 +240,9 @@ func (r *rebuilding) scan(ctx context.Context) error {
 			continue
 		}
 		group.Go(recovered(func() error {
-			return r.eachPage(ctx, i, len(segments), s.start, func(products []string, items int, next item) error {
-				fresh, ours, others := r.seen.fresh(products)
+			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
+				r.report(page.improper...)
+				fresh, ours, others := r.seen.fresh(page.products)
 				if err := r.bringAll(ctx, fresh); err != nil {
 					return err
 				}
@@ -239,7 +250,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 				if err := await(ctx, others); err != nil {
 					return err
 				}
-				r.passed(i, items, len(fresh), next)
+				r.passed(i, page.items, len(fresh), page.next)
 				return nil
 			})
 		}))
@@ -257,6 +268,10 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		var left []*recount
 		for _, rc := range pending {
 			done, err := r.bring(ctx, rc)
+			if hopeless(err) {
+				done, err = true, nil
+				r.fail(rc.product)
+			}
 			if err != nil {
 				return err
 			}
@@ -271,6 +286,24 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 			return err
 		}
 	}
+}
+
+// hopeless tells whether the statistics of a product cannot be mended, though those of others can: DynamoDB refuses what
+// would have to be written.
+func hopeless(err error) bool { return err != nil && invalid(err) }
+
+// report notes items that are not what they should be.
+func (r *rebuilding) report(items ...Improper) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.improper = append(r.improper, items...)
+}
+
+// fail notes that the statistics of a product could not be mended.
+func (r *rebuilding) fail(product string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = append(r.failed, product)
 }
 
 // passed notes that a page of a segment is done.
@@ -297,8 +330,10 @@ func (r *rebuilding) end(ctx context.Context) error {
 	if err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return leaderSettings{shards: s.shards} }); err != nil {
 		return err
 	}
-	if err := r.markComplete(ctx); err != nil {
-		return err
+	if len(r.failed) == 0 {
+		if err := r.markComplete(ctx); err != nil {
+			return err
+		}
 	}
 	return r.lease.finish(ctx)
 }

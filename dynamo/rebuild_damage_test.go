@@ -3,11 +3,14 @@ package dynamo_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -44,6 +47,9 @@ func (v vandal) update(partition, sort, expression string, values ...types.Attri
 			input.ExpressionAttributeValues = map[string]types.AttributeValue{}
 		}
 		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
+	}
+	if strings.Contains(expression, "#x") {
+		input.ExpressionAttributeNames = map[string]string{"#x": string(comment.OtherLanguages)}
 	}
 	if _, err := v.client.UpdateItem(v.t.Context(), input); err != nil {
 		v.t.Fatal(err)
@@ -148,6 +154,45 @@ var damages = []struct {
 			v.update("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
 		},
 		[]dynamo.DriftKind{dynamo.StrayLeader}},
+	{"the grid of the statistics is a text",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) },
+		[]dynamo.DriftKind{dynamo.UnreadableStatistics}},
+	{"a count is a text",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g.en[0] = :a", text("private words")) },
+		[]dynamo.DriftKind{dynamo.UnreadableStatistics}},
+	{"the number of changes of the statistics is gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE n") },
+		[]dynamo.DriftKind{dynamo.UnreadableStatistics}},
+	{"a hold is no hold",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET h = :a", text("private words")) },
+		[]dynamo.DriftKind{dynamo.UnreadableStatistics}},
+	{"a mark's cell is no cell",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("private words"))
+		},
+		[]dynamo.DriftKind{dynamo.UnreadableMark, dynamo.WrongSum}},
+	{"a mark's rating is out of range",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/9"))
+		},
+		[]dynamo.DriftKind{dynamo.UnreadableMark, dynamo.WrongSum}},
+	{"a mark's position is a number, and its comment is gone",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET p = :a", &types.AttributeValueMemberN{Value: "1"})
+			v.delete("C#"+c[0].ID.Position().String(), "C")
+		},
+		[]dynamo.DriftKind{dynamo.UnreadableMark, dynamo.WrongCount, dynamo.WrongLeader, dynamo.WrongLeader, dynamo.WrongSum}},
+	{"a language without a shared row has counts of its own",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", counts(0, 0, 0, 0, 1)) },
+		[]dynamo.DriftKind{dynamo.WrongCount, dynamo.WrongRow, dynamo.WrongSum}},
+	{"there is a shared row that no language has",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g.#x = :a", counts(0, 0, 0, 0, 1))
+		},
+		[]dynamo.DriftKind{dynamo.WrongRow}},
+	{"the place of a language is no place",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET place = :a", text("private words")) },
+		[]dynamo.DriftKind{dynamo.WrongLeader}},
 	{"everything that was counted is gone",
 		func(v vandal, c []comment.Comment) {
 			v.delete("P#p", "S")
@@ -160,6 +205,51 @@ var damages = []struct {
 		[]dynamo.DriftKind{dynamo.MissingLeader, dynamo.MissingLeader, dynamo.MissingLeader,
 			dynamo.MissingMark, dynamo.MissingMark, dynamo.MissingMark, dynamo.MissingMark,
 			dynamo.WrongCount, dynamo.WrongCount, dynamo.WrongCount}},
+}
+
+// impropers are what an outside hand may do to a comment of the product p, so that it is none, and what is said of it.
+var impropers = []struct {
+	why    string
+	do     func(v vandal, pk string)
+	reason string
+}{
+	{"the rating is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE r") }, `attribute "r" is missing or of another type`},
+	{"the rating is a text", func(v vandal, pk string) { v.update(pk, "C", "SET r = :a", text("private words")) }, `attribute "r" is missing or of another type`},
+	{"the rating is out of range", func(v vandal, pk string) {
+		v.update(pk, "C", "SET r = :a", &types.AttributeValueMemberN{Value: "7"})
+	}, `attribute "r" is not a rating of 1 to 5`},
+	{"the language is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE l") }, `attribute "l" is missing or of another type`},
+	{"the language would part a key", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
+	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
+}
+
+// A comment that is none is reported by verify and rebuild, and counts as none; all others of its product and of others
+// are counted as ever, whether it was counted before or not.
+func TestImproperComments(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range impropers {
+		t.Run(row.why, func(t *testing.T) {
+			t.Parallel()
+			v := vandal{t: t, client: client, table: newTable(t, client)}
+			comments := damaged(t, client, v.table)
+			before := whatIsThere(t, client, v.table)
+			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+			load(t, client, v.table, []comment.Comment{late})
+			for _, c := range []comment.Comment{comments[0], late} {
+				row.do(v, "C#"+c.ID.Position().String())
+			}
+			before.Delete(comments[0].ID)
+			result := rebuild(t, client, v.table)
+			found := verify(t, client, v.table)
+			if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || len(found.Improper) != 2 || !result.Complete {
+				t.Errorf("rebuild %+v, verify %+v", result, found)
+			}
+			if text := found.Improper[0].String(); !strings.Contains(text, "C#") || !strings.Contains(text, row.reason) || strings.Contains(text, "private") {
+				t.Error(text)
+			}
+			checkCounted(t, client, v.table, []string{"p", "bystander"}, before)
+		})
+	}
 }
 
 // Verify finds exactly the damage that was done, and nothing after a rebuild. What is damaged are items, which are the same in

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// entriesPerRepair is how many entries of leaderboards go into the transaction of a repair, beside the statistics and the
+	// entriesPerRepair is how many items of languages go into one transaction of a repair, beside the statistics and the
 	// condition of the settings.
 	entriesPerRepair = maxItemsPerTransaction - 2
 	// restlessLooks is how often a product may have been counted while it was looked at, before others have to wait.
@@ -33,40 +33,53 @@ type repair struct {
 	before, after statistics
 	// difference is by how much the counts are wrong.
 	difference comment.Stats
-	// entries are the places on leaderboards of a language to be written, or taken away if their count is 0.
+	// entries are the items of languages to be written, or deleted if there is nothing to say in them.
 	entries []leaderPlace
 	// needed is whether anything is to be written, wrong whether that is because something is wrong.
 	needed, wrong bool
 }
 
-// repairOf decides what a steady look makes necessary. A product that moves to another number of shards is written even if
-// nothing about it changes: whoever read the statistics before, and goes by the old number, then fails.
-func repairOf(seen *examined, settings leaderSettings) repair {
+// repairOf decides what a steady look makes necessary, if the statistics are to become those given. A product that moves to
+// another number of shards is written even if nothing about it changes: whoever read the statistics before, and goes by the
+// old number, then fails.
+func repairOf(seen *examined, after statistics, settings leaderSettings) repair {
+	after.changes = seen.before.next()
 	fix := repair{
-		product:    seen.product,
-		before:     seen.before,
-		after:      statistics{stats: seen.marked, changes: seen.before.changes + 1},
-		difference: differenceOf(seen.before.stats, seen.marked),
+		product: seen.product, before: seen.before, after: after,
+		difference: differenceOf(seen.counted(), seen.marked),
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
-	for _, language := range languagesIn(right, seen.places) {
+	for _, language := range languagesIn(right, seen.places, after.others, seen.rows) {
 		there, exists := seen.places[language]
-		if want, wanted := right[language]; exists != wanted || there != want {
-			fix.wrong = true
-			if language != "" {
-				fix.entries = append(fix.entries, leaderPlace{seen.product, language, bestCount(seen.marked, language)})
-			}
+		want, wanted := right[language]
+		misplaced := exists != wanted || there != want
+		fix.wrong = fix.wrong || misplaced
+		if language != "" && (misplaced || after.others[language] != seen.rows[language]) {
+			fix.entries = append(fix.entries, after.place(seen.product, language))
 		}
 	}
-	fix.wrong = fix.wrong || !maps.Equal(seen.before.stats, seen.marked)
+	shared := statistics{others: seen.rows}.shared()
+	fix.wrong = fix.wrong || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
+		hasEmpty(seen.before.stats)
 	moves := settings.was != 0 && seen.before.changes > 0
-	fix.needed = fix.wrong || moves || seen.before.hold.owner != ""
+	fix.needed = fix.wrong || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
 }
 
-// languagesIn are the languages of two sets of places, sorted.
-func languagesIn(a, b map[comment.Language]leaderKeys) []comment.Language {
+// hasEmpty tells whether a language without comments is left in a grid.
+func hasEmpty(stats comment.Stats) bool {
+	for _, counts := range stats {
+		if counts == (comment.Counts{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// languagesIn are the languages of places and of rows, sorted.
+func languagesIn(a, b map[comment.Language]leaderKeys, rows ...comment.Stats) []comment.Language {
 	languages := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	languages = append(languages, languagesOf(rows...)...)
 	slices.Sort(languages)
 	return slices.Compact(languages)
 }
@@ -80,17 +93,24 @@ func differenceOf(from, to comment.Stats) comment.Stats {
 	return out
 }
 
-// writes are the items of the transaction of a repair, and whether nothing is left to repair after it.
-func (f repair) writes(table string, settings leaderSettings) (writes []types.TransactWriteItem, whole bool) {
-	condition, values := f.before.unchanged()
-	writes = append(writes,
-		putIf(table, statisticsItem(f.product, f.after, settings.shards), condition, values),
-		settings.stillSo(table))
-	entries := f.entries[:min(len(f.entries), entriesPerRepair)]
-	for _, place := range entries {
-		writes = append(writes, leaderWrite(table, place, settings.shards))
+// transactions are what makes a repair, one after the other: each has the statistics as the one before left them.
+func (f repair) transactions(table string, settings leaderSettings) (out [][]types.TransactWriteItem) {
+	before, after := f.before, f.after
+	for entries := f.entries; ; entries = entries[min(len(entries), entriesPerRepair):] {
+		if out != nil && len(entries) == 0 {
+			return out
+		}
+		condition, values := before.unchanged()
+		writes := []types.TransactWriteItem{
+			putIf(table, statisticsItem(f.product, after, settings.shards), condition, values),
+			settings.stillSo(table),
+		}
+		for _, place := range entries[:min(len(entries), entriesPerRepair)] {
+			writes = append(writes, leaderWrite(table, place, settings.shards))
+		}
+		out = append(out, writes)
+		before, after.changes = after, after.changes+1
 	}
-	return writes, len(entries) == len(f.entries)
 }
 
 // recount is a product on its way to statistics that are right.
@@ -98,8 +118,8 @@ type recount struct {
 	product string
 	// settled is whether its marks were held against its comments.
 	settled bool
-	// difference is by how much the counts were wrong at the last steady look.
-	difference comment.Stats
+	// difference is by how much the counts were wrong at the last steady look, marked what the marks said.
+	difference, marked comment.Stats
 	// restless is how many looks came to nothing because others counted, since nobody was made to wait.
 	restless int
 	// looks is how many there were in all.
@@ -136,9 +156,10 @@ func (r *rebuilding) lookAndSettle(ctx context.Context, rc *recount) (*examined,
 		fits = false
 		return r.settle(ctx, rc.product, ids)
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || seen.before.damaged != nil {
+		return seen, err
 	}
+	r.report(seen.improper...)
 	if rc.settled = true; fits {
 		return seen, nil
 	}
@@ -155,9 +176,13 @@ func (r *rebuilding) settle(ctx context.Context, product string, ids []comment.I
 			}
 			pending := workload{}
 			for _, m := range found {
-				pending.add(product, standing{id: m.id, cell: m.cell})
+				pending.add(product, standing{id: m.id, cell: m.cell, improper: m.improper})
 			}
-			further, err = r.counter.round(ctx, pending)
+			refused := refusals{}
+			further, err = r.counter.round(ctx, pending, refused)
+			for _, cause := range refused {
+				return false, cause
+			}
 			ids = idsOf(pending[product])
 			r.counted.Add(int64(len(found) - len(ids)))
 			if errors.Is(err, errHeld) { // by a rebuild that was interrupted
@@ -187,7 +212,11 @@ func (r *rebuilding) judge(ctx context.Context, rc *recount, seen *examined) (do
 		rc.restless++
 		return false, nil
 	}
-	fix := repairOf(seen, r.settings)
+	after, sure := rc.arrange(seen)
+	if !sure {
+		return false, nil
+	}
+	fix := repairOf(seen, after, r.settings)
 	if !fix.needed {
 		return true, nil
 	}
@@ -195,18 +224,32 @@ func (r *rebuilding) judge(ctx context.Context, rc *recount, seen *examined) (do
 		rc.difference = fix.difference
 		return false, nil
 	}
-	writes, whole := fix.writes(r.table, r.settings)
-	if err := transact(ctx, r.client, writes); err != nil {
-		rc.restless++
-		if passes(err) {
-			return false, nil
+	for _, writes := range fix.transactions(r.table, r.settings) {
+		if err := transact(ctx, r.client, writes); err != nil {
+			rc.restless++
+			if passes(err) {
+				return false, nil
+			}
+			return false, err
 		}
-		return false, err
 	}
 	if fix.wrong {
 		r.repaired.Add(1)
 	}
-	return whole, nil
+	return rc.settled, nil
+}
+
+// arrange says which languages get rows of their own. To give rows to other languages than have them, the counts of each must
+// be known, not only by how much they are wrong: so that is done if two looks in a row find the same. Who is counted all
+// the time keeps the rows that there are.
+func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
+	byUse, kept := arranged(seen.marked, nil), arranged(seen.marked, seen.before.stats)
+	if maps.Equal(byUse.stats, kept.stats) || maps.Equal(rc.marked, seen.marked) {
+		return byUse, true
+	}
+	first := rc.marked == nil
+	rc.marked = seen.marked
+	return kept, !first
 }
 
 // hold makes others wait with the statistics of a product, so that its marks can be added up; for so long at most, should

@@ -13,7 +13,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// The item of a product's statistics. It holds the whole grid, so that whatever is asked of a product is one read.
+// The item of a product's statistics. It holds the grid of the first languages (rows.go), so that nearly all that is asked
+// of a product is one read.
 // Its attributes are in no index but for the keys of the leaderboard.
 const (
 	statisticsSK = "S"
@@ -25,10 +26,14 @@ const (
 // statistics are a product's counts, as the table holds them.
 type statistics struct {
 	stats comment.Stats
-	// changes is how often the item was written, 0 when it is not there.
+	// others are the counts of languages that share a row of the stats, as far as they were read.
+	others comment.Stats
+	// changes is how often the item was written, 0 when it is not there. It rises by more after one that could not be read.
 	changes int64
 	// hold keeps others from changing the item; the zero hold does not.
 	hold hold
+	// damaged are the attributes of an item that is not what it should be, nil of one that is.
+	damaged item
 }
 
 // hold is the wish of a recount that nobody else changes a product's statistics. It ends by itself, should its owner.
@@ -67,11 +72,7 @@ func statisticsItem(product string, s statistics, shards int) item {
 	out[attrChanges] = number(s.changes)
 	grid := make(item, len(s.stats))
 	for language, counts := range s.stats {
-		list := make([]types.AttributeValue, len(counts))
-		for i, n := range counts {
-			list[i] = number(int64(n))
-		}
-		grid[string(language)] = &types.AttributeValueMemberL{Value: list}
+		grid[string(language)] = countsList(counts)
 	}
 	out[attrGrid] = &types.AttributeValueMemberM{Value: grid}
 	if s.hold.owner != "" {
@@ -80,30 +81,36 @@ func statisticsItem(product string, s statistics, shards int) item {
 	return out
 }
 
-// decodeStatistics reads the item of a product's statistics; none is that of a product which was never counted.
+// decodeStatistics reads the item of a product's statistics; none is that of a product which was never counted. Along with
+// an error come statistics that say what is there instead, by which it can be replaced.
 func decodeStatistics(in item) (statistics, error) {
 	s := statistics{stats: comment.Stats{}}
 	if len(in) == 0 {
 		return s, nil
 	}
+	err := s.decode(in)
+	if err != nil {
+		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, numberAt(in, attrChanges))}
+	}
+	return s, err
+}
+
+func (s *statistics) decode(in item) (err error) {
 	r := itemReader{item: in}
 	s.changes = r.number(attrChanges)
 	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
-	if !ok || r.missing != "" {
-		return s, fmt.Errorf("item %s of statistics has no grid or no number of changes", r.text(attrPK))
+	if !ok || r.missing != "" || s.changes < 1 {
+		return fmt.Errorf("item %s of statistics has no grid or no number of changes", r.text(attrPK))
 	}
 	for language, list := range grid.Value {
-		counts, err := decodeCounts(list)
-		if err != nil {
-			return s, fmt.Errorf("item %s of statistics, language %q: %w", r.text(attrPK), language, err)
+		if s.stats[comment.Language(language)], err = decodeCounts(list); err != nil {
+			return fmt.Errorf("item %s of statistics, language %q: %w", r.text(attrPK), language, err)
 		}
-		s.stats[comment.Language(language)] = counts
 	}
-	var err error
 	if in[attrHold] != nil {
 		s.hold, err = parseHold(r.text(attrHold))
 	}
-	return s, err
+	return err
 }
 
 func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
@@ -131,12 +138,14 @@ func bestCount(stats comment.Stats, language comment.Language) int {
 	return stats.Counts(filter)[comment.MaxRating-1]
 }
 
-// languagesOf are all languages of two grids, sorted.
-func languagesOf(a, b comment.Stats) []comment.Language {
+// languagesOf are all languages of some grids, sorted, but not the row that several share.
+func languagesOf(grids ...comment.Stats) []comment.Language {
 	var out []comment.Language
-	for _, stats := range []comment.Stats{a, b} {
+	for _, stats := range grids {
 		for language := range stats {
-			out = append(out, language)
+			if language != comment.OtherLanguages {
+				out = append(out, language)
+			}
 		}
 	}
 	slices.Sort(out)

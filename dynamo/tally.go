@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,13 +25,15 @@ type standing struct {
 	position stream.Position
 	// moved is whether an earlier record, which this standing stands for as well, said otherwise.
 	moved bool
+	// improper are the attributes of a comment that was looked at and is not what it should be: it counts as none.
+	improper item
 }
 
 // news tells whether a standing changes a mark. Even one that leaves the comment where it is counted must be noted when an
 // earlier record, which it stands for as well, would move it: whoever has only that one in hand is to be refused. So must
 // the first record after a look, which may have told what that record says, or what a later one will say.
 func (s standing) news(m mark) bool {
-	return !s.overtaken(m) && (s.moved || m.looked && !s.looked() || !sameCell(m.cell, s.cell))
+	return !s.overtaken(m) && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.cell))
 }
 
 // looked tells whether the comment itself was looked at.
@@ -44,6 +47,42 @@ type ledger struct {
 	product string
 	statistics
 	marks map[comment.ID]mark
+
+	// What cannot be read: the statistics, nil if they can; marks; counts of languages that share a row.
+	broken      error
+	brokenMarks map[comment.ID]error
+	brokenRows  map[comment.Language]error
+}
+
+// objection is why a standing cannot be counted, nil if it can. One that was looked at replaces a mark or a row that cannot
+// be read, for a rebuild then puts right what follows from them.
+func (l ledger) objection(s standing) error {
+	if l.broken != nil || s.looked() {
+		return l.broken
+	}
+	if err := l.brokenMarks[s.id]; err != nil {
+		return err
+	}
+	for _, cell := range []*comment.Cell{s.cell, l.marks[s.id].cell} {
+		if cell != nil && l.brokenRows[cell.Language] != nil {
+			return l.brokenRows[cell.Language]
+		}
+	}
+	return nil
+}
+
+// sharing are the languages that standings are about, or were counted in, and that share a row of the statistics.
+func (l ledger) sharing(standings []standing) []comment.Language {
+	var languages []comment.Language
+	for _, s := range standings {
+		for _, cell := range []*comment.Cell{s.cell, l.marks[s.id].cell} {
+			if cell != nil {
+				languages = append(languages, cell.Language)
+			}
+		}
+	}
+	slices.Sort(languages)
+	return l.stats.Others(slices.Compact(languages))
 }
 
 // tally is a change of a product's statistics together with the marks that it follows from.
@@ -59,6 +98,7 @@ type tally struct {
 type markChange struct {
 	id            comment.ID
 	before, after mark
+	improper      item // as in the standing
 }
 
 // tallyUp decides what the first standings make of a ledger, as many of them as a transaction has room for. What is
@@ -67,19 +107,19 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	t := tally{
 		product:   l.product,
 		before:    l.statistics,
-		after:     statistics{stats: l.stats.Clone(), changes: l.changes + 1},
+		after:     statistics{changes: l.changes + 1, stats: l.stats.Clone(), others: l.others.Clone()},
 		standings: len(standings),
 	}
 	items := 1
-	leaders := map[comment.Language]bool{} // whose entry may have to be written
+	languages := map[comment.Language]bool{} // whose item may have to be written
 	for i, s := range standings {
 		m := l.marks[s.id]
 		if !s.news(m) {
 			continue
 		}
 		after := mark{cell: s.cell, position: max(m.position, s.position), looked: s.looked()}
-		change := markChange{id: s.id, before: m, after: after}
-		if items += change.items() + addLeaders(leaders, m.cell, s.cell); items > room {
+		change := markChange{id: s.id, before: m, after: after, improper: s.improper}
+		if items += change.items() + t.addLanguages(languages, m.cell, s.cell); items > room {
 			t.standings = i
 			return t
 		}
@@ -95,23 +135,25 @@ func (c markChange) items() int {
 	return 1
 }
 
-// addLeaders notes the languages whose leaderboard a change may touch, and returns how many are new.
-func addLeaders(leaders map[comment.Language]bool, cells ...*comment.Cell) int {
-	before := len(leaders)
+// addLanguages notes the languages whose item a change may touch, and returns how many are new: those that share a row of
+// the statistics, and those whose leaderboard may change.
+func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comment.Cell) int {
+	before := len(languages)
 	for _, cell := range cells {
-		if cell != nil && cell.Rating == comment.MaxRating {
-			leaders[cell.Language] = true
+		if cell != nil && (cell.Rating == comment.MaxRating || full(t.after.stats)) {
+			languages[cell.Language] = true
 		}
 	}
-	return len(leaders) - before
+	return len(languages) - before
 }
 
+// count changes the counts. What is added comes first, so that the last comment of a language keeps its row when edited.
 func (t *tally) count(change markChange) {
-	if change.before.cell != nil {
-		t.after.stats.Add(*change.before.cell, -1)
-	}
 	if change.after.cell != nil {
-		t.after.stats.Add(*change.after.cell, 1)
+		t.after.add(*change.after.cell, 1)
+	}
+	if change.before.cell != nil {
+		t.after.add(*change.before.cell, -1)
 	}
 	t.marks = append(t.marks, change)
 }
@@ -131,9 +173,9 @@ func sameCell(a, b *comment.Cell) bool {
 // writes are the items of a transaction that makes the tally true, if nothing of what it was made from has changed.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {
 	writes := []types.TransactWriteItem{t.statisticsWrite(table, shards)}
-	for _, language := range languagesOf(t.before.stats, t.after.stats) {
-		if count := bestCount(t.after.stats, language); count != bestCount(t.before.stats, language) {
-			writes = append(writes, leaderWrite(table, leaderPlace{t.product, language, count}, shards))
+	for _, language := range languagesOf(t.before.stats, t.after.stats, t.before.others, t.after.others) {
+		if place := t.after.place(t.product, language); place != t.before.place(t.product, language) {
+			writes = append(writes, leaderWrite(table, place, shards))
 		}
 	}
 	for _, change := range t.marks {
@@ -154,6 +196,9 @@ func (t tally) statisticsWrite(table string, shards int) types.TransactWriteItem
 
 // unchanged is the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values item) {
+	if s.damaged != nil {
+		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold)
+	}
 	if s.changes == 0 {
 		return "attribute_not_exists(" + attrPK + ")", nil
 	}
@@ -165,7 +210,30 @@ func (s statistics) unchanged() (condition string, values item) {
 	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
-// stillSo is the condition that a comment is as it was when it was looked at: of the product and in the cell, or not there.
+// next is the number of changes after one more. Of an item that cannot be read it is above all that there was.
+func (s statistics) next() int64 {
+	if s.damaged == nil {
+		return s.changes + 1
+	}
+	return max(s.changes, time.Now().UnixMilli()) + 1
+}
+
+// sameAttributes is the condition that an item is there, and that some attributes are as they were, whatever they hold.
+func sameAttributes(was item, attrs ...string) (condition string, values item) {
+	condition, values = "attribute_exists("+attrPK+")", item{}
+	for _, attr := range attrs {
+		if was[attr] == nil {
+			condition += " AND attribute_not_exists(" + attr + ")"
+			continue
+		}
+		condition += " AND " + attr + " = :" + attr
+		values[":"+attr] = was[attr]
+	}
+	return condition, values
+}
+
+// stillSo is the condition that a comment is as it was when it was looked at: of the product and in the cell, or not there,
+// or improper in the same way.
 func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 	check := &types.ConditionCheck{
 		TableName:           aws.String(table),
@@ -174,6 +242,10 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 		ExpressionAttributeValues: item{
 			":p": &types.AttributeValueMemberS{Value: Partition{Index: All}.Key(product)},
 		},
+	}
+	if c.improper != nil {
+		condition, values := sameAttributes(c.improper, All.partitionAttr(), attrLanguage, attrRating)
+		check.ConditionExpression, check.ExpressionAttributeValues = aws.String(condition), values
 	}
 	if cell := c.after.cell; cell != nil {
 		check.ConditionExpression = aws.String(All.partitionAttr() + " = :p AND " + attrLanguage + " = :l AND " + attrRating + " = :r")
@@ -184,7 +256,7 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 }
 
 func leaderWrite(table string, place leaderPlace, shards int) types.TransactWriteItem {
-	if place.count > 0 {
+	if !place.empty() {
 		return putIf(table, languageItem(place, shards), "", nil)
 	}
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}

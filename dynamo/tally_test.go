@@ -168,7 +168,7 @@ func TestPositionsSort(t *testing.T) {
 // The leaderboard's sort key puts the highest count first where text would put 9 before 10, and equals by their product.
 func TestLeaderKeys(t *testing.T) {
 	var before string
-	for _, place := range []leaderPlace{{"a", "", 100}, {"b", "", 100}, {"a#b", "", 99}, {"z", "", 10}, {"ä", "", 10}, {"a", "", 9}, {"a", "", 1}} {
+	for _, place := range []leaderPlace{{product: "a", count: 100}, {product: "b", count: 100}, {product: "a#b", count: 99}, {product: "z", count: 10}, {product: "ä", count: 10}, {product: "a", count: 9}, {product: "a", count: 1}} {
 		it := item{}
 		addLeaderKeys(it, place, 4)
 		r := itemReader{item: it}

@@ -55,6 +55,9 @@ type Verified struct {
 	Comments int
 	// Drifts are all that is wrong, by product.
 	Drifts []Drift
+	// Improper are items that are not what they should be, and that no rebuild can mend: comments without a product, a
+	// language or a rating, which count as none.
+	Improper []Improper
 	// Restless are the products that were counted too often to be verified.
 	Restless []string
 }
@@ -72,6 +75,7 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	err = run.lookAgain(ctx)
 	slices.SortFunc(run.out.Drifts, Drift.compare)
 	slices.Sort(run.out.Restless)
+	run.out.Improper = sortedImproper(run.out.Improper)
 	return run.out, err
 }
 
@@ -110,15 +114,15 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	segments := v.calls * segmentsPerCall
 	for segment := range segments {
 		group.Go(recovered(func() error {
-			return v.eachPage(ctx, segment, segments, nil, func(products []string, items int, _ item) error {
-				fresh, ours, _ := v.seen.fresh(products)
+			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
+				fresh, ours, _ := v.seen.fresh(page.products)
 				defer ours.end()
 				for _, product := range fresh {
 					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
 						return err
 					}
 				}
-				v.passed(items, progress)
+				v.passed(page, progress)
 				return nil
 			})
 		}))
@@ -126,10 +130,11 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	return group.Wait()
 }
 
-func (v *verifying) passed(items int, progress func(items int)) {
+func (v *verifying) passed(page scanPage, progress func(items int)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.items += items
+	v.items += page.items
+	v.out.Improper = append(v.out.Improper, page.improper...)
 	progress(v.items)
 }
 
@@ -205,6 +210,7 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 // clear counts a product that is not looked at again.
 func (v *verifying) clear(seen *examined) {
 	v.out.Products++
+	v.out.Improper = append(v.out.Improper, seen.improper...)
 	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
 }
 

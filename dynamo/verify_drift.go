@@ -35,6 +35,12 @@ const (
 	WrongLeader DriftKind = "wrong leader"
 	// WrongShard is a product in a part of a leaderboard in which nobody looks for it, or in another than its own.
 	WrongShard DriftKind = "wrong shard"
+	// WrongRow is a row of the languages that share one which is not the sum of their counts.
+	WrongRow DriftKind = "wrong row"
+	// UnreadableStatistics are statistics of which nothing can be read.
+	UnreadableStatistics DriftKind = "unreadable statistics"
+	// UnreadableMark is a mark of which nothing can be read.
+	UnreadableMark DriftKind = "unreadable mark"
 	// StrayLeader is a product on a leaderboard on which it does not belong.
 	StrayLeader DriftKind = "stray leader"
 )
@@ -67,14 +73,22 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 	add := func(kind DriftKind, follows bool, detail string, args ...any) {
 		out = append(out, Drift{Product: e.product, Kind: kind, Detail: fmt.Sprintf(detail, args...), follows: follows})
 	}
-	counted := e.after.stats
+	if e.after.damaged != nil {
+		_, err := decodeStatistics(e.after.damaged)
+		add(UnreadableStatistics, false, "%v", err)
+		return out
+	}
+	counted := e.counted()
 	for cell := range cellsThatDiffer(counted, e.listed) {
 		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
 	}
 	for cell := range cellsThatDiffer(counted, e.marked) {
 		add(WrongSum, false, "%s: %d counted, and there are %d marks", cellName(cell), at(counted, cell), at(e.marked, cell))
 	}
-	for language, counts := range counted {
+	if shared, rows := e.after.stats[comment.OtherLanguages], (statistics{others: e.rows}).shared(); shared != rows {
+		add(WrongRow, false, "languages that share a row: %d comments counted, and their own counts say %d", shared.Total(), rows.Total())
+	}
+	for language, counts := range e.after.stats {
 		if counts == (comment.Counts{}) {
 			add(EmptyLanguage, false, "%s: it has no comments", language)
 		}
@@ -85,7 +99,7 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 
 // leaderDrifts holds the leaderboards against the comments.
 func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
-	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.after.stats, settings.shards)
+	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.counted(), settings.shards)
 	moving := right
 	if settings.was != 0 { // a rebuild moves the products from one number of shards to the other
 		moving = placesOf(e.product, e.listed, settings.was)
@@ -113,6 +127,8 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 // drift is what is wrong about a mark.
 func (m misfit) drift(product string) Drift {
 	switch {
+	case m.unreadable != nil:
+		return Drift{Product: product, Kind: UnreadableMark, Detail: m.unreadable.Error()}
 	case m.cell == nil:
 		return Drift{Product: product, Kind: StrayMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
 	case m.counted == nil:

@@ -39,13 +39,24 @@ type examined struct {
 	marked comment.Stats
 	// listed are the comments of the index, added up, if they were looked at.
 	listed comment.Stats
+	// rows are the counts of languages that share a row of the statistics.
+	rows comment.Stats
+	// improper are items that are not what they should be, of which nothing else tells.
+	improper []Improper
 	// places are where the product stands on the leaderboards, by language, and of all languages under the empty one. A
 	// language whose entry has no place is there, too.
 	places map[comment.Language]leaderKeys
 }
 
 // steady tells whether nobody counted while the marks were read.
-func (e *examined) steady() bool { return e.before.changes == e.after.changes }
+func (e *examined) steady() bool {
+	return e.before.changes == e.after.changes && (e.before.damaged == nil) == (e.after.damaged == nil)
+}
+
+// counted are the counts of all languages.
+func (e *examined) counted() comment.Stats {
+	return statistics{stats: e.after.stats, others: e.rows}.grid()
+}
 
 // leaderKeys are the index keys of a place on a leaderboard, empty for an item that has none.
 type leaderKeys struct{ partition, sort string }
@@ -59,9 +70,10 @@ func leaderKeysOf(it item) leaderKeys {
 type differ func(ctx context.Context, ids []comment.ID) error
 
 // look reads the statistics and the marks of a product, and with a differ also its comments in the index All, side by side:
-// both are in the order of their ids. The index is a moment behind, so a difference may be none.
+// both are in the order of their ids. The index is a moment behind, so a difference may be none. While the statistics cannot
+// be read, nothing can be counted, and the comments are not looked at.
 func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
-	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, places: map[comment.Language]leaderKeys{}}
+	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}}
 	err := persist(ctx, func() (further bool, err error) {
 		seen.before, err = e.statistics(ctx, product)
 		return false, err
@@ -74,7 +86,7 @@ func (e examiner) look(ctx context.Context, product string, tell differ) (*exami
 		comments: pager{read: func(ctx context.Context, start item) ([]placed, item, error) { return e.index(ctx, seen, start) }},
 		tell:     tell,
 	}
-	if tell == nil {
+	if tell == nil || seen.before.damaged != nil {
 		return seen, wrap(side.marks.drain(ctx), "marks of product %q", product)
 	}
 	return seen, wrap(side.compare(ctx), "comments and marks of product %q", product)
@@ -86,13 +98,16 @@ func (e examiner) statistics(ctx context.Context, product string) (statistics, e
 	if err != nil {
 		return statistics{}, err
 	}
-	return decodeStatistics(items[keyOf(key)])
+	found, _ := decodeStatistics(items[keyOf(key)]) // one that cannot be read says so itself
+	return found, nil
 }
 
 // placed is a comment as a list or a mark has it.
 type placed struct {
 	id   comment.ID
-	cell *comment.Cell // nil for a mark that counts nothing
+	cell *comment.Cell // nil for a mark that counts nothing, and for what is improper
+	// damaged is whether it is a mark that cannot be read, which is to be looked at whatever the comment is.
+	damaged bool
 }
 
 // partition reads the next page of all that stands about a product: marks, statistics, places on leaderboards, in the order
@@ -111,11 +126,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start item) ([]
 	}
 	var page []placed
 	for _, it := range output.Items {
-		mark, err := seen.take(it)
-		if err != nil {
-			return nil, nil, err
-		}
-		if mark != nil {
+		if mark := seen.take(it); mark != nil {
 			page = append(page, *mark)
 		}
 	}
@@ -128,29 +139,38 @@ func (e examiner) partition(ctx context.Context, seen *examined, start item) ([]
 }
 
 // take notes an item of a product's partition, and returns it if it is a mark.
-func (e *examined) take(it item) (*placed, error) {
-	r := itemReader{item: it}
-	sortKey := r.text(attrSK)
+func (e *examined) take(it item) *placed {
+	sortKey := textAt(it, attrSK)
 	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
 	switch {
 	case strings.HasPrefix(sortKey, markSKPrefix):
 		id, err := idOfMark(sortKey)
 		if err != nil {
-			return nil, err
+			e.improper = append(e.improper, improper(it, "a mark's sort key holds the id of a comment"))
+			return nil
 		}
 		m, err := decodeMark(it)
-		return &placed{id: id, cell: m.cell}, err
+		return &placed{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
-		e.places[comment.Language(language)] = leaderKeysOf(it)
+		e.takeLanguage(comment.Language(language), it)
 	case sortKey == statisticsSK:
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
 			e.places[""] = keys
 		}
-		var err error
-		e.after, err = decodeStatistics(it)
-		return nil, err
+		e.after, _ = decodeStatistics(it) // one that cannot be read says so itself
 	}
-	return nil, nil
+	return nil
+}
+
+// takeLanguage notes the item of a language. Counts that cannot be read are none, and so differ from what they should be.
+func (e *examined) takeLanguage(language comment.Language, it item) {
+	row, err := rowOfItem(it)
+	if err == nil && row != (comment.Counts{}) {
+		e.rows[language] = row
+	}
+	if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Counts{}) {
+		e.places[language] = keys
+	}
 }
 
 // index reads the next page of a product's comments.
@@ -161,7 +181,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start item) ([]plac
 		IndexName:                 aws.String(string(All)),
 		KeyConditionExpression:    aws.String(All.partitionAttr() + " = :key"),
 		ExpressionAttributeValues: item{":key": &types.AttributeValueMemberS{Value: key}},
-		ProjectionExpression:      aws.String(strings.Join([]string{attrPK, attrLanguage, attrRating}, ",")),
+		ProjectionExpression:      aws.String(strings.Join([]string{attrPK, attrSK, attrLanguage, attrRating}, ",")),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
@@ -171,22 +191,30 @@ func (e examiner) index(ctx context.Context, seen *examined, start item) ([]plac
 	for i, it := range output.Items {
 		cell, err := cellOf(it)
 		if err != nil {
-			return nil, nil, err
+			seen.improper = append(seen.improper, improper(it, err.Error()))
 		}
 		page[i] = placed{id: idOfKey(it), cell: cell}
 	}
 	for _, c := range page {
-		seen.listed.Add(*c.cell, 1)
+		if c.cell != nil {
+			seen.listed.Add(*c.cell, 1)
+		}
 	}
 	return page, output.LastEvaluatedKey, nil
 }
 
-// cellOf is what the item of a comment is to be counted as.
+// cellOf is what the item of a comment is to be counted as. Its error names neither the item nor what stands in it.
 func cellOf(it item) (*comment.Cell, error) {
 	r := itemReader{item: it}
 	cell := comment.Cell{Language: comment.Language(r.text(attrLanguage)), Rating: int(r.number(attrRating))}
-	if r.missing != "" || cell.Language == "" || comment.CheckRating(cell.Rating) != nil {
-		return nil, fmt.Errorf("item of comment %s has no language and rating", idOfKey(it))
+	if r.missing != "" {
+		return nil, fmt.Errorf("attribute %q is missing or of another type", r.missing)
+	}
+	if cell.Language == "" || strings.ContainsAny(string(cell.Language), "/"+string(comment.OtherLanguages)) {
+		return nil, fmt.Errorf("attribute %q is no language", attrLanguage)
+	}
+	if comment.CheckRating(cell.Rating) != nil {
+		return nil, fmt.Errorf("attribute %q is not a rating of 1 to %d", attrRating, comment.MaxRating)
 	}
 	return &cell, nil
 }
@@ -223,14 +251,14 @@ func (s *sideBySide) step(ctx context.Context, mark, c *placed) error {
 	switch {
 	case mark == nil || c != nil && c.id < mark.id:
 		s.comments.drop()
-		id = c.id
+		id, fits = c.id, c.cell == nil
 	case c == nil || mark.id < c.id:
 		s.marks.drop()
-		id, fits = mark.id, mark.cell == nil
+		id, fits = mark.id, mark.cell == nil && !mark.damaged
 	default:
 		s.comments.drop()
 		s.marks.drop()
-		id, fits = c.id, sameCell(c.cell, mark.cell)
+		id, fits = c.id, sameCell(c.cell, mark.cell) && !mark.damaged
 	}
 	if fits {
 		return nil
@@ -296,6 +324,10 @@ type misfit struct {
 	id comment.ID
 	// counted is what the mark says, cell what the comment is, nil when it is not there.
 	counted, cell *comment.Cell
+	// unreadable is why the mark cannot be read, nil if it can.
+	unreadable error
+	// improper are the attributes of a comment that is not what it should be, nil of one that is.
+	improper item
 }
 
 // misfits are those of at most lookedAtOnce comments whose marks do not fit, by consistent reads of both.
@@ -310,37 +342,35 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	}
 	var out []misfit
 	for _, id := range ids {
-		m, err := decodeMark(items[keyOf(markKey(product, id))])
-		if err != nil {
-			return nil, err
-		}
-		cell, err := cellIn(items[keyOf(commentKey(id))], product)
-		if err != nil {
-			return nil, err
-		}
-		if !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, counted: m.cell, cell: cell})
+		m, unreadable := decodeMark(items[keyOf(markKey(product, id))])
+		cell, improper := cellIn(items[keyOf(commentKey(id))], product)
+		if unreadable != nil || !sameCell(m.cell, cell) {
+			out = append(out, misfit{id: id, counted: m.cell, cell: cell, unreadable: unreadable, improper: improper})
 		}
 	}
 	return out, nil
 }
 
-// cellIn is what a comment is to be counted as among those of a product: nil when it is not there, or is another's.
-func cellIn(it item, product string) (*comment.Cell, error) {
+// cellIn is what a comment is to be counted as among those of a product: nil when it is not there, is another's, or is
+// improper, in which case its attributes come along.
+func cellIn(it item, product string) (cell *comment.Cell, improper item) {
 	if noComment(it) {
 		return nil, nil
 	}
 	of, err := productOf(it)
 	if err != nil || of != product {
-		return nil, err
+		return nil, nil
 	}
-	return cellOf(it)
+	if cell, err = cellOf(it); err != nil {
+		return nil, it
+	}
+	return cell, nil
 }
 
 // Scans for products look at comments and at all that stands about products.
 var (
 	productFilter     = "attribute_not_exists(" + attrDeleted + ") AND (begins_with(" + attrPK + ",:comments) OR begins_with(" + attrPK + ",:products))"
-	productProjection = strings.Join([]string{attrPK, All.partitionAttr()}, ",")
+	productProjection = strings.Join([]string{attrPK, attrSK, All.partitionAttr()}, ",")
 	productValues     = item{
 		":comments": &types.AttributeValueMemberS{Value: commentPKPrefix},
 		":products": &types.AttributeValueMemberS{Value: Partition{Index: All}.Key("")},
@@ -350,9 +380,20 @@ var (
 // itemsPerScan bounds the items of one page of a scan, so that how far it came is known every second or so.
 const itemsPerScan = 500
 
-// products are the different products of the next page of a segment of the table, consistently. It returns how many items
-// were looked at, and where the next page begins, nil at the end.
-func (e examiner) products(ctx context.Context, segment, segments int, start item) (products []string, looked int, next item, err error) {
+// scanPage is a page of a segment of the table.
+type scanPage struct {
+	// products are the different ones that its items name.
+	products []string
+	// improper are comments that name none.
+	improper []Improper
+	// items is how many were looked at.
+	items int
+	// next is where the next page begins, nil at the end.
+	next item
+}
+
+// products reads the next page of a segment of the table, consistently.
+func (e examiner) products(ctx context.Context, segment, segments int, start item) (page scanPage, err error) {
 	output, err := e.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName:                 aws.String(e.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -365,41 +406,36 @@ func (e examiner) products(ctx context.Context, segment, segments int, start ite
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
-		return nil, 0, nil, wrap(err, "Scan segment %d of %d", segment, segments)
+		return page, wrap(err, "Scan segment %d of %d", segment, segments)
 	}
 	for _, it := range output.Items {
 		product, err := productOfAny(it)
 		if err != nil {
-			return nil, 0, nil, err
+			page.improper = append(page.improper, improper(it, err.Error()))
+			continue
 		}
-		products = append(products, product)
+		page.products = append(page.products, product)
 	}
-	slices.Sort(products)
-	return slices.Compact(products), int(output.ScannedCount), output.LastEvaluatedKey, nil
+	slices.Sort(page.products)
+	page.products, page.items, page.next = slices.Compact(page.products), int(output.ScannedCount), output.LastEvaluatedKey
+	return page, nil
 }
 
-// eachPage hands out the products of a segment of the table page by page, from a place on.
-func (e examiner) eachPage(
-	ctx context.Context, segment, segments int, start item, page func(products []string, items int, next item) error,
-) error {
+// eachPage hands out a segment of the table page by page, from a place on.
+func (e examiner) eachPage(ctx context.Context, segment, segments int, start item, do func(scanPage) error) error {
 	for {
-		var products []string
-		var items int
-		var next item
+		var page scanPage
 		err := persist(ctx, func() (further bool, err error) {
-			products, items, next, err = e.products(ctx, segment, segments, start)
+			page, err = e.products(ctx, segment, segments, start)
 			return false, err
 		})
 		if err != nil {
 			return err
 		}
-		if err := page(products, items, next); err != nil {
+		if err := do(page); err != nil || len(page.next) == 0 {
 			return err
 		}
-		if len(next) == 0 {
-			return nil
-		}
-		start = next
+		start = page.next
 	}
 }
 

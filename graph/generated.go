@@ -150,13 +150,14 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
-		Comments        func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) int
-		ID              func(childComplexity int) int
-		Languages       func(childComplexity int) int
-		LastCommentedAt func(childComplexity int) int
-		LatestNegative  func(childComplexity int) int
-		LatestPositive  func(childComplexity int) int
-		Stats           func(childComplexity int, lang *comment.Language) int
+		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) int
+		CommentsInOtherLanguages func(childComplexity int) int
+		ID                       func(childComplexity int) int
+		Languages                func(childComplexity int) int
+		LastCommentedAt          func(childComplexity int) int
+		LatestNegative           func(childComplexity int) int
+		LatestPositive           func(childComplexity int) int
+		Stats                    func(childComplexity int, lang *comment.Language) int
 	}
 
 	Query struct {
@@ -212,6 +213,7 @@ type ProductResolver interface {
 	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) (*CommentConnection, error)
 	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Counts, error)
 	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
+	CommentsInOtherLanguages(ctx context.Context, obj *comment.Product) (*int, error)
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
 	LatestPositive(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 	LatestNegative(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
@@ -668,6 +670,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Comments(childComplexity, args["filter"].(*comment.Filter), args["order"].(*comment.Order), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+	case "Product.commentsInOtherLanguages":
+		if e.ComplexityRoot.Product.CommentsInOtherLanguages == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.CommentsInOtherLanguages(childComplexity), true
 	case "Product.id":
 		if e.ComplexityRoot.Product.ID == nil {
 			break
@@ -1176,8 +1184,16 @@ type Product implements Node {
     "Count only the comments in this language; those in all languages when left out."
     lang: Language
   ): CommentStats
-  "The languages of the comments, that of most comments first; of equal ones, the tag that sorts first."
+  """
+  The languages of the comments, that of most comments first; of equal ones, the tag that sorts first. Of a product with
+  comments in more than 100 languages, 100 are listed.
+  """
   languages: [LanguageCount!]
+  """
+  How many comments are in languages that ` + "`" + `languages` + "`" + ` does not list; 0 when it lists all. ` + "`" + `stats(lang:)` + "`" + ` and ` + "`" + `totalCount` + "`" + `
+  count those of each such language exactly.
+  """
+  commentsInOtherLanguages: Int
   "When the newest comment of the product was written; null when it has none."
   lastCommentedAt: DateTime
   "The newest comment with 4 or 5 stars."
@@ -1651,6 +1667,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_stats(ctx, field)
 	case "languages":
 		return ec.fieldContext_Product_languages(ctx, field)
+	case "commentsInOtherLanguages":
+		return ec.fieldContext_Product_commentsInOtherLanguages(ctx, field)
 	case "lastCommentedAt":
 		return ec.fieldContext_Product_lastCommentedAt(ctx, field)
 	case "latestPositive":
@@ -3938,6 +3956,29 @@ func (ec *executionContext) fieldContext_Product_languages(_ context.Context, fi
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Product_commentsInOtherLanguages(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_commentsInOtherLanguages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().CommentsInOtherLanguages(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_commentsInOtherLanguages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _Product_lastCommentedAt(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
@@ -7139,6 +7180,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Product_languages(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "commentsInOtherLanguages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_commentsInOtherLanguages(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -114,6 +114,10 @@ func (nothing) StatsOf(context.Context, []string) (map[string]comment.Stats, map
 	return nil, nil, nil
 }
 
+func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
 // options are those of a server, set as a test needs them.
 func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{

@@ -108,6 +108,8 @@ var weights = map[string]func(q question, inside *place) (units float64){
 	"CommentConnection.stats":      question.counts,
 	"CommentStats.ratings":         func(_ question, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
 	"Product.stats":                question.stats,
+
+	"Product.commentsInOtherLanguages": question.stats,
 	"Product.languages": func(q question, inside *place) float64 {
 		units := q.stats(inside)
 		inside.times *= assumedLanguages

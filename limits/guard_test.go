@@ -183,6 +183,10 @@ func (panicking) StatsOf(context.Context, []string) (map[string]comment.Stats, m
 	panic("secret inside")
 }
 
+func (panicking) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
 // Leaders implements resolvers.Ranker.
 func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
 	panic("secret inside")

@@ -66,6 +66,10 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 	return found, nil, nil
 }
 
+func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
 // Leaders implements resolvers.Ranker.
 func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
 	leaders := make([]comment.Leader, first)

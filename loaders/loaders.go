@@ -22,6 +22,7 @@ const (
 type Loaders struct {
 	comments *loader[comment.ID, comment.Comment]
 	stats    *loader[string, comment.Stats]
+	rows     *loader[comment.ProductLanguage, comment.Counts]
 }
 
 // New makes the loaders of one request.
@@ -29,6 +30,7 @@ func New(comments CommentGetter, stats StatsGetter) *Loaders {
 	return &Loaders{
 		comments: newLoader("comments", comments.CommentsByID),
 		stats:    newLoader("statistics", stats.StatsOf),
+		rows:     newLoader("counts of languages", stats.RowsOf),
 	}
 }
 

@@ -41,6 +41,10 @@ func (nobody) StatsOf(context.Context, []string) (map[string]comment.Stats, map[
 	return nil, nil, nil
 }
 
+func (nobody) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
 func all(_ context.Context, _ int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	found := map[comment.ID]comment.Comment{}
 	for _, id := range ids {
@@ -198,6 +202,10 @@ func (g *statsGetter) StatsOf(context.Context, []string) (map[string]comment.Sta
 	return map[string]comment.Stats{"known": {"de": {1}}}, nil, nil
 }
 
+func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
 // What is expected is fetched once; a product without comments has empty statistics, which is no error.
 func TestExpectedStatistics(t *testing.T) {
 	g := &statsGetter{}
@@ -301,6 +309,10 @@ type statsFunc func(context.Context, []string) (map[string]comment.Stats, map[st
 
 func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 	return f(ctx, products)
+}
+
+func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
 }
 
 // Who knows that he is alone waits for nobody, and gets what he would have got with others.

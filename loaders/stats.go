@@ -10,6 +10,10 @@ import (
 // the answer, those that could not be fetched are among the failed.
 type StatsGetter interface {
 	StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error)
+	// RowsOf does the same for languages that are among the Others of the statistics of their products.
+	RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
+		found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+	)
 }
 
 // Stats are the statistics of a product, empty when it has no comments. Whatever is asked of them, they are fetched once,
@@ -21,6 +25,40 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 		return nil, err
 	}
 	return *stats, nil
+}
+
+// Counts are the numbers of the comments of a product that a filter without dates allows. Languages of which its statistics
+// do not tell are looked up.
+func (l *Loaders) Counts(ctx context.Context, product string, filter comment.Filter) (comment.Counts, error) {
+	stats, err := l.Stats(ctx, product)
+	if err != nil {
+		return comment.Counts{}, err
+	}
+	rows := stats
+	if others := stats.Others(filter.Languages); len(others) > 0 {
+		if rows, err = l.withRows(ctx, product, stats, others); err != nil {
+			return comment.Counts{}, err
+		}
+	}
+	return rows.Counts(filter), nil
+}
+
+// withRows are the statistics of a product with rows for further languages, which are fetched together.
+func (l *Loaders) withRows(ctx context.Context, product string, stats comment.Stats, languages []comment.Language) (comment.Stats, error) {
+	for _, language := range languages {
+		l.rows.expect(ctx, comment.ProductLanguage{Product: product, Language: language})
+	}
+	stats = stats.Clone()
+	for _, language := range languages {
+		row, err := l.rows.load(ctx, comment.ProductLanguage{Product: product, Language: language})
+		if err != nil {
+			return nil, err
+		}
+		if row != nil {
+			stats[language] = *row
+		}
+	}
+	return stats, nil
 }
 
 // StatsOfAll are the statistics of products, in their order, if all of them could be fetched. Otherwise it is for Stats to

@@ -35,13 +35,22 @@ func (r productResolver) Languages(ctx context.Context, product *comment.Product
 	return out, nil
 }
 
-// countsOf are the numbers of the product's comments that a filter without dates allows.
-func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Counts, error) {
-	stats, err := loaders.From(ctx).Stats(ctx, product)
+// CommentsInOtherLanguages is how many comments are in languages that Languages does not list.
+func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *comment.Product) (*int, error) {
+	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
 	if err != nil {
 		return nil, err
 	}
-	counts := stats.Counts(filter)
+	total := stats[comment.OtherLanguages].Total()
+	return &total, nil
+}
+
+// countsOf are the numbers of the product's comments that a filter without dates allows.
+func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Counts, error) {
+	counts, err := loaders.From(ctx).Counts(ctx, product, filter)
+	if err != nil {
+		return nil, err
+	}
 	return &counts, nil
 }
 
@@ -115,7 +124,7 @@ func wantsStats(operation *graphql.OperationContext, set ast.SelectionSet, types
 	return slices.ContainsFunc(graphql.CollectFields(operation, set, types), func(field graphql.CollectedField) bool {
 		inside := dated
 		switch coordinate(field) {
-		case "Product.stats", "Product.languages":
+		case "Product.stats", "Product.languages", "Product.commentsInOtherLanguages":
 			return true
 		case "CommentConnection.totalCount", "CommentConnection.stats":
 			return !dated

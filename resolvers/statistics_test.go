@@ -30,6 +30,7 @@ const readTime = 10 * time.Millisecond
 type shop struct {
 	mu      sync.Mutex
 	batches [][]string // products whose statistics were asked for, by call
+	rows    []int      // how many languages' rows were, by call
 	fail    error      // of statistics
 	page    error      // of pages
 }
@@ -67,8 +68,29 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 	time.Sleep(readTime)
 	found = map[string]comment.Stats{}
 	for _, product := range products {
-		if product != "unknown" {
+		switch product {
+		case "unknown":
+		case "babel":
+			found[product] = comment.Stats{"de": {1, 2, 3, 4, 5}, comment.OtherLanguages: {9, 1, 0, 0, 0}}
+		default:
 			found[product] = everything
+		}
+	}
+	return found, nil, s.fail
+}
+
+// RowsOf implements loaders.StatsGetter. Each language but the unknown one has as many comments as its tag has bytes.
+func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
+	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+) {
+	s.mu.Lock()
+	s.rows = append(s.rows, len(languages))
+	s.mu.Unlock()
+	time.Sleep(readTime)
+	found = map[comment.ProductLanguage]comment.Counts{}
+	for _, l := range languages {
+		if l.Language != "tlh" {
+			found[l] = comment.Counts{len(l.Language), 0, 0, 0, 0}
 		}
 	}
 	return found, nil, s.fail
@@ -245,6 +267,32 @@ func TestFailuresOfStatistics(t *testing.T) {
 			answer, _ := (&shop{fail: row.fail, page: row.page}).ask(t, row.query)
 			if !strings.Contains(answer, `"data":`+row.want) || !strings.Contains(answer, `"INTERNAL"`) {
 				t.Errorf("%s: %s", row.why, answer)
+			}
+		})
+	}
+}
+
+// What is asked of languages that share a row of the statistics is looked up, together.
+func TestManyLanguages(t *testing.T) {
+	for _, row := range []struct {
+		why, query, want string
+		rows             []int
+	}{
+		{"all", `{ product(id: "babel") { stats { total } languages { language count } commentsInOtherLanguages comments { totalCount } } }`,
+			`{"product":{"stats":{"total":25},"languages":[{"language":"de","count":15}],"commentsInOtherLanguages":10,"comments":{"totalCount":25}}}`, nil},
+		{"none", `{ product(id: "p") { commentsInOtherLanguages } }`, `{"product":{"commentsInOtherLanguages":0}}`, nil},
+		{"a language with a row", `{ product(id: "babel") { stats(lang: "de") { total } } }`, `{"product":{"stats":{"total":15}}}`, nil},
+		{"a language that shares one", `{ product(id: "babel") { stats(lang: "fr") { total } } }`, `{"product":{"stats":{"total":2}}}`, []int{1}},
+		{"of several products", `{ products(ids: ["babel", "p"]) { stats(lang: "fr") { total } } }`,
+			`{"products":[{"stats":{"total":2}},{"stats":{"total":0}}]}`, []int{1}},
+		{"a language without comments", `{ product(id: "babel") { stats(lang: "tlh") { total } } }`, `{"product":{"stats":{"total":0}}}`, []int{1}},
+		{"a filter", `{ product(id: "babel") { comments(filter: {languages: ["de", "fr", "pt-BR", "tlh"], ratings: [1, 5]}) { totalCount stats { total } } } }`,
+			`{"product":{"comments":{"totalCount":13,"stats":{"total":13}}}}`, []int{3}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shop{}
+			if answer, _ := s.ask(t, row.query); !strings.Contains(answer, `"data":`+row.want) || !slices.Equal(s.rows, row.rows) {
+				t.Errorf("%s: %s\nwant %s; rows %v", row.why, answer, row.want, s.rows)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -25,35 +27,74 @@ type Failure struct {
 	Reason string
 }
 
+// RecordErrors is the error of a Handler that knows which records cannot be worked off, and why, by their place among those
+// that it was handed. All others were.
+type RecordErrors map[int]error
+
+// Error says how many there are, and what is wrong with the first.
+func (e RecordErrors) Error() string {
+	return fmt.Sprintf("%d records cannot be worked off: %v", len(e), e[slices.Min(slices.Collect(maps.Keys(e)))])
+}
+
 // Deliver hands records to a handler in their order. records[:done] were worked off, but for the failures among them. An
-// error says that handing over should go on later, at records[done]: it is of a kind that may pass. When the handler fails
-// for another reason, ever fewer records are handed over until the culprit stands alone, so that it alone is given up; a
-// panic of the handler counts as such a reason.
+// error says that handing over should go on later, at records[done]: it is of a kind that may pass. Records that the handler
+// names are handed over again, together, and then given up. When the handler fails for another reason, ever fewer records
+// are handed over until the culprit stands alone, so that it alone is given up; a panic of the handler counts as such a reason.
 func Deliver(ctx context.Context, handler Handler, records []Record) (failures []Failure, done int, err error) {
-	size, tries := len(records), 0
-	for done < len(records) {
+	for size := len(records); done < len(records); {
 		chunk := records[done:min(done+size, len(records))]
-		err := try(ctx, handler, chunk)
+		failed, err := insist(ctx, handler, chunk)
 		switch {
 		case err == nil:
-			done, size, tries = done+len(chunk), 2*size, 0
+			failures = append(failures, failed...)
+			if done += len(chunk); len(failed) < len(chunk) {
+				size *= 2
+			}
 		case ctx.Err() != nil:
 			return failures, done, ctx.Err()
 		case passes(err):
 			return failures, done, err
-		case len(chunk) > 1:
-			size = len(chunk) / 2
-		case tries < recordTries-1:
-			if err := pause(ctx, recordFirstWait<<tries); err != nil {
-				return failures, done, err
-			}
-			tries++
 		default:
-			failures = append(failures, Failure{Record: chunk[0], Reason: reasonOf(err)})
-			done, tries = done+1, 0
+			size = len(chunk) / 2
 		}
 	}
 	return failures, done, nil
+}
+
+// insist hands records over, and those again that the handler names, or the only one, as often as they are to be tried. An
+// error is of all the records.
+func insist(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
+	for tries := 1; ; tries++ {
+		err := try(ctx, handler, records)
+		var named RecordErrors
+		switch {
+		case err == nil:
+			return nil, nil
+		case ctx.Err() != nil:
+			return nil, err
+		case errors.As(err, &named):
+		case passes(err) || len(records) > 1:
+			return nil, err
+		default:
+			named = RecordErrors{0: err}
+		}
+		failures, records = named.of(records)
+		if tries == recordTries {
+			return failures, nil
+		}
+		if err := pause(ctx, recordFirstWait<<(tries-1)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// of are the records that errors are about, in their order, with why each failed.
+func (e RecordErrors) of(records []Record) (failures []Failure, failed []Record) {
+	for _, i := range slices.Sorted(maps.Keys(e)) {
+		failures = append(failures, Failure{Record: records[i], Reason: reasonOf(e[i])})
+		failed = append(failed, records[i])
+	}
+	return failures, failed
 }
 
 // passes tells whether the same records may be worked off later. A call to AWS that failed is hardly the fault of a record,

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/smithy-go"
 
@@ -98,4 +99,50 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	if len(failures) > 0 || done != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %d, %v", failures, done, err)
 	}
+}
+
+// namer works off all but some records, and says which.
+type namer struct {
+	bad   map[string]int // how often each fails
+	calls int
+	fine  []string
+}
+
+func (n *namer) Handle(_ context.Context, records []stream.Record) error {
+	n.calls++
+	failed := stream.RecordErrors{}
+	for i, r := range records {
+		if n.bad[r.Sequence] > 0 {
+			n.bad[r.Sequence]--
+			failed[i] = errors.New("the words of a customer")
+			continue
+		}
+		n.fine = append(n.fine, r.Sequence)
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
+}
+
+// Records that the handler names are given up together after as many tries as one takes, however many they are.
+func TestDeliverNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &namer{bad: map[string]int{"7": 1}}
+		var records []stream.Record
+		for i := range 1000 {
+			records = append(records, stream.Record{Sequence: fmt.Sprint(i)})
+			if i%10 == 1 {
+				n.bad[fmt.Sprint(i)] = 9
+			}
+		}
+		began := time.Now()
+		failures, done, err := stream.Deliver(t.Context(), n, records)
+		if len(failures) != 100 || done != 1000 || err != nil || len(n.fine) != 900 || n.calls != 3 || time.Since(began) > time.Second {
+			t.Errorf("%d failures, %d done, %v, %d fine in %d calls, %v", len(failures), done, err, len(n.fine), n.calls, time.Since(began))
+		}
+		if failures[1].Record.Sequence != "11" || strings.Contains(failures[1].Reason, "customer") {
+			t.Errorf("the second is %s: %s", failures[1].Record.Sequence, failures[1].Reason)
+		}
+	})
 }

@@ -79,6 +79,9 @@ func shelfOf(ctx context.Context, list []*comment.Product) any {
 			return list
 		}
 		for i := range shelf {
+			if _, shared := stats[i][comment.OtherLanguages]; shared {
+				return list // the statistics alone do not tell of each language
+			}
 			shelf[i].stats = stats[i]
 		}
 	}
