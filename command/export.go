@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,7 +64,18 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	_, err = english.Fprintf(term.Err, "%d comments written to %s in %.1f s (%.0f comments/s)\n",
 		done.comments, out.name, done.took.Seconds(), rate(done.comments, done.took))
-	return err
+	return errors.Join(err, printLeftOut(term.Err, done.improper))
+}
+
+// printLeftOut prints the keys of items that are no comments, if there are any: the file lacks them.
+func printLeftOut(said io.Writer, items []dynamo.Improper) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if err := printImproper(said, items); err != nil {
+		return err
+	}
+	return errors.New(english.Sprintf("the export lacks %d items that are no proper comments: mend or delete them by the keys above, and run it again", len(items)))
 }
 
 func (c *Export) check() error {
@@ -112,11 +124,20 @@ func keepBrokenPipes() (stop func()) {
 type exported struct {
 	comments int
 	took     time.Duration
+	// improper are items that are no comments, which the file lacks.
+	improper []dynamo.Improper
 }
 
 // export writes all comments and keeps the file.
 func (c *Export) export(ctx context.Context, session *Session, out *output, said io.Writer) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
+	var mu sync.Mutex
+	var improper []dynamo.Improper
+	scanner.OnImproper = func(item dynamo.Improper) {
+		mu.Lock()
+		defer mu.Unlock()
+		improper = append(improper, item)
+	}
 	comments, about, err := c.comments(ctx, scanner)
 	if err != nil {
 		return exported{}, err
@@ -127,7 +148,7 @@ func (c *Export) export(ctx context.Context, session *Session, out *output, said
 	if err != nil {
 		return exported{}, err
 	}
-	return exported{count, took}, out.keep(ctx)
+	return exported{count, took, improper}, out.keep(ctx)
 }
 
 // comments are those to export, and about how many they are, -1 when nobody knows.

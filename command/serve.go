@@ -96,6 +96,9 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		}
 	}
 	store := c.Store(session)
+	store.OnImproper(func(item dynamo.Improper) {
+		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
+	})
 	counting.consumer.Handler = store.Noticing(counting.consumer.Handler)
 	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"strings"
 
@@ -23,7 +24,7 @@ const segmentsPerCall = 4
 // A scan asks for comments alone, of the other items not even a byte; and of a comment for what it holds, not for the keys
 // that follow from that.
 var (
-	scanProjection = strings.Join([]string{listProjection, All.partitionAttr()}, ",")
+	scanProjection = strings.Join([]string{listProjection, All.partitionAttr(), attrSK}, ",")
 	scanFilter     = "begins_with(" + attrPK + ",:prefix) AND " + attrSK + "=:sort AND attribute_not_exists(" + attrDeleted + ")"
 	scanValues     = item{
 		":prefix": &types.AttributeValueMemberS{Value: commentPKPrefix},
@@ -41,6 +42,10 @@ type scanClient interface {
 // Scanner reads every comment of a table, or of a product, however many there are. It holds no more of them than one
 // answer for each call under way, of at most 1 MB of items each. It is safe for use by many goroutines.
 type Scanner struct {
+	// OnImproper is told of items that are no comments, from several goroutines at once; the others are then read. When it is
+	// nil, such an item is an error.
+	OnImproper func(Improper)
+
 	client scanClient
 	table  string
 	calls  int
@@ -112,7 +117,13 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 		}()
 		for page := range pages {
 			for _, l := range page { // expanded one by one: 1 MB of them may expand to hundreds
-				if c, err := l.expand(); !yield(c, err) || err != nil {
+				c, err := l.expand()
+				if err != nil {
+					if err = s.passOver(improper(commentKey(l.ID), err.Error())); err == nil {
+						continue
+					}
+				}
+				if !yield(c, err) || err != nil {
 					return
 				}
 			}
@@ -171,8 +182,19 @@ func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) (
 	if err != nil {
 		return nil, nil, wrap(err, "Scan segment %d of %d", segment, segments)
 	}
-	page, err := decodeScanned(output.Items, productOf)
+	page, err := s.decode(output.Items, productOf)
 	return page, output.LastEvaluatedKey, err
+}
+
+// passOver tells of items that are no comments, or returns an error where nobody wants to know.
+func (s *Scanner) passOver(items ...Improper) error {
+	for _, item := range items {
+		if s.OnImproper == nil {
+			return errors.New(item.String())
+		}
+		s.OnImproper(item)
+	}
+	return nil
 }
 
 // query reads the next page of a product's partition of the index All.
@@ -189,19 +211,23 @@ func (s *Scanner) query(ctx context.Context, product string, start item) ([]list
 	if err != nil {
 		return nil, nil, wrap(err, "Query %s %s", All, key)
 	}
-	page, err := decodeScanned(output.Items, func(item) (string, error) { return product, nil })
+	page, err := s.decode(output.Items, func(item) (string, error) { return product, nil })
 	return page, output.LastEvaluatedKey, err
 }
 
-// decodeScanned decodes items, each of the product that is told of it.
-func decodeScanned(items []item, productOf func(item) (string, error)) ([]listed, error) {
-	out := make([]listed, len(items))
-	for i, it := range items {
+// decode decodes items, each of the product that is told of it.
+func (s *Scanner) decode(items []item, productOf func(item) (string, error)) ([]listed, error) {
+	out := make([]listed, 0, len(items))
+	for _, it := range items {
 		product, err := productOf(it)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			var l listed
+			if l, err = decodeListed(it, product, true); err == nil {
+				out = append(out, l)
+				continue
+			}
 		}
-		if out[i], err = decodeListed(it, product, true); err != nil {
+		if err := s.passOver(improper(it, err.Error())); err != nil {
 			return nil, err
 		}
 	}

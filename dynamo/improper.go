@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What becomes of items that are not what they should be, because someone changed them by hand: each is passed over and
@@ -11,7 +12,7 @@ import (
 
 // Improper is an item that is not what it should be.
 type Improper struct {
-	// Key is its partition key and its sort key.
+	// Key is its partition key and its sort key, which is left out of what a list passes over.
 	Key string
 	// Reason is what is wrong with it, without anything that was written.
 	Reason string
@@ -19,7 +20,11 @@ type Improper struct {
 
 // improper is an item that is not what it should be.
 func improper(it item, reason string) Improper {
-	return Improper{Key: textAt(it, attrPK) + "/" + textAt(it, attrSK), Reason: reason}
+	key := textAt(it, attrPK)
+	if sort := textAt(it, attrSK); sort != "" {
+		key += "/" + sort
+	}
+	return Improper{Key: key, Reason: reason}
 }
 
 // String is the key and the reason on one line.
@@ -29,4 +34,42 @@ func (i Improper) String() string { return fmt.Sprintf("item %s: %s", i.Key, i.R
 func sortedImproper(items []Improper) []Improper {
 	slices.SortFunc(items, func(a, b Improper) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(items)
+}
+
+// maxNoted bounds the improper items that are told of, and remembered so that none is told twice.
+const maxNoted = 1000
+
+// noted are improper items that reads came across. Each is told of once. The nil noted tells nobody.
+type noted struct {
+	tell func(Improper)
+
+	mu   sync.Mutex
+	told map[string]bool
+}
+
+// OnImproper has each item that is passed over by a list or a leaderboard told of once, while they are not too many. It is to
+// be called before the first question.
+func (s *Store) OnImproper(tell func(Improper)) {
+	s.improper = &noted{tell: tell, told: map[string]bool{}}
+}
+
+func (n *noted) note(items ...Improper) {
+	if n == nil || len(items) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, item := range items {
+		if !n.told[item.Key] && len(n.told) < maxNoted {
+			n.told[item.Key] = true
+			n.tell(item)
+		}
+	}
+}
+
+// noteRun notes what a run passed over.
+func (n *noted) noteRun(r *run) {
+	for i := range r.reads {
+		n.note(r.reads[i].improper...)
+	}
 }

@@ -123,6 +123,9 @@ func decodeListed(in item, product string, texts bool) (listed, error) {
 		updated := time.UnixMilli(r.number(attrUpdated)).UTC()
 		c.UpdatedAt = &updated
 	}
+	if err := checkCell(c.Cell()); err != nil && r.missing == "" {
+		return listed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
+	}
 	if r.missing != "" {
 		return listed{}, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.missing)
 	}

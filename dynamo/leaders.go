@@ -202,7 +202,7 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 func (s *Store) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func(count int) ([]comment.Leader, error) {
-		board := leaderboard{client: s.client, table: s.table, language: language, starts: make([]item, shards)}
+		board := leaderboard{improper: s.improper, client: s.client, table: s.table, language: language, starts: make([]item, shards)}
 		return merge.New(shards, compareLeaders, board.read).Take(ctx, count)
 	}
 	if settings.was == 0 {
@@ -242,6 +242,7 @@ type leaderboard struct {
 	client   querier
 	table    string
 	language comment.Language
+	improper *noted
 	starts   []item // where each shard is read on, nil at its beginning
 }
 
@@ -262,7 +263,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 		IndexName:                 aws.String(string(leaders)),
 		KeyConditionExpression:    aws.String(attrBoard + " = :p"),
 		ExpressionAttributeValues: item{":p": &types.AttributeValueMemberS{Value: key}},
-		ProjectionExpression:      aws.String(attrPlace),
+		ProjectionExpression:      aws.String(strings.Join([]string{attrPK, attrSK, attrPlace}, ",")),
 		Limit:                     aws.Int32(int32(limit)),
 		ExclusiveStartKey:         b.starts[shard],
 	})
@@ -270,12 +271,14 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 		return merge.Batch[comment.Leader]{}, wrap(err, "Query %s %s", leaders, key)
 	}
 	b.starts[shard] = output.LastEvaluatedKey
-	batch := merge.Batch[comment.Leader]{Items: make([]comment.Leader, len(output.Items)), Done: len(output.LastEvaluatedKey) == 0}
-	for i, it := range output.Items {
-		r := itemReader{item: it}
-		if batch.Items[i], err = parseLeaderKey(r.text(attrPlace)); err != nil {
-			return batch, err
+	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
+	for _, it := range output.Items {
+		leader, err := parseLeaderKey(textAt(it, attrPlace))
+		if err != nil {
+			b.improper.note(improper(it, "it has no place on a leaderboard"))
+			continue
 		}
+		batch.Items = append(batch.Items, leader)
 	}
 	return batch, nil
 }

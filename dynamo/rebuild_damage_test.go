@@ -248,7 +248,55 @@ func TestImproperComments(t *testing.T) {
 				t.Error(text)
 			}
 			checkCounted(t, client, v.table, []string{"p", "bystander"}, before)
+			checkLists(t, client, v.table, before.List("p", comment.Filter{}, comment.NewestFirst))
 		})
+	}
+}
+
+// checkLists sees that a list and a scan of the product p hold those comments, and tell of others.
+func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
+	t.Helper()
+	var told []dynamo.Improper
+	store := dynamo.NewStore(client, table)
+	store.OnImproper(func(item dynamo.Improper) { told = append(told, item) })
+	for range 2 {
+		page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: len(want)}})
+		if err != nil || page.HasNext || len(page.Comments) != len(want) {
+			t.Fatalf("a page of %d, more %v, %v; want %d", len(page.Comments), page.HasNext, err, len(want))
+		}
+	}
+	if len(told) > 2 {
+		t.Errorf("lists tell of %v", told)
+	}
+	scanner := dynamo.NewScanner(client, table, 1)
+	var left []dynamo.Improper
+	scanner.OnImproper = func(item dynamo.Improper) { left = append(left, item) }
+	found := 0
+	for c, err := range scanner.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ProductID == "p" {
+			found++
+		}
+	}
+	if found != len(want) || len(left) != 2 {
+		t.Errorf("a scan finds %d comments and tells of %v", found, left)
+	}
+}
+
+// A place that is none, set by hand, is left out of the leaderboard, whose other places stand.
+func TestImproperPlace(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	v.update("P#hand", "S", "SET board = :a, place = :b", text("LEADERS#0"), text("private words"))
+	store := dynamo.NewStore(client, v.table)
+	var told []dynamo.Improper
+	store.OnImproper(func(item dynamo.Improper) { told = append(told, item) })
+	leaders, err := store.Leaders(t.Context(), "", 10)
+	if err != nil || len(leaders) == 0 || leaders[0].Product != "p" || len(told) != 1 || told[0].Key != "P#hand/S" {
+		t.Errorf("%v, %v; told of %v", leaders, err, told)
 	}
 }
 

@@ -46,6 +46,8 @@ type readState struct {
 	units   float64
 	sizes   measured              // of the items that passed
 	packed  map[comment.ID][]byte // texts of comments that passed, as far as they are compressed
+	// improper are items that are no comments, which the page leaves out.
+	improper []Improper
 }
 
 func newRun(client querier, table string, plan Plan) *run {
@@ -135,15 +137,16 @@ func consumed(output *dynamodb.QueryOutput) float64 {
 }
 
 // decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They
-// count as held by whoever asked.
+// count as held by whoever asked. Items that are no comments are left out.
 func (r *run) decode(ctx context.Context, items []item, state *readState) ([]comment.Comment, error) {
-	out, held := make([]comment.Comment, len(items)), 0
-	for i, it := range items {
+	out, held := make([]comment.Comment, 0, len(items)), 0
+	for _, it := range items {
 		l, err := decodeListed(it, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
-			return nil, err
+			state.improper = append(state.improper, improper(it, err.Error()))
+			continue
 		}
-		out[i] = l.Comment
+		out = append(out, l.Comment)
 		held += l.bytes
 		state.keep(l)
 		if !r.plan.WithoutText {

@@ -37,6 +37,8 @@ type Store struct {
 	pages *pages
 	// counted says whether there are statistics at all; nil for yes.
 	counted *firstCount
+	// improper is told of items that reads pass over; nil for nobody.
+	improper *noted
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
@@ -135,6 +137,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
+	s.improper.noteRun(first)
 	s.sizes.learn(q.Product, first.sizes())
 	s.recent.learn(q, first, taken)
 	p.before = nil

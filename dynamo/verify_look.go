@@ -210,13 +210,21 @@ func cellOf(it item) (*comment.Cell, error) {
 	if r.missing != "" {
 		return nil, fmt.Errorf("attribute %q is missing or of another type", r.missing)
 	}
-	if cell.Language == "" || strings.ContainsAny(string(cell.Language), "/"+string(comment.OtherLanguages)) {
-		return nil, fmt.Errorf("attribute %q is no language", attrLanguage)
-	}
-	if comment.CheckRating(cell.Rating) != nil {
-		return nil, fmt.Errorf("attribute %q is not a rating of 1 to %d", attrRating, comment.MaxRating)
+	if err := checkCell(cell); err != nil {
+		return nil, err
 	}
 	return &cell, nil
+}
+
+// checkCell returns an error for what no comment can be counted as.
+func checkCell(cell comment.Cell) error {
+	if cell.Language == "" || strings.ContainsAny(string(cell.Language), "/"+string(comment.OtherLanguages)) {
+		return fmt.Errorf("attribute %q is no language", attrLanguage)
+	}
+	if comment.CheckRating(cell.Rating) != nil {
+		return fmt.Errorf("attribute %q is not a rating of 1 to %d", attrRating, comment.MaxRating)
+	}
+	return nil
 }
 
 // sideBySide compares two lists that are in one order.
