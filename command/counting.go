@@ -193,15 +193,26 @@ func whyCountAll(state stream.State) string {
 	return state.Gap.Reason
 }
 
-// prepare says of a table without comments at once that all of its comments are counted. To be called before the first is written.
+// prepare says of a table without comments at once that all of its comments are counted, and sees that it drops what has
+// expired. To be called before the first is written.
 // What goes wrong is found again by whoever counts.
 func (c *counting) prepare(ctx context.Context) {
+	c.keepTimeToLive(ctx)
 	state, err := c.leases.State(ctx)
 	if err == nil {
 		_, err = c.markEmpty(ctx, state)
 	}
 	if err != nil && ctx.Err() == nil {
 		c.log.Warn("it is not known whether all comments are counted", "kind", int(comment.KindOf(err)), "error", err)
+	}
+}
+
+// keepTimeToLive has the table drop what has expired. Where that may not be asked or changed, the log names the cure.
+func (c *counting) keepTimeToLive(ctx context.Context) {
+	err := dynamo.KeepTimeToLive(ctx, c.session.Client, c.session.Table)
+	if err != nil && ctx.Err() == nil {
+		c.log.Warn("it is not certain that the table drops what has expired, so that it may grow: "+
+			"allow dynamodb:DescribeTimeToLive and dynamodb:UpdateTimeToLive, or switch it on for the attribute \"expires\"", "error", err)
 	}
 }
 

@@ -48,7 +48,20 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	return printVerified(term.Out, found, took)
+	return errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
+}
+
+// checkTimeToLive returns an error if the table keeps what has expired. That this cannot be told is a warning.
+func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error {
+	on, err := dynamo.DropsExpired(ctx, session.Client, session.Table)
+	if err != nil {
+		term.Logger.Warn("it is not known whether the table drops what has expired", "error", err)
+		return nil
+	}
+	if !on {
+		return fmt.Errorf("table %q keeps what has expired, and grows: talkback serve and talkback stream switch on that it is dropped, if they may (dynamodb:UpdateTimeToLive)", session.Table)
+	}
+	return nil
 }
 
 // printVerified prints what was found. That there is drift, or an improper item, is the error that it returns.

@@ -301,10 +301,10 @@ func packs(tallies []tally, settings leaderSettings, table string, now time.Time
 // did, reading again tells.
 func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings) error {
 	writes := p.writes
-	if slices.ContainsFunc(p.tallies, tally.creates) {
+	if i := slices.IndexFunc(p.tallies, tally.creates); i >= 0 {
 		// A rebuild that changes the number of shards looks at every product that is there. One that comes to be there must
 		// not go by the old number after it has.
-		writes = append(writes, settings.stillSo(c.table))
+		writes = append(writes, settings.guard(c.table, p.tallies[i].product))
 	}
 	return transact(ctx, c.client, writes)
 }

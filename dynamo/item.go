@@ -91,7 +91,7 @@ func (l listed) expand() (comment.Comment, error) {
 	}
 	text, err := plainText(l.packed)
 	if err != nil {
-		return comment.Comment{}, fmt.Errorf("item of comment %s: %w", l.ID, err)
+		return comment.Comment{ID: l.ID}, fmt.Errorf("item of comment %s: %w", l.ID, err)
 	}
 	l.Text = text
 	return l.Comment, nil

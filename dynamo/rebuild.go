@@ -46,8 +46,8 @@ import (
 // Shards. The new number is written first, with the old one beside it, and the leaderboards are read by the larger one from
 // then on. Each product is written anew, whether it moves or not: whoever decided by the old number has read the statistics
 // before that, and fails. Whoever reads the statistics after it reads the new number, as he reads that last. A product
-// that is counted for the first time meanwhile is so under the condition that the number is the one that was read, and so
-// are all repairs, lest a rebuild that was taken over and does not know it yet goes by its own.
+// that is counted for the first time meanwhile is so under the condition that the number is the one that was read
+// (settings.go), and so are all repairs, lest a rebuild that was taken over and does not know it yet goes by its own.
 //
 // That the statistics are complete is said last, of the time when the rebuild began, unless records were lost since.
 
@@ -327,7 +327,7 @@ func (r *rebuilding) end(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return leaderSettings{shards: s.shards} }); err != nil {
+	if err := r.changeSettings(ctx, leaderSettings.settled); err != nil {
 		return err
 	}
 	if len(r.failed) == 0 {
@@ -360,13 +360,11 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 // chooseShards sees to the number of shards of the leaderboards. From then on they are read by the larger one of both
 // numbers; nothing moves before everybody does so.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
-	err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings {
-		if r.LeaderShards == 0 || r.LeaderShards == s.shards {
-			return s
-		}
-		return leaderSettings{shards: r.LeaderShards, was: max(s.shards, s.was)}
-	})
+	err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return s.change(r.LeaderShards, time.Now()) })
 	if err != nil || r.settings.was == 0 {
+		return err
+	}
+	if err := r.settings.raise(ctx, r.client, r.table); err != nil {
 		return err
 	}
 	return waitFor(ctx, r.pace.shardsKnown)
@@ -376,10 +374,10 @@ func (r *rebuilding) chooseShards(ctx context.Context) error {
 func (r *rebuilding) changeSettings(ctx context.Context, change func(leaderSettings) leaderSettings) error {
 	return persist(ctx, func() (further bool, err error) {
 		now, err := fetchSettings(ctx, r.client, r.table)
-		if err != nil {
+		if err != nil && now.damaged == nil {
 			return false, err
 		}
-		if r.settings = change(now); r.settings == now {
+		if r.settings = change(now); r.settings.same(now) {
 			return false, nil
 		}
 		return false, transact(ctx, r.client, []types.TransactWriteItem{r.settings.write(r.table, now)})

@@ -103,7 +103,7 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 		condition, values := before.unchanged()
 		writes := []types.TransactWriteItem{
 			putIf(table, statisticsItem(f.product, after, settings.shards), condition, values),
-			settings.stillSo(table),
+			settings.guard(table, f.product),
 		}
 		for _, place := range entries[:min(len(entries), entriesPerRepair)] {
 			writes = append(writes, leaderWrite(table, place, settings.shards))
@@ -273,7 +273,7 @@ func (r *rebuilding) changeHold(ctx context.Context, product string, to func() h
 		now.hold = to()
 		return false, transact(ctx, r.client, []types.TransactWriteItem{
 			putIf(r.table, statisticsItem(product, now, r.settings.shards), condition, values),
-			r.settings.stillSo(r.table),
+			r.settings.guard(r.table, product),
 		})
 	})
 }

@@ -20,7 +20,7 @@ const setupTimeout = 5 * time.Minute
 type manager interface {
 	dynamodb.DescribeTableAPIClient
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	timeKeeper
 }
 
 // earlierKey is the key of the index All in tables that releases before this one made.
@@ -55,7 +55,8 @@ func isEarlier(have *types.TableDescription) bool {
 	})
 }
 
-// CreateTable makes the table and waits until it can be used. A table that is there already is left as it is.
+// CreateTable makes the table and waits until it can be used. A table that is there already is left as it is, but for the
+// setting that expired items are dropped.
 func CreateTable(ctx context.Context, client manager, table string) error {
 	_, err := client.CreateTable(ctx, Definition(table))
 	var there *types.ResourceInUseException
@@ -68,8 +69,8 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
 		return wrap(err, "waiting for table %s", table)
 	}
-	if there != nil {
-		return nil
+	if there != nil { // perhaps by a process that ended before its next call
+		return KeepTimeToLive(ctx, client, table)
 	}
 	_, err = client.UpdateTimeToLive(ctx, TimeToLive(table))
 	return wrap(err, "UpdateTimeToLive %s", table)

@@ -32,6 +32,27 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 	})
 }
 
+// A process that ends between making the table and switching on that it drops what has expired leaves it to the next one.
+func TestTimeToLiveIsKept(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if _, err := client.CreateTable(t.Context(), dynamo.Definition(table)); err != nil {
+			t.Fatal(err)
+		}
+		if on, err := dynamo.DropsExpired(t.Context(), client, table); on || err != nil {
+			t.Fatalf("at first: %v, %v", on, err)
+		}
+		for range 2 {
+			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+				t.Fatal(err)
+			}
+			if on, err := dynamo.DropsExpired(t.Context(), client, table); !on || err != nil {
+				t.Errorf("%v, %v", on, err)
+			}
+		}
+	})
+}
+
 // A table that looks alike and is not would answer wrongly, so it is refused at the start.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))

@@ -55,7 +55,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	if err != nil {
 		return comment.Page{}, err
 	}
-	return expanded(ctx, page)
+	return s.expanded(ctx, page)
 }
 
 // shared is a page as it is kept, or read by others, or read, its texts compressed still.
@@ -75,21 +75,23 @@ func (s *Store) shared(ctx context.Context, q comment.Query) (comment.Page, erro
 	})
 }
 
-// expanded is a page with its texts, which whoever asked holds by himself: what is shared or kept stays compressed.
-func expanded(ctx context.Context, page comment.Page) (comment.Page, error) {
+// expanded is a page with its texts, which whoever asked holds by himself: what is shared or kept stays compressed. It lacks
+// comments whose texts are damaged.
+func (s *Store) expanded(ctx context.Context, page comment.Page) (comment.Page, error) {
 	if page.Packed == nil {
 		return page, nil
 	}
-	comments := make([]comment.Comment, len(page.Comments))
-	for i, c := range page.Comments {
+	comments := make([]comment.Comment, 0, len(page.Comments))
+	for _, c := range page.Comments {
 		c, err := listed{Comment: c, packed: page.Packed[c.ID]}.expand()
 		if err != nil {
-			return comment.Page{}, err
+			s.improper.note(improper(commentKey(c.ID), err.Error()))
+			continue
 		}
 		if err := usage.From(ctx).Hold(len(c.Text)); err != nil {
 			return comment.Page{}, err
 		}
-		comments[i] = c
+		comments = append(comments, c)
 	}
 	page.Comments, page.Packed = comments, nil
 	return page, nil

@@ -1,0 +1,122 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// busyTable is a table without items of which no two transactions that name one item run at once, as in DynamoDB.
+type busyTable struct {
+	mu                      sync.Mutex
+	named                   map[itemKey]bool
+	transactions, conflicts int
+}
+
+func (*busyTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{}, nil
+}
+
+func (b *busyTable) TransactWriteItems(_ context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	var keys []itemKey
+	for _, write := range in.TransactItems {
+		if write.Put != nil {
+			keys = append(keys, keyOf(write.Put.Item))
+		} else {
+			keys = append(keys, keyOf(write.ConditionCheck.Key))
+		}
+	}
+	if !b.begin(keys) {
+		conflict := "TransactionConflict"
+		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &conflict}}}
+	}
+	time.Sleep(10 * time.Millisecond)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, key := range keys {
+		delete(b.named, key)
+	}
+	return &dynamodb.TransactWriteItemsOutput{}, nil
+}
+
+func (b *busyTable) begin(keys []itemKey) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.transactions++
+	for _, key := range keys {
+		if b.named[key] {
+			b.conflicts++
+			return false
+		}
+	}
+	for _, key := range keys {
+		b.named[key] = true
+	}
+	return true
+}
+
+// Those who count comments of products that were never counted are seldom in each other's way.
+func TestNewProductsDoNotMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &busyTable{named: map[itemKey]bool{}}
+		var group errgroup.Group
+		for reader := range 4 {
+			group.Go(func() error {
+				counter := NewCounter(table, "t")
+				for batch := range 10 {
+					var records []stream.Record
+					for i := range 100 {
+						n := reader*1000 + batch*100 + i
+						c := comment.Comment{ID: comment.IDOf(comment.Position{14: byte(n >> 8), 15: byte(n)}), ProductID: fmt.Sprint("p", n), Language: "en", Rating: 5, Version: 1}
+						records = append(records, stream.Record{Position: stream.Position(fmt.Sprint(n)), New: encode(c)})
+					}
+					if err := counter.Handle(t.Context(), records); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		began := time.Now()
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("4,000 new products by 4 readers: %d transactions, %d of them in conflict, in %v", table.transactions, table.conflicts, time.Since(began))
+		if 4*table.conflicts > table.transactions {
+			t.Errorf("%d of %d transactions are in conflict", table.conflicts, table.transactions)
+		}
+	})
+}
+
+// After a rebuild has raised the guards, no transaction that goes by earlier settings succeeds, whatever its product.
+func TestSettingsChange(t *testing.T) {
+	before := leaderSettings{shards: 4}
+	after := before.change(7, time.UnixMilli(1_000))
+	if after.shards != 7 || after.was != 4 || after.generation <= before.generation {
+		t.Errorf("%+v", after)
+	}
+	if same := after.change(7, time.UnixMilli(2_000)); !same.same(after) {
+		t.Errorf("the same number again makes it %+v", same)
+	}
+	if later := after.change(5, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
+		t.Errorf("a clock that went back makes it %+v", later)
+	}
+	unreadable, err := decodeSettings(item{attrShards: textValue("many")})
+	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
+		t.Errorf("%v", err)
+	}
+	if mended := unreadable.change(0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
+		t.Errorf("what cannot be read becomes %+v", mended)
+	}
+}
