@@ -105,8 +105,10 @@ func New(o Options) http.Handler {
 // is the outermost.
 func (o Options) around(api http.Handler) http.Handler {
 	layers := []func(http.Handler) http.Handler{
+		headAsGet,       // before whatever looks at the method
 		o.cors,          // before whatever refuses, so that an allowed page can read why it was refused
 		negotiated,      // before whatever refuses, which writes in the type that is settled here; preflights have none
+		refuseTwice,     // before whatever reads these headers
 		refuseCrossSite, // after cors, which it asks for its verdict
 		o.withBody,      // outside of compressed, whose writer would hide the connection that a body too large has to close
 		o.builtFirst,    // outside of the place, which an answer does not hold while a client reads it

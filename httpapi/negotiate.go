@@ -26,6 +26,34 @@ func negotiated(next http.Handler) http.Handler {
 	})
 }
 
+// headAsGet has a HEAD answered as a GET: net/http leaves the body away.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.WithContext(r.Context()) // a copy: the server's own must stay a HEAD
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// single are the headers that say one thing. Of two, one reader may take the first and another the last: a proxy could check
+// another than the one that counts here.
+var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
+
+// refuseTwice refuses requests that hold such a header more than once.
+func refuseTwice(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range single {
+			if len(r.Header.Values(name)) > 1 {
+				givenTwice.with(name).write(w)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // answerType chooses the type of the answer. The GraphQL type is for those who name it and like nothing of ours better, or
 // who refuse plain JSON; everyone else gets plain JSON, also those who accept neither: an answer that a client may be able
 // to read serves it better than a 406, and HTTP allows it (RFC 9110, 12.5.1).

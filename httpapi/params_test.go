@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -138,16 +139,50 @@ func TestParameters(t *testing.T) {
 	}
 }
 
+// HEAD is answered as GET is, without the body.
+func TestHead(t *testing.T) {
+	server := newServer(t, nil)
+	for _, parameters := range []string{"query={echo}", "query={long}", "query={nothing}", "query=mutation{change}", ""} {
+		got, want := send(t, "HEAD", server.URL+"/graphql?"+parameters, ""), get(t, server, parameters)
+		if got.status != want.status || len(got.raw) > 0 || got.header.Get("ETag") != want.header.Get("ETag") || got.header.Get("Content-Length") != want.header.Get("Content-Length") {
+			t.Errorf("%s: %d %v with %d bytes; GET: %d %v", parameters, got.status, got.header, len(got.raw), want.status, want.header)
+		}
+	}
+}
+
+// What says one thing and is given twice could be read in two ways, also when both say the same.
+func TestHeadersGivenTwice(t *testing.T) {
+	server := newServer(t, nil)
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Content-Encoding": "identity", "Sec-Fetch-Site": "same-origin", "Authorization": "Bearer secret", "Origin": server.URL,
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "{ echo }"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header[name] = []string{value}
+		if once := do(t, request, http.DefaultTransport); once.status != 200 {
+			t.Errorf("%s once: %d %s", name, once.status, once.body)
+		}
+		request.Body = io.NopCloser(strings.NewReader(`{"query": "{ echo }"}`))
+		request.Header[name] = []string{value, value}
+		if twice := do(t, request, http.DefaultTransport); twice.status != 400 || twice.code(t) != "BAD_REQUEST" || !strings.Contains(twice.body, name) || strings.Contains(twice.body, "secret") {
+			t.Errorf("%s twice: %d %s, want 400 that names it", name, twice.status, twice.body)
+		}
+	}
+}
+
 func TestMethods(t *testing.T) {
 	server := newServer(t, nil)
-	for _, method := range []string{"PUT", "PATCH", "DELETE", "HEAD", "PROPFIND"} {
+	for _, method := range []string{"PUT", "PATCH", "DELETE", "PROPFIND"} {
 		got := send(t, method, server.URL+"/graphql?query={echo}", "", isJSON)
-		if got.status != 405 || got.header.Get("Allow") != "GET, POST, OPTIONS" {
+		if got.status != 405 || got.header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
 			t.Errorf("%s: %d, Allow %q; want 405 and what is served", method, got.status, got.header.Get("Allow"))
 		}
 	}
 	got := send(t, "OPTIONS", server.URL+"/graphql", "")
-	if got.status != 204 || got.header.Get("Allow") != "GET, POST, OPTIONS" {
+	if got.status != 204 || got.header.Get("Allow") != "GET, HEAD, POST, OPTIONS" {
 		t.Errorf("OPTIONS: %d, Allow %q; want 204 and what is served", got.status, got.header.Get("Allow"))
 	}
 }

@@ -46,7 +46,7 @@ var (
 )
 
 const (
-	methods    = "GET, POST, OPTIONS"
+	methods    = "GET, HEAD, POST, OPTIONS"
 	acceptPost = jsonType
 )
 
