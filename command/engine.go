@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -143,13 +144,16 @@ func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create
 
 // unreached says in words what keeps a table from being looked at.
 func unreached(err error, session *Session) error {
-	switch kind := comment.KindOf(err); {
-	case err == nil:
-		return nil
-	case kind == comment.Unavailable, kind == comment.Timeout:
-		return fmt.Errorf("no engine answers at %s (%w): start it there, or name another by --endpoint", session.Address, innermost(err))
+	var call *smithy.OperationError
+	kind := comment.KindOf(err)
+	if kind != comment.Unavailable && kind != comment.Timeout || !errors.As(err, &call) {
+		return err
 	}
-	return err
+	if isRefusal(call) {
+		return call
+	}
+	why, _ := callText(call)
+	return fmt.Errorf("no engine answers at %s (%s): start it there, or name another by --endpoint", session.Address, why)
 }
 
 // innermost is the error that all the others are about: what is left when nobody is told who called whom.

@@ -48,7 +48,21 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	if err != nil {
 		return err
 	}
+	if page.Plan.ItemsReturned == 0 {
+		if err := c.checkProduct(ctx, store); err != nil {
+			return err
+		}
+	}
 	_, err = io.WriteString(term.Out, explained(page.Plan))
+	return err
+}
+
+// checkProduct is an error when the product has no comments at all.
+func (c *Explain) checkProduct(ctx context.Context, store *dynamo.Store) error {
+	page, err := store.Comments(ctx, comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}})
+	if err == nil && len(page.Comments) == 0 {
+		return noProduct(c.Product)
+	}
 	return err
 }
 

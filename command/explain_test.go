@@ -37,7 +37,7 @@ func TestExplain(t *testing.T) {
 		{"--product", "plate", "--ratings", "1,4", "--languages", "en,de"},
 		{"--product", "globe", "--after", string(globe[7].ID), "--first", "3"},
 		{"--product", "globe", "--ratings", "5", "--before", string(globe[7].ID), "--from-end"},
-		{"--product", "nobody's"},
+		{"--product", "plate", "--created-after", "2100-01-01"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))
 		if said := e.must("explain", arguments...); said != "" {

@@ -52,13 +52,15 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
+	progress := newProgress(term.Err, -1, "comments")
 	var done exported
 	err = watched(ctx, session, func(ctx context.Context) error {
 		// Writing may wait for whoever reads a pipe; nobody waits for that.
 		var err error
-		done, err = await(ctx, func() (exported, error) { return c.export(ctx, session, out, term.Err) })
+		done, err = await(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
 		return err
 	})
+	progress.end() // a writer that was left behind shows nothing any more
 	if err != nil {
 		return exportStopped(err, out)
 	}
@@ -95,6 +97,11 @@ func (c *Export) check() error {
 	return nil
 }
 
+// noProduct says that a product has no comments.
+func noProduct(id string) error {
+	return comment.Errorf(comment.NotFound, "there is no comment of product %q in the table: check the id, whose case matters", id)
+}
+
 // otherFormat is what the name of a file says it is, if that is not what an export writes.
 func otherFormat(name string) string {
 	switch format := reviewfile.FormatOf(name); format {
@@ -129,7 +136,7 @@ type exported struct {
 }
 
 // export writes all comments and keeps the file.
-func (c *Export) export(ctx context.Context, session *Session, out *output, said io.Writer) (exported, error) {
+func (c *Export) export(ctx context.Context, session *Session, out *output, progress *progress) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
 	var mu sync.Mutex
 	var improper []dynamo.Improper
@@ -142,11 +149,14 @@ func (c *Export) export(ctx context.Context, session *Session, out *output, said
 	if err != nil {
 		return exported{}, err
 	}
-	progress := newProgress(said, about)
+	progress.expect(about)
 	count, err := writeComments(out, c.compresses(), comments, func(count int) { progress.show(count, int64(count)) })
 	took := progress.end()
 	if err != nil {
 		return exported{}, err
+	}
+	if count == 0 && len(improper) == 0 && c.Product != "" {
+		return exported{}, noProduct(c.Product)
 	}
 	return exported{count, took, improper}, out.keep(ctx)
 }
@@ -193,6 +203,8 @@ func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comm
 func exportStopped(err error, out *output) error {
 	var failed *outputError
 	switch {
+	case comment.KindOf(err) == comment.NotFound:
+		return err
 	case errors.As(err, &failed):
 		return failed
 	case errors.Is(err, context.Canceled):

@@ -65,7 +65,7 @@ func exportTo(t *testing.T, where string, session *Session, file string) {
 		t.Fatal(err)
 	}
 	export := &Export{File: file, Calls: 1}
-	if _, err := export.export(t.Context(), session, out, io.Discard); err != nil {
+	if _, err := export.export(t.Context(), session, out, newProgress(io.Discard, -1, "comments")); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
 }
@@ -78,7 +78,7 @@ func importFrom(t *testing.T, where string, session *Session, file string, rows 
 	}
 	work := &importing{
 		in: in, loader: dynamo.NewLoader(session.Client, session.Table, 1), rejects: &rejects{},
-		progress: newProgress(io.Discard, -1), rows: 25,
+		progress: newProgress(io.Discard, -1, "rows"), rows: 25,
 	}
 	if err := work.run(t.Context()); err != nil || work.counts != (dynamo.LoadCounts{Written: rows}) {
 		t.Errorf("%s: %+v, %v", where, work.counts, err)

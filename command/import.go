@@ -63,7 +63,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		in:       in,
 		rejects:  rejects,
 		most:     most,
-		progress: newProgress(term.Err, in.source.Size),
+		progress: newProgress(term.Err, in.source.Size, "rows"),
 		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
 	}
 	if c.DryRun {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 )
 
 // ListenFlags say where and how the server is reached.
@@ -26,6 +27,31 @@ func (f ListenFlags) open() (net.Listener, error) {
 		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", f.Listen, innermost(err))
 	}
 	return listener, nil
+}
+
+// maxHosts bounds how many addresses are told of a server that listens to all of the machine's.
+const maxHosts = 4
+
+// openable are the hosts, with the port, by which a browser can open a server: the address itself, or if that stands for all of the machine's,
+// localhost first and then those that other machines can reach.
+func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return []string{address.String()}
+	}
+	port := strconv.Itoa(tcp.Port)
+	hosts := []string{net.JoinHostPort("localhost", port)}
+	addresses, err := machine()
+	if err != nil {
+		return hosts
+	}
+	for _, a := range addresses {
+		network, ok := a.(*net.IPNet)
+		if ok && network.IP.IsGlobalUnicast() && !network.IP.IsLoopback() && len(hosts) < maxHosts {
+			hosts = append(hosts, net.JoinHostPort(network.IP.String(), port))
+		}
+	}
+	return hosts
 }
 
 // certificates are those to serve HTTPS with; nil is plain HTTP. They are read once: a renewed one needs a restart, which loses no

@@ -3,10 +3,10 @@ package command
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -20,38 +20,59 @@ const (
 	lineEvery = 5 * time.Second
 )
 
-// progress shows how far a file has been worked off: a bar on a terminal, else a line now and then.
+// progress shows how far something has come: a bar on a terminal, else a line now and then. It may be ended while another goroutine still shows.
 type progress struct {
 	out   io.Writer
-	size  int64 // of the file in bytes, -1 when nobody knows
-	bar   *progressbar.ProgressBar
+	what  string // what is counted, such as "rows"
 	now   func() time.Time
 	start time.Time
-	next  time.Time // for the next line
+
+	mu   sync.Mutex
+	size int64 // of the whole: bytes of a file, or the things counted; -1 when nobody knows
+	bar  *progressbar.ProgressBar
+	next time.Time     // for the next line
+	took time.Duration // until the end; 0 before
 }
 
-func newProgress(out io.Writer, size int64) *progress {
+func newProgress(out io.Writer, size int64, what string) *progress {
 	start := time.Now()
-	p := &progress{out: out, size: size, now: time.Now, start: start, next: start.Add(lineEvery)}
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		p.bar = progressbar.NewOptions64(size,
-			progressbar.OptionSetWriter(out),
-			progressbar.OptionThrottle(drawEvery),
-			progressbar.OptionSetPredictTime(true),
-			progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionClearOnFinish(),
-		)
-	}
-	return p
+	return &progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
 }
 
-// show says that so many rows are done, for which so many bytes of the file were read.
-func (p *progress) show(rows int, taken int64) {
+// draw makes the bar if there is a terminal to draw on.
+func (p *progress) draw() {
+	if p.bar != nil || !isTerminal(p.out) || os.Getenv("TERM") == "dumb" {
+		return
+	}
+	p.bar = progressbar.NewOptions64(p.size,
+		progressbar.OptionSetWriter(p.out),
+		progressbar.OptionThrottle(drawEvery),
+		progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// expect says how large the whole is, before anything is shown.
+func (p *progress) expect(size int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.size = size
+}
+
+// show says that so many are done, and how much of the whole that is.
+func (p *progress) show(done int, taken int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.took > 0 {
+		return
+	}
+	p.draw()
 	now := p.now()
 	took := now.Sub(p.start)
 	if p.bar != nil {
 		// What cannot be drawn is no reason to stop.
-		p.bar.Describe(english.Sprintf("%d rows, %.0f rows/s", rows, rate(rows, took)))
+		p.bar.Describe(english.Sprintf("%d %s, %.0f %s/s", done, p.what, rate(done, took), p.what))
 		_ = p.bar.Set64(taken)
 		return
 	}
@@ -59,7 +80,7 @@ func (p *progress) show(rows int, taken int64) {
 		return
 	}
 	p.next = now.Add(lineEvery)
-	_, _ = english.Fprintf(p.out, "%d rows, %.0f rows/s%s\n", rows, rate(rows, took), p.left(taken, took))
+	_, _ = english.Fprintf(p.out, "%d %s, %.0f %s/s%s\n", done, p.what, rate(done, took), p.what, p.left(taken, took))
 }
 
 // left is the share of the file that is done and the time that the rest will take, if its size is known. A size that was
@@ -73,15 +94,22 @@ func (p *progress) left(taken int64, took time.Duration) string {
 	return english.Sprintf(", %.0f %%, %s left", 100*done, left.Round(time.Second))
 }
 
-// end takes the bar away and returns how long it all took.
+// end takes the bar away, so that what comes next has the line for itself, and returns how long it all took. Nothing is shown afterwards.
 func (p *progress) end() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.took > 0 {
+		return p.took
+	}
+	p.took = max(p.now().Sub(p.start), 1)
 	if p.bar != nil {
 		_ = p.bar.Finish()
+		_ = p.bar.Clear() // one whose end nobody knows does not finish by itself
 	}
-	return p.now().Sub(p.start)
+	return p.took
 }
 
-// rate is rows per second.
+// rate is how many were done per second.
 func rate(rows int, took time.Duration) float64 {
 	return float64(rows) / max(took.Seconds(), 1e-3)
 }

@@ -21,7 +21,7 @@ func TestProgressLines(t *testing.T) {
 		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
 	} {
 		var out bytes.Buffer
-		p := newProgress(&out, test.size)
+		p := newProgress(&out, test.size, "rows")
 		now := start
 		p.now, p.start, p.next = func() time.Time { return now }, start, start.Add(lineEvery)
 		for _, step := range []struct {

@@ -89,7 +89,7 @@ func progressOfItems(ctx context.Context, session *Session, term Terminal) (*pro
 	if about == 0 { // engines that do not count say so too
 		about = -1
 	}
-	return newProgress(term.Err, about), err
+	return newProgress(term.Err, about, "items"), err
 }
 
 func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {

@@ -23,7 +23,8 @@ func loadSample(ctx context.Context, session *Session, term Terminal) error {
 	}
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
-	progress := newProgress(term.Err, int64(total))
+	progress := newProgress(term.Err, int64(total), "comments")
+	defer progress.end()
 	loader := dynamo.NewLoader(session.Client, session.Table, 0)
 	done := 0
 	for _, chunk := range chunks {
@@ -33,7 +34,6 @@ func loadSample(ctx context.Context, session *Session, term Terminal) error {
 		done += len(chunk)
 		progress.show(done, int64(done))
 	}
-	progress.end()
 	return nil
 }
 

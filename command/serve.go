@@ -213,6 +213,11 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 }
 
 func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
-	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n  table     %[3]s at %[4]s\n  writing   %[5]s\nStop with Ctrl-C.\n",
-		c.scheme(), address, session.Table, session.Address, writing)
+	hosts := openable(address, net.InterfaceAddrs)
+	others := ""
+	for _, host := range hosts[1:] {
+		others += fmt.Sprintf("  also      %s://%s\n", c.scheme(), host)
+	}
+	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n%[3]s  table     %[4]s at %[5]s\n  writing   %[6]s\nStop with Ctrl-C.\n",
+		c.scheme(), hosts[0], others, session.Table, session.Address, writing)
 }

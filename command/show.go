@@ -41,7 +41,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
+	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out), styleOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
 	return err
 }
 
@@ -56,13 +56,17 @@ func widthOf(out io.Writer) int {
 }
 
 // showComment is what was written, and by whom and when.
-func showComment(c comment.Comment, width int) string {
+func showComment(c comment.Comment, width int, style style) string {
 	var out strings.Builder
-	head := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
+	stars := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
+	head := stars
 	if c.Title != nil {
 		head += "  " + printable(*c.Title)
 	}
-	for _, line := range wrapText(head, width) {
+	for i, line := range wrapText(head, width) {
+		if i == 0 {
+			line = strings.Replace(line, stars, style.stars(stars), 1)
+		}
 		fmt.Fprintln(&out, line)
 	}
 	fmt.Fprintln(&out)

@@ -39,7 +39,7 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog
 	case isLoopback(address):
 		return guard, "is open to everyone on this machine, since no tokens are configured", nil
 	}
-	return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine", nil
+	return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine: set TALKBACK_MODERATOR_TOKEN to what openssl rand -hex 32 prints, or give --jwt-algorithm and a key", nil
 }
 
 func isLoopback(address net.Addr) bool {

@@ -75,7 +75,7 @@ func encodeCursors(positions []comment.Position, f fingerprint) []string {
 
 // position reads a cursor of the list from an argument; nil when none was given.
 func (l list) position(argument string, cursor *string) (*comment.Position, error) {
-	if cursor == nil {
+	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil
 	}
 	raw, whole := decodeCursor(*cursor)

@@ -69,7 +69,7 @@ func TestDamagedCursor(t *testing.T) {
 		flipped[bit/8] ^= 1 << (bit % 8)
 		refuse(string(flipped), "one bit of the text flipped")
 	}
-	for length := range len(good) {
+	for length := 1; length < len(good); length++ { // an empty one is as good as none
 		refuse(good[:length], "cut")
 	}
 	refuse(good+"A", "longer")
@@ -86,6 +86,9 @@ func FuzzCursor(f *testing.F) {
 		p, err := coffee.position("after", &cursor)
 		if err != nil && comment.KindOf(err) != comment.BadCursor {
 			t.Errorf("%q: %v is not a bad cursor", cursor, err)
+		}
+		if cursor == "" && p == nil && err == nil {
+			return // as good as none
 		}
 		if err == nil && encodeCursor(*p, coffee.fingerprint()) != cursor {
 			t.Errorf("%q reads as %s, whose cursor is another", cursor, p)

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"errors"
+	"net"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a server that listens says of where it can be opened: 0.0.0.0 and :: are no addresses for a browser.
+func TestOpenable(t *testing.T) {
+	machine := func() ([]net.Addr, error) {
+		var all []net.Addr
+		for _, ip := range []string{"127.0.0.1", "192.168.1.20", "::1", "fe80::1", "2001:db8::20"} {
+			all = append(all, &net.IPNet{IP: net.ParseIP(ip), Mask: net.CIDRMask(24, 32)})
+		}
+		return all, nil
+	}
+	blind := func() ([]net.Addr, error) { return nil, errors.New("not allowed") }
+	for _, row := range []struct {
+		why, ip string
+		machine func() ([]net.Addr, error)
+		want    []string
+	}{
+		{"one address is itself", "127.0.0.1", machine, []string{"127.0.0.1:80"}},
+		{"all of IPv4", "0.0.0.0", machine, []string{"localhost:80", "192.168.1.20:80", "[2001:db8::20]:80"}},
+		{"all", "::", machine, []string{"localhost:80", "192.168.1.20:80", "[2001:db8::20]:80"}},
+		{"a machine that does not tell", "0.0.0.0", blind, []string{"localhost:80"}},
+	} {
+		got := openable(&net.TCPAddr{IP: net.ParseIP(row.ip), Port: 80}, row.machine)
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+	}
+}
