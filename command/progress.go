@@ -2,7 +2,6 @@ package command
 
 import (
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -41,7 +40,7 @@ func newProgress(out io.Writer, size int64, what string) *progress {
 
 // draw makes the bar if there is a terminal to draw on.
 func (p *progress) draw() {
-	if p.bar != nil || !isTerminal(p.out) || os.Getenv("TERM") == "dumb" {
+	if p.bar != nil || !isTerminal(p.out) {
 		return
 	}
 	p.bar = progressbar.NewOptions64(p.size,

@@ -12,12 +12,13 @@ type style bool
 
 // styleOf is that of an output: colours are for terminals that know them, unless NO_COLOR is set (https://no-color.org).
 func styleOf(out io.Writer) style {
-	return style(isTerminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+	return style(isTerminal(out) && os.Getenv("NO_COLOR") == "")
 }
 
+// isTerminal tells whether an output is a terminal on which more can be done than to write on.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 func (s style) paint(code, text string) string {

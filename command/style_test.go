@@ -1,0 +1,39 @@
+package command_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Colours are for terminals, and for those who want them; a file gets none.
+func TestColours(t *testing.T) {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("left out: colours on a terminal: the program script, which makes one, is not installed")
+	}
+	for _, row := range []struct {
+		why     string
+		set     []string
+		command string
+		colours bool
+	}{
+		{"a terminal", []string{"TERM=xterm", "NO_COLOR="}, program + " sing", true},
+		{"a terminal of someone who wants none", []string{"TERM=xterm", "NO_COLOR=1"}, program + " sing", false},
+		{"a terminal that knows none", []string{"TERM=dumb", "NO_COLOR="}, program + " sing", false},
+		{"a pipe", []string{"TERM=xterm", "NO_COLOR="}, program + " sing 2>&1 | cat", false},
+	} {
+		run := exec.Command(script, "-qec", row.command, os.DevNull)
+		run.Env = append(os.Environ(), row.set...)
+		out, _ := run.CombinedOutput() // its status is the command's, or that of cat
+		if !strings.Contains(string(out), `there is no command "sing"`) || regexp.MustCompile("\x1b\\[").Match(out) != row.colours {
+			t.Errorf("%s: %q", row.why, out)
+		}
+	}
+}
