@@ -43,7 +43,7 @@ type Desk struct {
 // Add writes a comment. The key, if there is one, makes a repeat of the same draft by the same author return the
 // first result. What is wrong with the draft comes back as problems, all at once.
 func (d *Desk) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
-	c, problems := draft.Comment(d.position())
+	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
 	if key != nil {
 		problems = append(problems, wrongKey(*key)...)
@@ -55,6 +55,7 @@ func (d *Desk) Add(ctx context.Context, draft comment.Draft, key *string) (comme
 	if err := d.Authorizer.MayWrite(ctx, c.Author); err != nil {
 		return comment.Comment{}, nil, err
 	}
+	c.ID = comment.IDOf(d.position()) // not before: comment.SettleTime counts from here
 	added, err := d.Store.Add(ctx, c, repeatable)
 	return outcome(added, err)
 }

@@ -155,6 +155,24 @@ func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	}
 }
 
+// slow takes a while to decide, as one that fetches keys does.
+type slow struct{ decided *time.Time }
+
+func (s slow) MayWrite(context.Context, comment.Author) error {
+	*s.decided = s.decided.Add(5 * time.Second)
+	return nil
+}
+
+// The place of a comment is made right before it is written, and not while it is asked who may.
+func TestPlaceOfACommentThatHasToWait(t *testing.T) {
+	now := written
+	d := authoring.Desk{Store: newDesk(0), Authorizer: slow{&now}, Now: func() time.Time { return now }}
+	c, _, err := d.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
+	if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
+		t.Errorf("it stands at %v, %v", c.CreatedAt(), err)
+	}
+}
+
 // A new comment stands at the time of writing, and no two at the same place.
 func TestPlaceOfANewComment(t *testing.T) {
 	d := authoring.Desk{Store: newDesk(0), Authorizer: everyone{}, Now: func() time.Time { return written }}

@@ -10,6 +10,11 @@ const (
 	MaxPageSize = 100
 )
 
+// SettleTime is how old a comment is when no other can come to stand before it any more, but by an import: the 15 s for
+// which a write is tried at most after its id was made, 2 s by which clocks of servers differ, and 10 s by which an index
+// may lag behind.
+const SettleTime = 30 * time.Second
+
 // Order is the order of a list of comments.
 type Order string
 
@@ -33,6 +38,8 @@ type Query struct {
 	Slice Slice
 	// Count says what to count of the whole list beside.
 	Count Counting
+	// SettledOnly leaves comments out of the page that are younger than SettleTime. It changes neither counts nor cursors.
+	SettledOnly bool
 	// WithoutText leaves the texts of the comments empty, for those who do not show them.
 	WithoutText bool
 }

@@ -20,6 +20,7 @@ type flightKey struct {
 	fromEnd                bool
 	after, before          optional[comment.Position]
 	count                  comment.Counting
+	settledOnly            bool
 	withoutText            bool
 }
 
@@ -43,6 +44,7 @@ func flightKeyOf(q comment.Query, changes uint64) flightKey {
 		after:       positionOrNone(q.Slice.After),
 		before:      positionOrNone(q.Slice.Before),
 		count:       q.Count,
+		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
 	}
 	for _, rating := range q.Filter.Ratings {

@@ -60,3 +60,9 @@ func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comm
 	}
 	return comments, err
 }
+
+// ByClock has a store tell the time by another clock.
+func ByClock(s *Store, now func() time.Time) *Store {
+	s.now = now
+	return s
+}

@@ -10,7 +10,7 @@ import (
 
 // A write is tried this often while its outcome is unknown or it was turned away, with waits between that double from the
 // first and are drawn at random up to their full length. A try without an answer is given up early enough for another
-// within the time of one request.
+// within the time of one request. Together that is some 15 s, on which comment.SettleTime rests.
 const (
 	writeTries     = 5
 	writeFirstWait = 25 * time.Millisecond

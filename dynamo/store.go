@@ -131,11 +131,14 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 
 // page reads a page, and whether there is more around it.
 func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
-	w := windowOf(q)
+	list := q
+	list.Filter = s.settled(q)
+	p.filter = list.Filter
+	w := windowOf(list)
 	p.before = s.recent.of(q)
 	plan := p.take(w, comment.ReadPage, w.want(q.Slice.Size))
 	plan.WithoutText = q.WithoutText
-	taken, first, err := s.take(ctx, plan, q.Filter)
+	taken, first, err := s.take(ctx, plan, p.filter)
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
@@ -151,6 +154,15 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	page := makePage(q, shown, around)
 	page.Packed = first.packed(page.Comments)
 	return page, append([]*run{first}, probes...), nil
+}
+
+// settled is the filter of a question, without comments that are too young for it.
+func (s *Store) settled(q comment.Query) comment.Filter {
+	filter := q.Filter
+	if end := s.now().Add(-comment.SettleTime); q.SettledOnly && (filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore)) {
+		filter.CreatedBefore = &end
+	}
+	return filter
 }
 
 // probe settles what is unknown of the neighbours: it looks for one comment beyond each cursor whose own comment did not

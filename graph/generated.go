@@ -150,7 +150,7 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
-		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) int
+		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool) int
 		CommentsInOtherLanguages func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		Languages                func(childComplexity int) int
@@ -210,7 +210,7 @@ type MutationResolver interface {
 	DeleteComment(ctx context.Context, input DeleteCommentInput) (*DeleteCommentPayload, error)
 }
 type ProductResolver interface {
-	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string) (*CommentConnection, error)
+	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool) (*CommentConnection, error)
 	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Counts, error)
 	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
 	CommentsInOtherLanguages(ctx context.Context, obj *comment.Product) (*int, error)
@@ -669,7 +669,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Product.Comments(childComplexity, args["filter"].(*comment.Filter), args["order"].(*comment.Order), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+		return e.ComplexityRoot.Product.Comments(childComplexity, args["filter"].(*comment.Filter), args["order"].(*comment.Order), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["settledOnly"].(*bool)), true
 	case "Product.commentsInOtherLanguages":
 		if e.ComplexityRoot.Product.CommentsInOtherLanguages == nil {
 			break
@@ -1175,6 +1175,16 @@ type Product implements Node {
     last: Int
     "A cursor of this product, filter and order: only what comes before it."
     before: String
+    """
+    Only comments that are at least 30 seconds old, so that none can come to stand before the last one any more. For
+    tailing: to follow new comments, ask with ` + "`" + `order: OLDEST_FIRST` + "`" + `, ` + "`" + `settledOnly: true` + "`" + `, and the last ` + "`" + `endCursor` + "`" + ` you got as
+    ` + "`" + `after` + "`" + `, again and again; an empty page has none, so keep the one before. You then get every comment that is written
+    through this API, once, some 30 seconds after it was written. Without ` + "`" + `settledOnly` + "`" + ` you may skip one: a comment stands
+    where its writing began, and a write that is tried again can take 15 seconds, in which others get ahead of it.
+    You do not get what is no new comment: imported ones stand where they were written first, and an edit that makes an older
+    comment fit the filter leaves it in its place. Cursors and counts are those of the whole list.
+    """
+    settledOnly: Boolean = false
   ): CommentConnection
   """
   How many comments the product has, and how they rate it. Statistics follow a change of a comment within moments, and
@@ -1940,6 +1950,14 @@ func (ec *executionContext) field_Product_comments_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "settledOnly",
+		func(ctx context.Context, v any) (*bool, error) {
+			return ec.unmarshalOBoolean2ᚖbool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["settledOnly"] = arg6
 	return args, nil
 }
 
@@ -3848,7 +3866,7 @@ func (ec *executionContext) _Product_comments(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().Comments(ctx, obj, fc.Args["filter"].(*comment.Filter), fc.Args["order"].(*comment.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Product().Comments(ctx, obj, fc.Args["filter"].(*comment.Filter), fc.Args["order"].(*comment.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["settledOnly"].(*bool))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CommentConnection) graphql.Marshaler {

@@ -24,7 +24,7 @@ type productResolver struct{ *Resolver }
 // Comments is a page of the comments of the product.
 func (r productResolver) Comments(
 	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
-	first *int, after *string, last *int, before *string,
+	first *int, after *string, last *int, before *string, settledOnly *bool,
 ) (*graph.CommentConnection, error) {
 	list, err := listOf(product.ID, filter, order)
 	if err != nil {
@@ -35,6 +35,7 @@ func (r productResolver) Comments(
 		return nil, err
 	}
 	query := list.query(slice)
+	query.SettledOnly = settledOnly != nil && *settledOnly
 	query.Count = countingOf(ctx, query.Filter)
 	page, err := r.page(ctx, query)
 	if err != nil {

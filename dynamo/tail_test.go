@@ -1,0 +1,140 @@
+package dynamo_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// tail follows the new comments of a product.
+type tail struct {
+	settled bool
+	cursor  *comment.Position
+	seen    []comment.ID
+}
+
+// read reads on to the end.
+func (f *tail) read(t *testing.T, store *dynamo.Store) {
+	t.Helper()
+	for more := true; more; {
+		page, err := store.Comments(t.Context(), comment.Query{
+			Product: "42", Order: comment.OldestFirst, Filter: comment.Filter{Ratings: []int{1, 5}},
+			Slice: comment.Slice{Size: 3, After: f.cursor}, SettledOnly: f.settled,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page.Comments {
+			position := c.ID.Position()
+			f.cursor, f.seen = &position, append(f.seen, c.ID)
+		}
+		more = page.HasNext
+	}
+}
+
+// tailed is a table to which servers write whose clocks differ, and over a network on which tries fail for seconds.
+type tailed struct {
+	t       *testing.T
+	random  *rand.Rand
+	client  *dynamodb.Client
+	table   string
+	now     time.Time
+	written []comment.ID
+}
+
+// add writes a comment by a server whose clock is off by up to a second, and of whose tries so many fail. Each takes three
+// seconds, in which the others go on.
+func (w *tailed) add(failing int, meanwhile func()) {
+	client, network := faulttest.Under(w.client, func(call int) faulttest.Fault {
+		if call > failing {
+			return faulttest.None
+		}
+		ends := w.now.Add(3 * time.Second)
+		meanwhile()
+		w.now = ends
+		kinds := []faulttest.Fault{faulttest.Throttled, faulttest.Refused, faulttest.AnswerLost, faulttest.Late}
+		return kinds[w.random.IntN(len(kinds))]
+	})
+	c := commenttest.Random(w.random, "42")
+	c.Rating = []int{1, 5}[w.random.IntN(2)]
+	var distinct [10]byte
+	distinct[0], distinct[1] = byte(w.random.IntN(256)), byte(w.random.IntN(256))
+	skew := time.Duration(w.random.IntN(2000)-1000) * time.Millisecond
+	c.ID = comment.IDOf(comment.PositionAt(w.now.Add(skew), distinct))
+	if _, err := dynamo.NewStore(client, w.table).Add(w.t.Context(), c, ""); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := network.Flush(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.written = append(w.written, c.ID)
+	w.now = w.now.Add(time.Duration(w.random.IntN(2000)) * time.Millisecond)
+}
+
+// Whoever tails settled comments sees each that is written, once and in order, though writes are tried for seconds while
+// others get ahead of them. Whoever tails all does not.
+func TestTailSeesWhatIsWrittenLate(t *testing.T) {
+	w := &tailed{t: t, random: commenttest.Rand(t), client: dynamo.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
+	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.ByClock(dynamo.NewStore(w.client, w.table), func() time.Time { return w.now })
+	settled, all := &tail{settled: true}, &tail{}
+	look := func() { settled.read(t, store); all.read(t, store) }
+	for _, failing := range []int{4, w.random.IntN(5), w.random.IntN(5), 3} {
+		w.add(failing, func() {
+			w.add(0, nil)
+			look()
+		})
+		w.now = w.now.Add(time.Duration(w.random.IntN(20)) * time.Second)
+		look()
+	}
+	w.now = w.now.Add(comment.SettleTime + 2*time.Second)
+	look()
+	slices.Sort(w.written)
+	if !slices.Equal(settled.seen, w.written) {
+		t.Errorf("%d of %d comments: seen %v, written %v", len(settled.seen), len(w.written), settled.seen, w.written)
+	}
+	if len(all.seen) == len(w.written) {
+		t.Error("no write came late: what is to be shown was not tried")
+	}
+}
+
+// hanging is a client whose writes have no answer.
+type hanging struct{ *dynamodb.Client }
+
+// PutItem hangs.
+func (hanging) PutItem(ctx context.Context, _ *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TransactWriteItems hangs.
+func (hanging) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// No write goes on for as long as comments take to settle, less what clocks and indexes may take of that.
+func TestWritesEndBeforeCommentsSettle(t *testing.T) {
+	for _, key := range []string{"", "a key"} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, err := dynamo.NewStore(hanging{}, "comments").Add(t.Context(), commenttest.Random(commenttest.Rand(t), "42"), key)
+			if took := time.Since(began); err == nil || took > comment.SettleTime-2*time.Second-10*time.Second {
+				t.Errorf("given up after %v: %v", took, err)
+			}
+		})
+	}
+}
