@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -119,4 +120,52 @@ func TestSettingsChange(t *testing.T) {
 	if mended := unreadable.change(0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
 		t.Errorf("what cannot be read becomes %+v", mended)
 	}
+}
+
+// pickyTable refuses transactions that name an item of a product as invalid.
+type pickyTable struct {
+	busyTable
+	product string
+	sizes   []int
+}
+
+func (p *pickyTable) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, write := range in.TransactItems {
+		if write.Put != nil && productOfKey(write.Put.Item) == p.product {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.sizes = append(p.sizes, len(in.TransactItems))
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "Item size has exceeded the maximum allowed size"}
+		}
+	}
+	return p.busyTable.TransactWriteItems(ctx, in, o...)
+}
+
+// What DynamoDB refuses as invalid is found by halves and named; all else of the batch is counted.
+func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &pickyTable{busyTable: busyTable{named: map[itemKey]bool{}}, product: "p77"}
+		var records []stream.Record
+		for i := range 200 {
+			product := fmt.Sprint("p", i)
+			if i%10 == 0 {
+				product = table.product
+			}
+			c := comment.Comment{ID: comment.IDOf(comment.Position{15: byte(i)}), ProductID: product, Language: "en", Rating: 1, Version: 1}
+			records = append(records, stream.Record{Position: stream.Position(fmt.Sprint(i)), New: encode(c)})
+		}
+		err := NewCounter(table, "t").Handle(t.Context(), records)
+		var named stream.RecordErrors
+		if !errors.As(err, &named) || len(named) != 21 {
+			t.Fatalf("%v", err)
+		}
+		for i := range named {
+			if product, err := productOf(records[i].New); err != nil || product != table.product {
+				t.Errorf("record %d of product %s is named", i, product)
+			}
+		}
+		if len(table.sizes) > 3*21 {
+			t.Errorf("%d transactions were refused", len(table.sizes))
+		}
+	})
 }

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Items that are not what they should be are printed by their keys, and are an error, whatever else went well.
+func TestImproperItemsAreAnError(t *testing.T) {
+	items := []dynamo.Improper{{Key: "C#1/C", Reason: "it is none"}}
+	for _, row := range []struct {
+		why   string
+		print func(out *bytes.Buffer) error
+		says  string
+	}{
+		{"verify", func(out *bytes.Buffer) error { return printVerified(out, dynamo.Verified{Improper: items}, 0) }, "1 items"},
+		{"rebuild", func(out *bytes.Buffer) error {
+			return printRebuilt(out, dynamo.RebuildResult{Improper: items, Complete: true}, 0)
+		}, "1 items"},
+		{"rebuild of what cannot be mended", func(out *bytes.Buffer) error {
+			return printRebuilt(out, dynamo.RebuildResult{Improper: items, Failed: []string{"p"}}, 0)
+		}, "refused the statistics of 1 products"},
+		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 items"},
+	} {
+		var out bytes.Buffer
+		err := row.print(&out)
+		if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(out.String(), "item C#1/C: it is none") {
+			t.Errorf("%s: %v\n%s", row.why, err, out.String())
+		}
+	}
+	for _, fine := range []error{
+		printVerified(&bytes.Buffer{}, dynamo.Verified{}, 0),
+		printRebuilt(&bytes.Buffer{}, dynamo.RebuildResult{Complete: true}, 0),
+		printLeftOut(&bytes.Buffer{}, nil),
+	} {
+		if fine != nil {
+			t.Error(fine)
+		}
+	}
+}
