@@ -122,8 +122,8 @@ func explained(plan comment.QueryPlan) string {
 	writePlans(&text, plan.Candidates)
 	text.WriteString("\n")
 	writeReads(&text, plan)
-	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, looked at: %d, read units: %.1f, milliseconds: %.1f\n",
-		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.Milliseconds())
+	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, looked at: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
+		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
 	return text.String()
 }
 

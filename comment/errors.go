@@ -37,6 +37,8 @@ const (
 	Forbidden
 	// TooMuchText is a read whose texts take more memory than one operation may have; its text names the cure.
 	TooMuchText
+	// TooCostly is a read that was stopped since it cost more than it may; its text names the cure.
+	TooCostly
 	// Overloaded is a service that holds as much as it can for now; the same request may succeed later.
 	Overloaded
 )

@@ -132,6 +132,8 @@ type QueryPlan struct {
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
+	// MostUnits is what reading the page may cost before it is stopped, in the same units, if no comment has more than 1 KB.
+	MostUnits float64
 	// Duration is how long the reads took, from the first call to the last answer.
 	Duration time.Duration
 	// Kept is for how long the page had been kept when it was asked for, 0 when it was read for this answer.

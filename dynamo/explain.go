@@ -9,7 +9,7 @@ import (
 
 // explain tells what the runs of a page did, for programs and for people.
 func explain(runs []*run, returned int) comment.QueryPlan {
-	plan := comment.QueryPlan{ItemsReturned: returned}
+	plan := comment.QueryPlan{ItemsReturned: returned, MostUnits: runs[0].meter.most()} // all but counting have one bound together
 	for _, r := range runs {
 		for i, read := range r.plan.Reads {
 			report := reportRead(r.plan, read, r.reads[i])
@@ -22,6 +22,9 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 		plan.Queries += r.lookups.calls
 		plan.ItemsRead += r.lookups.items
 		plan.ReadUnits += r.lookups.units
+		if r.plan.Purpose == comment.ReadCount {
+			plan.MostUnits += r.meter.most()
+		}
 		for _, partition := range r.plan.Skipped {
 			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
 		}
@@ -96,8 +99,8 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 			fmt.Fprintf(&b, "  fetch by id what was edited a moment ago: %s\n", count(r.lookups.items, "comment"))
 		}
 	}
-	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units; the page shows %d",
-		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.ItemsReturned)
+	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units of at most %.0f; the page shows %d",
+		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
 	return b.String()
 }
 

@@ -74,10 +74,14 @@ func decodeByID(ctx context.Context, items []item) (map[comment.ID]comment.Comme
 func getItems(ctx context.Context, client itemGetter, table string, want types.KeysAndAttributes) (items, left []item, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{table: want},
+			RequestItems:           map[string]types.KeysAndAttributes{table: want},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		if err != nil {
 			return nil, nil, err
+		}
+		for i := range output.ConsumedCapacity {
+			usage.From(ctx).Consume(unitsOf(&output.ConsumedCapacity[i]))
 		}
 		items = append(items, output.Responses[table]...)
 		want.Keys = output.UnprocessedKeys[table].Keys

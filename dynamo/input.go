@@ -7,9 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
 )
 
-// queryInput is the call of the SDK for one read of a plan; a limit of 0 counts. A LastEvaluatedKey of the same read
+// queryInput is the call of the SDK for one read of a plan; a limit of 0 looks at all. A LastEvaluatedKey of the same read
 // continues it; it never outlives the request, since a cursor is a position and not such a key.
 func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.QueryInput {
 	values := item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
@@ -22,13 +24,15 @@ func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.Q
 		ExclusiveStartKey:         start,
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
-	if limit == 0 {
+	if limit > 0 {
+		input.Limit = aws.Int32(int32(limit))
+	}
+	if p.Purpose == comment.ReadCount {
 		input.Select = types.SelectCount
 		return input
 	}
 	input.ProjectionExpression = aws.String(p.projection())
 	input.ScanIndexForward = aws.Bool(!p.Descending)
-	input.Limit = aws.Int32(int32(limit))
 	return input
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/usage"
 )
 
 // The leaderboard is an index of its own, of items about products alone. One of its partitions would take 1,000 writes a
@@ -95,10 +96,13 @@ func languageItem(p leaderPlace, shards int) item {
 
 // readSettings fetches the settings of the leaderboard.
 func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: settingsKey()})
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
 	if err != nil {
 		return leaderSettings{}, wrap(err, "GetItem %s", settingsPK)
 	}
+	usage.From(ctx).Consume(unitsOf(output.ConsumedCapacity))
 	return decodeSettings(output.Item)
 }
 
@@ -191,10 +195,12 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 		ProjectionExpression:      aws.String(strings.Join([]string{attrPK, attrSK, attrPlace}, ",")),
 		Limit:                     aws.Int32(int32(limit)),
 		ExclusiveStartKey:         b.starts[shard],
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
 		return merge.Batch[comment.Leader]{}, wrap(err, "Query %s %s", leaders, key)
 	}
+	usage.From(ctx).Consume(unitsOf(output.ConsumedCapacity))
 	b.starts[shard] = output.LastEvaluatedKey
 	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
 	for _, it := range output.Items {

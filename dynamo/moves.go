@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/usage"
 )
 
 // An edit of rating or language moves a comment from one partition of an index to another. The partitions of a page are
@@ -138,25 +137,24 @@ func (p Plan) direction(a, b comment.Position) int {
 	return a.Compare(b)
 }
 
-// take runs a plan, and adds those comments of the filter that moved between partitions while they were read.
-func (s *Store) take(ctx context.Context, plan Plan, filter comment.Filter) ([]comment.Comment, *run, error) {
-	taken, r, err := execute(ctx, s.client, s.table, plan)
-	moved := s.moves.of(plan.Product, s.now())
-	if err != nil || len(moved) == 0 {
-		return taken, r, err
+// withMoved adds, to what a run took, those comments of the filter that moved between partitions while they were read.
+func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, filter comment.Filter) ([]comment.Comment, error) {
+	moved := s.moves.of(r.plan.Product, s.now())
+	if len(moved) == 0 {
+		return taken, nil
 	}
-	missing := plan.missing(moved, filter, taken)
+	missing := r.plan.missing(moved, filter, taken)
 	if len(missing) == 0 {
-		return taken, r, nil
+		return taken, nil
 	}
 	found, err := s.lookUp(ctx, r, missing[:min(len(missing), maxLookups)])
 	if err != nil {
-		return nil, r, wrap(err, "comments that were just edited")
+		return nil, wrap(err, "comments that were just edited")
 	}
 	found = slices.DeleteFunc(found, func(c comment.Comment) bool { return !filter.Allows(c) })
 	taken = append(taken, found...)
 	slices.SortFunc(taken, r.compare)
-	return taken[:min(len(taken), plan.Want)], r, nil
+	return taken[:min(len(taken), r.plan.Want)], nil
 }
 
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
@@ -188,7 +186,6 @@ type metered struct {
 
 // BatchGetItem implements itemGetter.
 func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
 	out, err := m.itemGetter.BatchGetItem(ctx, in, options...)
 	if err != nil {
 		return nil, err
@@ -199,7 +196,6 @@ func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInp
 	}
 	for _, consumed := range out.ConsumedCapacity {
 		m.units += aws.ToFloat64(consumed.CapacityUnits)
-		usage.From(ctx).Consume(aws.ToFloat64(consumed.CapacityUnits))
 	}
 	return out, nil
 }

@@ -122,6 +122,9 @@ func (p Plan) nextLimit(read Read, state readState, missing int) int {
 	if size := p.Known.Sizes.of(read.Partition); read.residual() && size.Mean > 0 {
 		limit = min(max(limit, size.fitting(limit)), maxLimit)
 	}
+	if len(p.Reads) > maxReads {
+		limit = min(limit, 2*state.limit)
+	}
 	return limit
 }
 

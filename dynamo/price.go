@@ -16,7 +16,7 @@ const (
 	// 200 bytes of keys and short attributes, and a text of some 130 words.
 	assumedItemBytes = 1 << 10
 	// assumedCounted is how many comments a range of dates is assumed to hold when they are counted. That is more than most
-	// products ever have; of one that has thousands, a range of years costs more than is estimated.
+	// products ever have; of one that has thousands, a range of years costs more than is estimated, up to the bound.
 	assumedCounted = 400
 	// assumedLeaderBytes is what an entry of a leaderboard is assumed to have: its four keys, each with the product's id.
 	assumedLeaderBytes = 256
@@ -24,21 +24,22 @@ const (
 	writePrice = 5
 )
 
-// PageUnits is what one page of a list may cost: its first wave of reads, if every partition holds as many comments as
-// are wanted. The filter must be normalized; its dates, the product and the cursors do not matter.
-func (*Store) PageUnits(q comment.Query) float64 {
-	p := undated(q)
-	w := windowOf(comment.Query{Filter: p.filter})
-	units := 0.0
-	for _, read := range p.take(w, comment.ReadPage, w.want(q.Slice.Size)).Reads {
-		units += eventualUnits(read.Limit * assumedItemBytes)
-	}
-	return units
+// PageUnits is what one page of a list may cost, read from partitions that hold nothing else, each of which holds as many
+// comments as are wanted. Whatever is found, reading stops at BoundFactor times this. The filter must be normalized; its
+// dates, the product and the cursors do not matter.
+func (*Store) PageUnits(q comment.Query) float64 { return pageEstimate(q) }
+
+func pageEstimate(q comment.Query) float64 {
+	var w window
+	return narrowUnits(q.Filter, w.want(q.Slice.Size))
 }
 
 // CountUnits is what counting a list within a range of dates may cost, if the range holds assumedCounted comments, evenly
-// spread over the partitions. The filter must be normalized; neither its dates nor the slice matter.
-func (*Store) CountUnits(q comment.Query) float64 {
+// spread over the partitions. Counting stops at BoundFactor times this. The filter must be normalized; neither its dates nor
+// the slice matter.
+func (*Store) CountUnits(q comment.Query) float64 { return countEstimate(q) }
+
+func countEstimate(q comment.Query) float64 {
 	reads := undated(q).count(q.Count).Reads
 	return float64(len(reads)) * eventualUnits(assumedCounted*assumedItemBytes/len(reads))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -34,6 +35,8 @@ type run struct {
 	// lookups are what fetching comments that moved meanwhile took, and fetched what came of it.
 	lookups metered
 	fetched readState
+	meter   *meter  // of the page or the count that it is for; nil bounds nothing
+	most    float64 // what an attempt may cost, in read units; 0 for no attempt
 }
 
 // readState is how far one read of a plan has come, and what that took.
@@ -54,13 +57,17 @@ func newRun(client querier, table string, plan Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
 }
 
-// execute runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
-// had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
+// execute runs a plan, as take does.
 func execute(ctx context.Context, client querier, table string, plan Plan) ([]comment.Comment, *run, error) {
 	r := newRun(client, table, plan)
-	merger := merge.New(len(plan.Reads), r.compare, r.wave)
-	taken, err := merger.Take(ctx, plan.Want)
+	taken, err := r.take(ctx)
 	return taken, r, err
+}
+
+// take runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
+// had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
+func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
+	return merge.New(len(r.plan.Reads), r.compare, r.wave).Take(ctx, r.plan.Want)
 }
 
 // compare puts comments into the direction of reading.
@@ -73,23 +80,54 @@ func (r *run) compare(a, b comment.Comment) int {
 
 // wave makes one call for each of the dry reads, in parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Comment], error) {
-	r.waves++
+	if err := r.begin(dry, missing); err != nil {
+		return nil, err
+	}
 	batches := make([]merge.Batch[comment.Comment], len(dry))
 	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
-		batches[i], err = r.call(ctx, dry[i], missing)
+		batches[i], err = r.call(ctx, dry[i])
 		return err
 	})
 	return batches, err
 }
 
-// call makes the next call of one read.
-func (r *run) call(ctx context.Context, number, missing int) (merge.Batch[comment.Comment], error) {
-	read, state := r.plan.Reads[number], &r.reads[number]
-	if state.queries == 0 {
-		state.limit = read.Limit
-	} else {
-		state.limit = r.plan.nextLimit(read, *state, missing)
+// begin sets the limits of the next calls. An attempt ends here when what it may still cost is a small part of what it wants.
+func (r *run) begin(dry []int, missing int) error {
+	most := maxLimit
+	if r.most > 0 && r.waves > 0 {
+		most = itemsWithin(r.most-r.units(), len(dry))
 	}
+	for _, number := range dry {
+		read, state := r.plan.Reads[number], &r.reads[number]
+		if state.queries == 0 {
+			state.limit = read.Limit
+		} else {
+			state.limit = r.plan.nextLimit(read, *state, missing)
+		}
+		if most < state.limit/smallPart || most == 0 {
+			return errBound
+		}
+		state.limit = min(state.limit, most)
+	}
+	r.waves++
+	return nil
+}
+
+// smallPart is the part of the wanted items for which an attempt does not go on: it would take ever more waves for ever less.
+const smallPart = 4
+
+// units are the read units that the run consumed so far.
+func (r *run) units() float64 {
+	units := 0.0
+	for _, state := range r.reads {
+		units += state.units
+	}
+	return units
+}
+
+// call makes the next call of one read.
+func (r *run) call(ctx context.Context, number int) (merge.Batch[comment.Comment], error) {
+	state := &r.reads[number]
 	output, err := r.query(ctx, number)
 	if err != nil {
 		return merge.Batch[comment.Comment]{}, err
@@ -111,12 +149,16 @@ func boundOf(last item) *comment.Comment {
 // query asks the table for what follows in one read.
 func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
 	read, state := r.plan.Reads[number], &r.reads[number]
+	if err := r.meter.check(); err != nil {
+		return nil, err
+	}
 	output, err := r.client.Query(ctx, queryInput(r.table, r.plan, read, state.limit, state.start))
 	if err != nil {
 		return nil, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
 	state.account(output)
-	usage.From(ctx).Consume(consumed(output))
+	r.meter.add(unitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(unitsOf(output.ConsumedCapacity))
 	return output, nil
 }
 
@@ -125,15 +167,15 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.queries++
 	s.looked += int(output.ScannedCount)
 	s.kept += int(output.Count)
-	s.units += consumed(output)
+	s.units += unitsOf(output.ConsumedCapacity)
 }
 
-// consumed are the read units that a call says it consumed, 0 if it does not say.
-func consumed(output *dynamodb.QueryOutput) float64 {
-	if output.ConsumedCapacity == nil {
+// unitsOf are the read units that a call says it consumed, 0 if it does not say.
+func unitsOf(consumed *types.ConsumedCapacity) float64 {
+	if consumed == nil {
 		return 0
 	}
-	return aws.ToFloat64(output.ConsumedCapacity.CapacityUnits)
+	return aws.ToFloat64(consumed.CapacityUnits)
 }
 
 // decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They

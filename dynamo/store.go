@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -111,7 +112,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 	}}
 	if q.Count != comment.CountNothing {
 		jobs = append(jobs, func(ctx context.Context) error {
-			counted, counting = tallied(ctx, s.client, s.table, p.count(q.Count))
+			counted, counting = tallied(ctx, s.client, s.table, p.count(q.Count), newMeter(countEstimate(q), countCure))
 			return nil
 		})
 	}
@@ -136,24 +137,59 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 	p.filter = list.Filter
 	w := windowOf(list)
 	p.before = s.recent.of(q)
-	plan := p.take(w, comment.ReadPage, w.want(q.Slice.Size))
-	plan.WithoutText = q.WithoutText
-	taken, first, err := s.take(ctx, plan, p.filter)
+	m := newMeter(pageEstimate(q), pageCure)
+	read := reading{window: w, purpose: comment.ReadPage, want: w.want(q.Slice.Size), withoutText: q.WithoutText, attempt: attemptFactor * m.estimate}
+	taken, runs, err := s.take(ctx, p, read, m)
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
+	first := runs[len(runs)-1]
 	s.improper.noteRun(first)
 	s.sizes.learn(q.Product, first.sizes())
 	s.recent.learn(q, first, taken)
 	p.before = nil
 	shown, around := w.cut(taken, q.Slice.Size)
-	probes, err := s.probe(ctx, p, w, &around)
+	probes, err := s.probe(ctx, p, w, &around, m)
 	if err != nil {
 		return comment.Page{}, nil, wrap(err, "neighbours of a page of product %q", q.Product)
 	}
 	page := makePage(q, shown, around)
 	page.Packed = first.packed(page.Comments)
-	return page, append([]*run{first}, probes...), nil
+	return page, append(runs, probes...), nil
+}
+
+// reading is what is to be read of a list.
+type reading struct {
+	window      window
+	purpose     comment.ReadPurpose
+	want        int
+	withoutText bool
+	attempt     float64 // what an attempt may cost, in read units
+}
+
+// take reads as the planner thinks best and, where that would cost more than an attempt may, from the partitions that hold
+// nothing else. The last of the runs is the one that succeeded.
+func (s *Store) take(ctx context.Context, p planner, of reading, m *meter) ([]comment.Comment, []*run, error) {
+	var runs []*run
+	try := func(plan Plan, most float64) ([]comment.Comment, error) {
+		plan.WithoutText = of.withoutText
+		r := newRun(s.client, s.table, plan)
+		r.meter, r.most = m, most
+		runs = append(runs, r)
+		return r.take(ctx)
+	}
+	plan, most := p.take(of.window, of.purpose, of.want), 0.0
+	if plan.residual() {
+		plan, most = plan.limitedTo(of.attempt), of.attempt
+	}
+	taken, err := try(plan, most)
+	if errors.Is(err, errBound) {
+		taken, err = try(p.narrow(of.window, of.purpose, of.want), 0)
+	}
+	if err == nil {
+		taken, err = s.withMoved(ctx, runs[len(runs)-1], taken, p.filter)
+	}
+	return taken, runs, err
 }
 
 // settled is the filter of a question, without comments that are too young for it.
@@ -167,30 +203,30 @@ func (s *Store) settled(q comment.Query) comment.Filter {
 
 // probe settles what is unknown of the neighbours: it looks for one comment beyond each cursor whose own comment did not
 // come along.
-func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbours) ([]*run, error) {
-	var plans []Plan
+func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbours, m *meter) ([]*run, error) {
+	var windows []window
 	var answers []*knowledge
 	add := func(known *knowledge, beyond func(comment.Filter) window) {
 		if *known == unknown {
-			plan := p.take(beyond(p.filter), comment.ReadProbe, 1)
-			plan.WithoutText = true
-			plans = append(plans, plan)
+			windows = append(windows, beyond(p.filter))
 			answers = append(answers, known)
 		}
 	}
 	add(&around.behind, w.behind)
 	add(&around.ahead, w.ahead)
 
-	runs := make([]*run, len(plans))
-	err := together(ctx, len(plans), func(ctx context.Context, i int) error {
-		found, r, err := s.take(ctx, plans[i], p.filter)
-		runs[i], *answers[i] = r, no
+	runs := make([][]*run, len(windows))
+	err := together(ctx, len(windows), func(ctx context.Context, i int) (err error) {
+		var found []comment.Comment
+		read := reading{window: windows[i], purpose: comment.ReadProbe, want: 1, withoutText: true, attempt: narrowUnits(p.filter, 1)}
+		found, runs[i], err = s.take(ctx, p, read, m)
+		*answers[i] = no
 		if len(found) > 0 {
 			*answers[i] = yes
 		}
 		return err
 	})
-	return runs, err
+	return slices.Concat(runs...), err
 }
 
 // makePage turns what was read, in the direction of reading, into a page in the order of the list.

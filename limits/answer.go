@@ -70,7 +70,7 @@ func written(value any) (size int, empty any) {
 func (a *account) add(length int) int { return int(a.bytes.Add(int64(length))) }
 
 // InterceptResponse bounds the answer: its data, the number of its errors and their lengths. It tells what the operation
-// was estimated to cost, if it read anything.
+// was estimated to cost and what it did cost, if it read anything.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	response := next(ctx)
 	if response == nil {
@@ -88,7 +88,9 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 		if response.Extensions == nil {
 			response.Extensions = map[string]any{}
 		}
-		response.Extensions["cost"] = map[string]any{"estimatedReadUnits": a.units, "limit": g.Limits.ReadUnits}
+		response.Extensions["cost"] = map[string]any{
+			"estimatedReadUnits": a.units, "readUnits": usage.From(ctx).Units(), "limit": g.Limits.ReadUnits,
+		}
 	}
 	return response
 }

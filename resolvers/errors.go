@@ -29,6 +29,7 @@ var codes = map[comment.Kind]string{
 	comment.Forbidden:       "FORBIDDEN",
 
 	comment.TooMuchText: "TOO_MUCH_TEXT",
+	comment.TooCostly:   "TOO_COSTLY",
 	comment.Overloaded:  "OVERLOADED",
 }
 

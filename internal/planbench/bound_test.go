@@ -1,0 +1,206 @@
+package planbench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/usage"
+)
+
+// Whatever a product holds, whatever is believed of it and whatever page of it is asked for, that page is exact and costs at
+// most so many times what was estimated. Of comments larger than assumed, reading may be stopped, with a code of its own, soon
+// after it cost a megabyte more than that.
+func TestPagesStayWithinTheirBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		large := rapid.IntRange(0, 4).Draw(t, "large") == 0
+		p := hostile(t, large)
+		q, beliefs := anyPage(t, p), dynamo.Known{
+			Stats: anyBelief(t, p),
+			Sizes: dynamo.Sizes{Any: dynamo.ItemSize{Mean: rapid.Float64Range(50, 9000).Draw(t, "mean"), Deviation: 100}},
+		}
+		switch rapid.IntRange(0, 3).Draw(t, "beliefs") {
+		case 0, 1:
+			beliefs.Stats = nothingElse(q.Filter)
+		case 2:
+			beliefs = dynamo.Known{}
+		}
+		account := usage.NewPool(1 << 40).Open(1 << 40)
+		ctx, store := usage.With(t.Context(), account), p.table.Store()
+		page, err := store.CommentsKnowing(ctx, q, beliefs)
+		most := dynamo.BoundFactor * store.PageUnits(q)
+		if large {
+			const call, atOnce = 128.5, 16
+			most += call * (1 + 2*atOnce)
+		}
+		if units := account.Units(); units > most {
+			t.Fatalf("the page cost %v units, at most %v are promised", units, most)
+		}
+		if comment.KindOf(err) == comment.TooCostly && large {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPage(t, p, q, page)
+	})
+}
+
+// A range is counted exactly, or not at all, and costs no more than is promised.
+func TestCountsStayWithinTheirBound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := hostile(t, false)
+		q := anyPage(t, p)
+		q.Slice = comment.Slice{}
+		q.Filter.CreatedAfter = new(time.UnixMilli(0).UTC())
+		q.Count = rapid.SampledFrom([]comment.Counting{comment.CountTotal, comment.CountByRating}).Draw(t, "counting")
+		store := p.table.Store()
+		page, err := store.Comments(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units := 0.0
+		for _, read := range page.Plan.Reads {
+			if read.Purpose == comment.ReadCount {
+				units += read.ReadUnits
+			}
+		}
+		if most := dynamo.BoundFactor * store.CountUnits(q); units > most {
+			t.Fatalf("counting cost %v units, at most %v are promised", units, most)
+		}
+		want := len(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order))
+		if page.Counted.Err == nil && page.Counted.Total != want {
+			t.Fatalf("counted %d of %d", page.Counted.Total, want)
+		}
+		if err := page.Counted.Err; err != nil && (comment.KindOf(err) != comment.TooCostly || want < 2000 && len(p.comments) < 2000) {
+			t.Fatalf("%d comments, of which %d are in the list: %v", len(p.comments), want, err)
+		}
+	})
+}
+
+// nothingElse are counts of a product of which a filter chooses all.
+func nothingElse(filter comment.Filter) comment.Stats {
+	stats := comment.Stats{}
+	for _, language := range append(filter.Languages[:len(filter.Languages):len(filter.Languages)], "xx") {
+		var counts comment.Counts
+		for _, rating := range append(filter.Ratings[:len(filter.Ratings):len(filter.Ratings)], 1) {
+			counts[rating-1] = 1000
+		}
+		stats[language] = counts
+	}
+	return stats
+}
+
+// hostile makes a product that a filter may match hardly anything of: many languages, some of one comment, and a long run of
+// one kind.
+func hostile(t *rapid.T, large bool) *Product {
+	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+	count := rapid.SampledFrom([]int{1, 60, 2000, 2000}).Draw(t, "comments")
+	if large {
+		count = min(count, 60)
+	}
+	rare := rapid.SampledFrom([]float64{0, 0, 0.01, 0.3, 1}).Draw(t, "rare")
+	comments := Generate(count, r.Uint64())
+	for i := range comments {
+		c := &comments[i]
+		c.Language, c.Rating, c.Text = "en", 5, words(r, r.IntN(600))
+		if r.Float64() < rare {
+			c.Language, c.Rating = manyTongues[r.IntN(len(manyTongues))], 1+r.IntN(5)
+		}
+		if large {
+			c.Text = commenttest.Large(r, "", 1+r.IntN(250<<10)).Text
+		}
+	}
+	p, err := NewProduct(t.Context(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// manyTongues are a hundred languages, and none of them English.
+var manyTongues = func() (out []comment.Language) {
+	for i := range 100 {
+		out = append(out, comment.Language(fmt.Sprintf("q%c%c", 'a'+i/26, 'a'+i%26)))
+	}
+	return out
+}()
+
+// anyPage is a page of any list of a product, beside comments of it or where none is.
+func anyPage(t *rapid.T, p *Product) comment.Query {
+	q := comment.Query{
+		Product: generatedProduct,
+		Order:   rapid.SampledFrom([]comment.Order{comment.NewestFirst, comment.OldestFirst}).Draw(t, "order"),
+		Slice: comment.Slice{
+			Size:    rapid.SampledFrom([]int{1, 0, 3, 20, 100}).Draw(t, "size"),
+			FromEnd: rapid.Bool().Draw(t, "from the end"),
+		},
+	}
+	q.Filter.Languages = append(q.Filter.Languages, manyTongues[:rapid.SampledFrom([]int{2, 0, 1, 8, 33, 40, 100}).Draw(t, "languages")]...)
+	for rating := 1; rating < 5; rating++ {
+		if rapid.Bool().Draw(t, "rated") {
+			q.Filter.Ratings = append(q.Filter.Ratings, rating)
+		}
+	}
+	var err error
+	if q.Filter, err = q.Filter.Normalize(); err != nil {
+		t.Fatal(err)
+	}
+	cursor := func(name string) *comment.Position {
+		if len(p.comments) == 0 || rapid.Bool().Draw(t, name) {
+			return nil
+		}
+		place := rapid.SampledFrom(p.comments).Draw(t, name+" of").ID.Position()
+		if rapid.Bool().Draw(t, name+" is gone") {
+			place = place.Next()
+		}
+		return &place
+	}
+	q.Slice.After, q.Slice.Before = cursor("after"), cursor("before")
+	if q.Slice.Check(q.Order) != nil {
+		q.Slice.Before = nil
+	}
+	return q
+}
+
+// checkPage holds a page against the list that it is of.
+func checkPage(t *rapid.T, p *Product, q comment.Query, page comment.Page) {
+	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
+	start, end := 0, len(list)
+	for i, c := range list {
+		order := c.ID.Position().Compare
+		if q.Order == comment.NewestFirst {
+			order = func(other comment.Position) int { return other.Compare(c.ID.Position()) }
+		}
+		if after := q.Slice.After; after != nil && order(*after) <= 0 {
+			start = i + 1
+		}
+		if before := q.Slice.Before; before != nil && order(*before) >= 0 {
+			end = min(end, i)
+		}
+	}
+	end = max(start, end)
+	if q.Slice.FromEnd {
+		start = max(start, end-q.Slice.Size)
+	} else {
+		end = min(end, start+q.Slice.Size)
+	}
+	want := list[start:end]
+	if len(want) != len(page.Comments) {
+		t.Fatalf("the page has %d comments, want %d", len(page.Comments), len(want))
+	}
+	for i := range want {
+		if page.Comments[i].ID != want[i].ID {
+			t.Fatalf("comment %d is %s, want %s", i, page.Comments[i].ID, want[i].ID)
+		}
+	}
+	if q.Slice.Size > 0 && (page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0)) {
+		t.Fatalf("next %t, previous %t; the page is %d to %d of %d", page.HasNext, page.HasPrevious, start, end, len(list))
+	}
+}
