@@ -229,6 +229,16 @@ func (c *counting) markEmpty(ctx context.Context, state stream.State) (marked bo
 	return true, stream.MarkComplete(ctx, c.leases, state, since)
 }
 
+// orAsk tells up to when all is counted, from memory while this process counts, and else by asking.
+func (c *counting) orAsk(ask func(context.Context) (time.Time, bool)) func(context.Context) (time.Time, bool) {
+	return func(ctx context.Context) (upTo time.Time, known bool) {
+		if upTo, known, current := c.consumer.WorkedOff(); current {
+			return upTo, known
+		}
+		return ask(ctx)
+	}
+}
+
 // watermark tells how far statistics follow the table.
 type watermark struct{ leases *dynamo.Leases }
 

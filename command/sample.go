@@ -13,14 +13,28 @@ import (
 // sampleChunk is how many comments are loaded between two looks at the progress. It is one fetch by ids, too.
 const sampleChunk = dynamo.MaxKeysPerGet
 
-// loadSample puts the sample data into an empty table. It goes on with a load that was interrupted, and leaves a table
-// that holds anything else as it is.
-func loadSample(ctx context.Context, session *Session, term Terminal) error {
+// sampleFor tells whether the table is empty or holds sample data, and how to put into it what it lacks of that. It goes on
+// with a load that was interrupted, and leaves a table that holds anything else as it is.
+func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, ours bool, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
-	wanted, err := wantsSample(ctx, session, chunks[0], chunks[len(chunks)-1])
-	if err != nil || !wanted {
-		return err
+	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }
+	there, err := dynamo.HasComments(ctx, session.Client, session.Table)
+	if err != nil || !there {
+		return load, true, err
 	}
+	begun, err := holdsAny(ctx, session, chunks[0])
+	if err != nil || !begun {
+		return nil, false, err
+	}
+	ended, err := holdsAny(ctx, session, chunks[len(chunks)-1])
+	if ended {
+		load = func(context.Context) error { return nil }
+	}
+	return load, true, err
+}
+
+// loadSample puts sample data into a table.
+func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
 	progress := newProgress(term.Err, int64(total), "comments")
@@ -35,20 +49,6 @@ func loadSample(ctx context.Context, session *Session, term Terminal) error {
 		progress.show(done, int64(done))
 	}
 	return nil
-}
-
-// wantsSample tells whether the table has no comments, or holds the beginning of the sample data without its end.
-func wantsSample(ctx context.Context, session *Session, first, last []comment.Comment) (bool, error) {
-	there, err := dynamo.HasComments(ctx, session.Client, session.Table)
-	if err != nil || !there {
-		return !there, err
-	}
-	begun, err := holdsAny(ctx, session, first)
-	if err != nil || !begun {
-		return false, err
-	}
-	ended, err := holdsAny(ctx, session, last)
-	return !ended, err
 }
 
 func holdsAny(ctx context.Context, session *Session, comments []comment.Comment) (bool, error) {

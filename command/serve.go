@@ -61,6 +61,8 @@ type Serve struct {
 
 	// WorkedOff tells how far statistics follow the table. Without, no read is left out.
 	WorkedOff dynamo.WorkedOff `kong:"-"`
+	// CountedUpTo tells the same cheaply, to be shown. Without, the Store tells it.
+	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -81,6 +83,13 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
+	// Probes are answered from now on, whatever the start takes.
+	opening := httpapi.NewOpening("the table is being opened")
+	answering, stop := context.WithCancel(ctx)
+	var server errgroup.Group
+	server.Go(func() error { return c.serve(answering, c.server(opening, certificates), listener, term) })
+	defer func() { stop(); _ = server.Wait() }() // its error was returned where it ran to its end
+
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
@@ -90,26 +99,45 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	counting := newCounting(session, "talkback serve", term.Logger)
 	counting.prepare(ctx)
 	c.WorkedOff = watermark{counting.leases}
-	if c.SampleData {
-		if err := watched(ctx, session, func(ctx context.Context) error { return loadSample(ctx, session, term) }); err != nil {
-			return err
-		}
-	}
 	store := c.Store(session)
 	store.OnImproper(func(item dynamo.Improper) {
 		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
 	})
+	c.CountedUpTo = counting.orAsk(store.CountedUpTo)
 	counting.consumer.Handler = store.Noticing(counting.consumer.Handler)
+	if c.SampleData {
+		opening.Say("the sample data is being put into the table and counted")
+		if err := watched(ctx, session, func(ctx context.Context) error { return c.putSample(ctx, session, counting, term) }); err != nil {
+			return err
+		}
+	}
+	opening.Open(c.Handler(store, authorizer, term))
 	c.announce(listener.Addr(), session, notice, term)
 	return watched(ctx, session, func(ctx context.Context) error {
-		serve := func(ctx context.Context) error {
-			return c.serve(ctx, c.server(c.Handler(store, authorizer, term), certificates), listener, term)
+		untilEnd := func(ctx context.Context) error {
+			defer context.AfterFunc(ctx, stop)()
+			return server.Wait()
 		}
 		if c.NoCount {
-			return serve(ctx)
+			return untilEnd(ctx)
 		}
-		return counting.beside(ctx, serve)
+		return counting.beside(ctx, untilEnd)
 	})
+}
+
+// putSample puts the sample data into an empty table, and counts it.
+func (c *Serve) putSample(ctx context.Context, session *Session, counting *counting, term Terminal) error {
+	load, ours, err := sampleFor(ctx, session, term)
+	if err != nil || !ours {
+		return err
+	}
+	if c.NoCount {
+		return load(ctx)
+	}
+	_, err = counting.until(ctx, load, func(text string) {
+		_, _ = fmt.Fprintln(term.Err, "The sample data is in; "+text)
+	})
+	return err
 }
 
 // watched runs the work beside a look at the engine: when that ends, so does the work, and the reason is the error.
@@ -182,6 +210,14 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 	return store
 }
 
+// freshness tells how fresh the statistics of a store are.
+func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time, bool) {
+	if c.CountedUpTo != nil {
+		return c.CountedUpTo
+	}
+	return store.CountedUpTo
+}
+
 // Handler wires everything that answers requests. The authorizer says who may write.
 func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	return httpapi.New(httpapi.Options{
@@ -196,6 +232,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
 		Stats:            store,
+		Freshness:        c.freshness(store),
 		Authenticate:     auth.WithToken,
 		Pages:            web.Handler(),
 		Ready:            store.Ready,

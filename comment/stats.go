@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Cell is a square of the language x rating grid: what a comment is counted as.
@@ -39,6 +40,13 @@ func (c Counts) Average() (mean float64, any bool) {
 		return 0, false
 	}
 	return float64(stars) / float64(total), true
+}
+
+// Statistics are counts, and how fresh they are.
+type Statistics struct {
+	Counts
+	// AsOf is a time up to which all changes of comments are known to be in the counts, nil when that is unknown.
+	AsOf *time.Time
 }
 
 // RatingCount is how many comments have a rating.

@@ -80,6 +80,7 @@ type ComplexityRoot struct {
 	}
 
 	CommentStats struct {
+		AsOf    func(childComplexity int) int
 		Average func(childComplexity int) int
 		Ratings func(childComplexity int) int
 		Total   func(childComplexity int) int
@@ -202,7 +203,7 @@ type ComplexityRoot struct {
 
 type CommentConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *CommentConnection) (*int, error)
-	Stats(ctx context.Context, obj *CommentConnection) (*comment.Counts, error)
+	Stats(ctx context.Context, obj *CommentConnection) (*comment.Statistics, error)
 }
 type MutationResolver interface {
 	AddComment(ctx context.Context, input AddCommentInput) (*AddCommentPayload, error)
@@ -211,7 +212,7 @@ type MutationResolver interface {
 }
 type ProductResolver interface {
 	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool) (*CommentConnection, error)
-	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Counts, error)
+	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Statistics, error)
 	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
 	CommentsInOtherLanguages(ctx context.Context, obj *comment.Product) (*int, error)
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
@@ -394,6 +395,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CommentEdge.Node(childComplexity), true
 
+	case "CommentStats.asOf":
+		if e.ComplexityRoot.CommentStats.AsOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.AsOf(childComplexity), true
 	case "CommentStats.average":
 		if e.ComplexityRoot.CommentStats.Average == nil {
 			break
@@ -1298,6 +1305,12 @@ type CommentStats {
   average: Float
   "The number of comments of each rating: always five rows, those without comments too, from 5 stars down to 1."
   ratings: [RatingCount!]!
+  """
+  The time up to which every change of a comment is known to be counted, usually some two seconds ago. Later changes may be
+  counted or not. Null when it is unknown: while comments are counted anew, where a function of AWS Lambda alone counts, and
+  for lists with a range of dates, whose comments are counted at each request.
+  """
+  asOf: DateTime
 }
 
 "How many comments have a rating."
@@ -1547,6 +1560,8 @@ func (ec *executionContext) childFields_CommentStats(ctx context.Context, field 
 		return ec.fieldContext_CommentStats_average(ctx, field)
 	case "ratings":
 		return ec.fieldContext_CommentStats_ratings(ctx, field)
+	case "asOf":
+		return ec.fieldContext_CommentStats_asOf(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CommentStats", field.Name)
 }
@@ -2685,8 +2700,8 @@ func (ec *executionContext) _CommentConnection_stats(ctx context.Context, field 
 			return ec.Resolvers.CommentConnection().Stats(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
-			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Statistics) graphql.Marshaler {
+			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatistics(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2792,7 +2807,7 @@ func (ec *executionContext) fieldContext_CommentEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentStats_total(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentStats_total(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2815,7 +2830,7 @@ func (ec *executionContext) fieldContext_CommentStats_total(_ context.Context, f
 	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CommentStats_average(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentStats_average(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2842,7 +2857,7 @@ func (ec *executionContext) fieldContext_CommentStats_average(_ context.Context,
 	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Float does not have child fields"))
 }
 
-func (ec *executionContext) _CommentStats_ratings(ctx context.Context, field graphql.CollectedField, obj *comment.Counts) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentStats_ratings(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2872,6 +2887,29 @@ func (ec *executionContext) fieldContext_CommentStats_ratings(_ context.Context,
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _CommentStats_asOf(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_asOf(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsOf, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_asOf(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _DeleteCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *DeleteCommentPayload) (ret graphql.Marshaler) {
@@ -3913,8 +3951,8 @@ func (ec *executionContext) _Product_stats(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Product().Stats(ctx, obj, fc.Args["lang"].(*comment.Language))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
-			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Statistics) graphql.Marshaler {
+			return ec.marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatistics(ctx, selections, v)
 		},
 		true,
 		false,
@@ -6553,7 +6591,7 @@ func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionS
 
 var commentStatsImplementors = []string{"CommentStats"}
 
-func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.SelectionSet, obj *comment.Counts) graphql.Marshaler {
+func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.SelectionSet, obj *comment.Statistics) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentStatsImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6576,6 +6614,11 @@ func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.Selection
 		case "ratings":
 			out.Values[i] = ec._CommentStats_ratings(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asOf":
+			out.Values[i] = ec._CommentStats_asOf(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -8864,7 +8907,7 @@ func (ec *executionContext) marshalOCommentOrder2ᚖgithubᚗcomᚋtalkbackᚋta
 	return res
 }
 
-func (ec *executionContext) marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCounts(ctx context.Context, sel ast.SelectionSet, v *comment.Counts) graphql.Marshaler {
+func (ec *executionContext) marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatistics(ctx context.Context, sel ast.SelectionSet, v *comment.Statistics) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -53,6 +53,8 @@ type Options struct {
 	Comments loaders.CommentGetter
 	// Stats fetches statistics for the loaders of each request. Required.
 	Stats loaders.StatsGetter
+	// Freshness tells how fresh those statistics are. If not provided, nobody is told.
+	Freshness loaders.Freshness
 	// Limits bound what a request may cost, beyond the size of its body. If not provided, limits.Default().
 	Limits limits.Limits
 	// Prices are what reading costs, for those limits. Required.
@@ -169,7 +171,9 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		defer cancel()
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
-		ctx = usage.With(loaders.With(ctx, loaders.New(o.Comments, o.Stats)), account)
+		load := loaders.New(o.Comments, o.Stats)
+		load.TellFreshness(o.Freshness)
+		ctx = usage.With(loaders.With(ctx, load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -41,6 +41,7 @@ var (
 	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it so, and leave the charset away", header: "Accept-Post", value: acceptPost}
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
 
+	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
 	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1"}
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1"}
 )

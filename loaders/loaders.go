@@ -3,6 +3,7 @@ package loaders
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -23,15 +24,23 @@ type Loaders struct {
 	comments *loader[comment.ID, comment.Comment]
 	stats    *loader[string, comment.Stats]
 	rows     *loader[comment.ProductLanguage, comment.Counts]
+
+	freshness Freshness
+	fresh     sync.Once
+	asOf      *time.Time // set by fresh
 }
 
 // New makes the loaders of one request.
 func New(comments CommentGetter, stats StatsGetter) *Loaders {
-	return &Loaders{
+	l := &Loaders{
 		comments: newLoader("comments", comments.CommentsByID),
-		stats:    newLoader("statistics", stats.StatsOf),
 		rows:     newLoader("counts of languages", stats.RowsOf),
 	}
+	l.stats = newLoader("statistics", func(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+		l.fresh.Do(func() { l.noteFreshness(ctx) })
+		return stats.StatsOf(ctx, products)
+	})
+	return l
 }
 
 type contextKey struct{}

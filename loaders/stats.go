@@ -2,6 +2,7 @@ package loaders
 
 import (
 	"context"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -15,6 +16,27 @@ type StatsGetter interface {
 		found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
 	)
 }
+
+// Freshness tells a time up to which every change is in the statistics that are read from then on, false when that is
+// unknown. It is asked before the first statistics of each request are fetched, and must be quick.
+type Freshness func(ctx context.Context) (upTo time.Time, known bool)
+
+// TellFreshness has the loaders know how fresh statistics are. It is to be called before anything is loaded.
+func (l *Loaders) TellFreshness(freshness Freshness) { l.freshness = freshness }
+
+// noteFreshness asks how fresh statistics will be that are fetched after it.
+func (l *Loaders) noteFreshness(ctx context.Context) {
+	if l.freshness == nil {
+		return
+	}
+	if upTo, known := l.freshness(ctx); known {
+		l.asOf = &upTo
+	}
+}
+
+// StatsAsOf is a time up to which every change is in all statistics that these loaders have fetched, nil when that is
+// unknown. It is to be called after the first of them were loaded.
+func (l *Loaders) StatsAsOf() *time.Time { return l.asOf }
 
 // Stats are the statistics of a product, empty when it has no comments. Whatever is asked of them, they are fetched once,
 // and those of products asked for within a millisecond together. A failure is not remembered: whoever asks again makes a

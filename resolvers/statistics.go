@@ -13,7 +13,7 @@ import (
 )
 
 // Stats is how many comments the product has, of all languages or of one.
-func (r productResolver) Stats(ctx context.Context, product *comment.Product, lang *comment.Language) (*comment.Counts, error) {
+func (r productResolver) Stats(ctx context.Context, product *comment.Product, lang *comment.Language) (*comment.Statistics, error) {
 	var filter comment.Filter
 	if lang != nil {
 		filter.Languages = []comment.Language{*lang}
@@ -46,12 +46,12 @@ func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *
 }
 
 // countsOf are the numbers of the product's comments that a filter without dates allows.
-func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Counts, error) {
+func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
 	counts, err := loaders.From(ctx).Counts(ctx, product, filter)
 	if err != nil {
 		return nil, err
 	}
-	return &counts, nil
+	return &comment.Statistics{Counts: counts, AsOf: loaders.From(ctx).StatsAsOf()}, nil
 }
 
 type connectionResolver struct{ *Resolver }
@@ -70,9 +70,9 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 }
 
 // Stats is how many comments the whole list has, by rating.
-func (connectionResolver) Stats(ctx context.Context, connection *graph.CommentConnection) (*comment.Counts, error) {
+func (connectionResolver) Stats(ctx context.Context, connection *graph.CommentConnection) (*comment.Statistics, error) {
 	if counted := connection.Counted; counted != nil {
-		return unlessFailed(&counted.ByRating, counted.Err)
+		return unlessFailed(&comment.Statistics{Counts: counted.ByRating}, counted.Err)
 	}
 	return countsOf(ctx, connection.Product, connection.Filter)
 }

@@ -72,6 +72,14 @@ type Consumer struct {
 
 	mu      sync.Mutex
 	readers map[string]*reader
+	seen    sighted
+}
+
+// sighted is what a process saw when it last looked at the leases.
+type sighted struct {
+	at     time.Time // zero while it does not run
+	leases []Lease
+	state  State
 }
 
 // Run reads until the context ends, and then releases its leases and returns nil. It returns an error only when there is
@@ -90,6 +98,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	if c.random != nil {
 		w.random = c.random
 	}
+	defer c.see(nil, State{}, time.Time{})
 	defer w.stop()
 	for failures := 0; ctx.Err() == nil; {
 		err := w.turn(ctx)
@@ -118,6 +127,32 @@ func (c *Consumer) Status() []Lease {
 	}
 	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
 	return status
+}
+
+// WorkedOff is a time before which every change was worked off, as far as this process knows without a call: from what it
+// reads itself, and from its last look at the leases of others, up to a few times Beat ago. It is unknown too while the
+// state is not complete. The process must be running, and able to look: else current is false.
+func (c *Consumer) WorkedOff() (before time.Time, known, current bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen.at.IsZero() || time.Since(c.seen.at) > 3*cmp.Or(c.Beat, DefaultBeat) {
+		return time.Time{}, false, false
+	}
+	leases := slices.Clone(c.seen.leases)
+	for i, lease := range leases {
+		if r := c.readers[lease.Shard]; r != nil {
+			leases[i] = r.status()
+		}
+	}
+	before, known = WorkedOff(leases)
+	return before, known && c.seen.state.Complete, true
+}
+
+// see takes note of a look at the leases.
+func (c *Consumer) see(leases []Lease, state State, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = sighted{at: at, leases: leases, state: state}
 }
 
 // Drain waits until every change that was committed before the call was worked off, by whichever processes hold the leases.

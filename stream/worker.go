@@ -67,7 +67,9 @@ func (w *worker) look(ctx context.Context) (view, error) {
 		v.listing = &listing
 	}
 	v.absent = w.absent
-	v.state, err = w.Journal.State(ctx)
+	if v.state, err = w.Journal.State(ctx); err == nil {
+		w.see(leases, v.state, now)
+	}
 	return v, err
 }
 

@@ -33,7 +33,7 @@ func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
 		return oneOf(ctx, edges, v), nil
 	case *comment.Comment:
 		return oneOf(ctx, comments, v), nil
-	case *comment.Counts:
+	case *comment.Statistics:
 		return oneOf(ctx, counts, v), nil
 	case *graph.PageInfo:
 		return oneOf(ctx, pageInfos, v), nil

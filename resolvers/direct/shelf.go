@@ -2,6 +2,7 @@ package direct
 
 import (
 	"context"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -14,6 +15,7 @@ import (
 type shown struct {
 	id    string
 	stats comment.Stats
+	asOf  *time.Time
 }
 
 var (
@@ -49,12 +51,11 @@ func statsOf(q question) (part[*shown], bool) {
 	if !plain {
 		return part[*shown]{}, false
 	}
-	size := p.size(&comment.Counts{}) // of numbers only, which count alike whatever they are
+	size := p.size(&comment.Statistics{}) // of numbers and a time, which count alike whatever they are
 	return part[*shown]{
 		size: func(*shown) int { return size },
 		write: func(out []byte, of *shown) []byte {
-			counts := of.stats.Counts(filter)
-			return p.write(out, &counts)
+			return p.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
 		},
 	}, true
 }
@@ -82,7 +83,7 @@ func shelfOf(ctx context.Context, list []*comment.Product) any {
 			if _, shared := stats[i][comment.OtherLanguages]; shared {
 				return list // the statistics alone do not tell of each language
 			}
-			shelf[i].stats = stats[i]
+			shelf[i].stats, shelf[i].asOf = stats[i], loaders.From(ctx).StatsAsOf()
 		}
 	}
 	whole := listOf(part)

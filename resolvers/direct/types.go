@@ -2,6 +2,7 @@ package direct
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
@@ -51,12 +52,13 @@ var (
 		},
 	}
 
-	counts = &object[comment.Counts]{
+	counts = &object[comment.Statistics]{
 		name: "CommentStats",
-		fields: map[string]field[*comment.Counts]{
-			"total":   number(func(c *comment.Counts) int { return c.Total() }),
+		fields: map[string]field[*comment.Statistics]{
+			"total":   number(func(c *comment.Statistics) int { return c.Total() }),
 			"average": small(appendAverage),
 			"ratings": several(ratings, rowsOf),
+			"asOf":    small(func(out []byte, c *comment.Statistics) []byte { return appendOptionalMoment(out, c.AsOf) }),
 		},
 	}
 
@@ -70,13 +72,17 @@ var (
 )
 
 func appendUpdated(out []byte, c *comment.Comment) []byte {
-	if c.UpdatedAt == nil {
-		return append(out, "null"...)
-	}
-	return appendMoment(out, *c.UpdatedAt)
+	return appendOptionalMoment(out, c.UpdatedAt)
 }
 
-func appendAverage(out []byte, c *comment.Counts) []byte {
+func appendOptionalMoment(out []byte, t *time.Time) []byte {
+	if t == nil {
+		return append(out, "null"...)
+	}
+	return appendMoment(out, *t)
+}
+
+func appendAverage(out []byte, c *comment.Statistics) []byte {
 	mean, any := c.Average()
 	if !any {
 		return append(out, "null"...)
@@ -84,7 +90,7 @@ func appendAverage(out []byte, c *comment.Counts) []byte {
 	return strconv.AppendFloat(out, mean, 'g', -1, 64)
 }
 
-func rowsOf(c *comment.Counts) []*comment.RatingCount { return pointers(c.Ratings()) }
+func rowsOf(c *comment.Statistics) []*comment.RatingCount { return pointers(c.Ratings()) }
 
 func pointers[T any](rows []T) []*T {
 	out := make([]*T, len(rows))

@@ -1,0 +1,103 @@
+package command_test
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// freeAddress is an address that nobody listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// probe asks once, as a balancer does: for a second at most.
+func probe(url string) (status int, body string) {
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(text)
+}
+
+// While the sample data is put into the table and counted, every probe is answered, with the reason; and the first that says
+// ready finds all of it counted.
+func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
+	t.Parallel()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := freeAddress(t)
+	process := exec.Command(program, "serve", "--listen", address, "--data", filepath.Join(t.TempDir(), "data"),
+		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")
+	reasons, ready := map[string]bool{}, make(chan string, 1)
+	go func() { // follow returns when the program says that it answers
+		for answers := 0; ; {
+			status, body := probe("http://" + address + "/readyz")
+			switch {
+			case status == http.StatusOK:
+				ready <- ""
+				return
+			case status == http.StatusServiceUnavailable:
+				answers++
+				reasons[strings.TrimSpace(body)] = true
+				if alive, _ := probe("http://" + address + "/healthz"); alive != http.StatusOK {
+					ready <- "it is not ready, and /healthz does not answer"
+					return
+				}
+			case answers > 0:
+				ready <- "a probe was not answered: " + body
+				return
+			}
+		}
+	}()
+	s := follow(t, process)
+	if wrong := <-ready; wrong != "" {
+		t.Fatal(wrong)
+	}
+	if !reasons["not ready: the sample data is being put into the table and counted"] {
+		t.Errorf("the reasons were %v", reasons)
+	}
+
+	var answer struct {
+		Data struct {
+			Product struct {
+				Stats struct {
+					Total int
+					AsOf  *time.Time
+				}
+				Comments struct{ TotalCount int }
+			}
+			Leaderboard []struct{ Rank int }
+		}
+	}
+	text := s.ask(`{ product(id: "espresso-machine") { stats { total asOf } comments(first: 1) { totalCount } } leaderboard(first: 5) { rank } }`)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatal(err)
+	}
+	product := answer.Data.Product
+	if product.Stats.Total < 100 || product.Stats.Total != product.Comments.TotalCount || len(answer.Data.Leaderboard) != 5 {
+		t.Errorf("once it is ready: %s", text)
+	}
+}

@@ -1,0 +1,18 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+)
+
+// CountedUpTo is a moment up to which every change of a comment is in the statistics, however old the comment; false when
+// that is unknown. The table is asked at most once a second, whoever asks. Nothing is known before UseStatistics.
+func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
+	if s.memory == nil {
+		return time.Time{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+	defer cancel()
+	upTo, known, err := s.memory.mark.upTo(ctx)
+	return upTo, known && err == nil
+}

@@ -1,0 +1,47 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// Before there is anything to answer with, every path is answered at once: that the process lives, and why it is not ready.
+func TestOpening(t *testing.T) {
+	opening := httpapi.NewOpening("the table is being opened")
+	ask := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		opening.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w
+	}
+	for _, row := range []struct {
+		path   string
+		status int
+		kind   string
+		body   string
+	}{
+		{"/healthz", http.StatusOK, "text/plain", "ok\n"},
+		{"/readyz", http.StatusServiceUnavailable, "text/plain", "not ready: the table is being opened\n"},
+		{"/", http.StatusServiceUnavailable, "text/plain", "not ready: the table is being opened\n"},
+		{"/graphql", http.StatusServiceUnavailable, "application/json", `{"errors":[{"message":"not ready: the table is being opened","extensions":{"code":"UNAVAILABLE"}}]}`},
+	} {
+		w := ask(row.path)
+		if w.Code != row.status || w.Body.String() != row.body || !strings.HasPrefix(w.Header().Get("Content-Type"), row.kind) {
+			t.Errorf("%s: %d, %v, %s", row.path, w.Code, w.Header(), w.Body)
+		}
+		if (row.status == http.StatusOK) == (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%s: Retry-After %q", row.path, w.Header().Get("Retry-After"))
+		}
+	}
+	opening.Say("the sample data is being loaded")
+	if body := ask("/readyz").Body.String(); !strings.Contains(body, "sample data") {
+		t.Errorf("later: %s", body)
+	}
+	opening.Open(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	if w := ask("/readyz"); w.Code != http.StatusTeapot {
+		t.Errorf("once open: %d", w.Code)
+	}
+}
