@@ -31,6 +31,7 @@ type shop struct {
 	mu      sync.Mutex
 	batches [][]string // products whose statistics were asked for, by call
 	rows    []int      // how many languages' rows were, by call
+	asked   []int      // how many batches there were when it was asked how fresh they are
 	fail    error      // of statistics
 	page    error      // of pages
 }
@@ -106,6 +107,14 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
+// freshness is how fresh the statistics of the shop are.
+func (s *shop) freshness(context.Context) (time.Time, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, len(s.batches))
+	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), s.fail == nil
+}
+
 // Add implements resolvers.Author.
 func (s *shop) Add(_ context.Context, d comment.Draft, _ *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := d.Comment(comment.Position{})
@@ -131,6 +140,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Comments:         s,
 		Stats:            s,
+		Freshness:        s.freshness,
 		Prices:           dynamo.NewStore(nil, ""),
 		Pages:            http.NotFoundHandler(),
 		Ready:            func(context.Context) error { return nil },
@@ -221,6 +231,26 @@ func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// All statistics of a request tell how fresh they are, by one look before the first of them were fetched; counts of a range
+// of dates, which are no statistics, do not.
+func TestStatisticsTellHowFreshTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &shop{}
+		answer, _ := s.ask(t, `{ products(ids: ["p", "q"]) { stats { asOf } de: stats(lang: "de") { asOf } comments(first: 1) { stats { asOf total } } }
+			one: product(id: "r") { comments(first: 1, filter: {createdAfter: "2024-05-01T00:00:00Z"}) { stats { asOf } } } }`)
+		if fresh := strings.Count(answer, `"asOf":"2026-01-02T03:04:05Z"`); fresh != 6 || strings.Count(answer, `"asOf":null`) != 1 {
+			t.Error(answer)
+		}
+		if !slices.Equal(s.asked, []int{0}) {
+			t.Errorf("looks, by the batches before them: %v", s.asked)
+		}
+		s = &shop{}
+		if s.mustAsk(t, `{ product(id: "p") { comments(first: 1) { nodes { id } } } }`); len(s.asked) > 0 {
+			t.Error("a look, though no statistics were asked for")
+		}
+	})
 }
 
 // Statistics never come after a page: they are on their way before it is read.

@@ -52,6 +52,16 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 		if !known || lag > DefaultBeat+2*DefaultPoll {
 			t.Errorf("it lags by %s (known: %v)", lag, known)
 		}
+		if _, known, current := c.WorkedOff(); known || !current {
+			t.Errorf("never counted: known %v, current %v", known, current)
+		}
+		w.mu.Lock()
+		w.state.Complete = true
+		w.mu.Unlock()
+		time.Sleep(2 * DefaultBeat)
+		if before, known, current := c.WorkedOff(); !known || !current || time.Since(before) > DefaultBeat+2*DefaultPoll {
+			t.Errorf("it is known to be worked off until %s ago (%v, %v)", time.Since(before), known, current)
+		}
 	})
 }
 

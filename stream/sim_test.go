@@ -213,10 +213,13 @@ func (w *world) checkLease(lease Lease) {
 func (w *world) checkWorkedOff() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, known := w.workedOff()
-	if !known {
-		return
+	if before, known := w.workedOff(); known {
+		w.checkBefore(before)
 	}
+}
+
+// checkBefore holds a time before which everything is said to be worked off against what is.
+func (w *world) checkBefore(before time.Time) {
 	for _, s := range w.shards {
 		if r := w.firstUncounted(s); r != nil && r.made.Before(before) {
 			w.violate("everything is said to be worked off until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)

@@ -56,6 +56,7 @@ func simulate(t *testing.T, seed uint64) {
 			s.event()
 			time.Sleep(time.Duration(s.r.IntN(3000)) * time.Millisecond)
 			s.checkWorkedOff()
+			s.checkKnown()
 		}
 		s.calm()
 		for i := range s.places {
@@ -83,9 +84,10 @@ type simulation struct {
 
 // place is where a process runs.
 type place struct {
-	process *process
-	cancel  context.CancelFunc
-	done    chan error
+	process  *process
+	consumer *Consumer
+	cancel   context.CancelFunc
+	done     chan error
 }
 
 func (s *simulation) start(i int) {
@@ -99,7 +101,7 @@ func (s *simulation) start(i int) {
 	}
 	ctx, cancel := context.WithCancel(s.t.Context())
 	done := make(chan error, 1)
-	s.places[i] = &place{process: p, cancel: cancel, done: done}
+	s.places[i] = &place{process: p, consumer: c, cancel: cancel, done: done}
 	go func() { done <- c.Run(ctx) }()
 }
 
@@ -107,6 +109,18 @@ func (s *simulation) stop(i int) {
 	s.places[i].cancel()
 	if err := <-s.places[i].done; err != nil {
 		s.t.Error(err)
+	}
+}
+
+// checkKnown holds what processes know without a call against what is.
+func (s *simulation) checkKnown() {
+	for _, p := range s.places {
+		before, known, current := p.consumer.WorkedOff()
+		s.mu.Lock()
+		if known && current && s.state.Complete {
+			s.checkBefore(before)
+		}
+		s.mu.Unlock()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -69,7 +70,9 @@ func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query strin
 	tb.Helper()
 	exec := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t}}))
 	exec.AroundFields(around)
-	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), loaders.New(t, t)))
+	load := loaders.New(t, t)
+	load.TellFreshness(func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true })
+	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), load))
 	operation, refused := exec.CreateOperationContext(ctx, &graphql.RawParams{Query: query, Variables: map[string]any{"yes": true, "no": false}})
 	if len(refused) > 0 {
 		tb.Fatalf("%s\nis refused: %v", query, refused)
