@@ -22,7 +22,7 @@ func countFolder(t *testing.T, folder string) (*counter, *dynamo.Leases, *dynamo
 		t.Fatal(err)
 	}
 	_ = os.Remove(filepath.Join(folder, "engine.json")) // what a killed process left behind
-	c := &counter{t: t, process: exec.Command(program, "stream", "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h")}
+	c := &counter{t: t, process: exec.Command(program, "stream", "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h", "--create-table")}
 	c.process.Stderr = &c.said
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
