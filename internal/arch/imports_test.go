@@ -134,6 +134,7 @@ var doors = []struct {
 	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"modernc.org/sqlite", []string{"internal/engine"}, "only the local engine's file is SQLite"},
 	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
+	{"os/exec", []string{"internal/engine", "internal/engine/child"}, "a process gets all of our environment, secrets included, unless package child starts it; engine only looks for a program"},
 	{"testing", nil, "test support in shipped code brings its flags along"},
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -166,6 +167,34 @@ func TestCtrlCReachesOnlyUs(t *testing.T) {
 	}
 	if group == syscall.Getpgrp() {
 		t.Error("the engine is in our process group, so that Ctrl-C in a terminal would end it before we are done")
+	}
+}
+
+// TestSecretsStayWithUs looks into the processes themselves: the engine and its watchdog, which leads its group.
+func TestSecretsStayWithUs(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: only Linux shows a process's environment as a file")
+	}
+	for _, name := range []string{"TALKBACK_MODERATOR_TOKEN", "TALKBACK_JWT_KEY", "AWS_SECRET_ACCESS_KEY", "SOME_OTHER_SECRET"} {
+		t.Setenv(name, "hidden")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	e := running(t, options(t))
+	group, err := syscall.Getpgid(e.child.PID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pid := range map[string]int{"the engine": e.child.PID(), "its watchdog": group} {
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(environment), "hidden") {
+			t.Errorf("%s was given secrets", name)
+		}
+		if !strings.Contains(string(environment), "TMPDIR="+os.Getenv("TMPDIR")) || !strings.Contains(string(environment), "PATH=") {
+			t.Errorf("%s was not told where programs and temporary files are", name)
+		}
 	}
 }
 

@@ -11,6 +11,8 @@
 // given away while the watchdog lives, so nothing else can be hit.
 //
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have done with it.
+//
+// Child and watchdog get a few variables of our environment and no others (environment.go): secrets stay with us.
 package child
 
 import (
@@ -58,7 +60,7 @@ func Start(c Command) (*Child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(c.Path, c.Args...)
-	cmd.Stdout, cmd.Stderr = file, file
+	cmd.Stdout, cmd.Stderr, cmd.Env = file, file, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: dog.group()}
 	if err := cmd.Start(); err != nil {
 		dog.dismiss()

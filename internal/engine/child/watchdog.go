@@ -25,7 +25,7 @@ func startWatchdog() (*watchdog, error) {
 	}
 	defer theirs.Close()
 	cmd := exec.Command("/bin/sh", "-c", watch)
-	cmd.Stdin = theirs
+	cmd.Stdin, cmd.Env = theirs, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		ours.Close()
