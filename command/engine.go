@@ -61,7 +61,8 @@ type Session struct {
 	Client *dynamodb.Client
 	// Table is the name of the table.
 	Table string
-	// Address says where the table is, for people.
+	// Address says where the table is, for people: an engine's URL, the local engine's folder, or AWS. Where the local engine
+	// listens is told to nobody.
 	Address string
 	// AWS says that the engine is DynamoDB itself, with its limits and its prices.
 	AWS bool
@@ -108,7 +109,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 			return err
 		}
 		if found {
-			session.Client, session.Address, session.run = dynamo.NewLocalClient(endpoint), endpoint, endpoint
+			session.Client, session.Address, session.run = dynamo.NewLocalClient(endpoint), f.Data, endpoint
 			return nil
 		}
 	}
@@ -124,7 +125,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 		return err
 	}
 	session.local = local
-	session.Client, session.Address, session.run = dynamo.NewLocalClient(local.Endpoint()), local.Endpoint(), local.Endpoint()
+	session.Client, session.Address, session.run = dynamo.NewLocalClient(local.Endpoint()), f.Data, local.Endpoint()
 	return nil
 }
 

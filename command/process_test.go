@@ -214,7 +214,8 @@ func TestServerLife(t *testing.T) {
 	}
 }
 
-// A second server on the folder is refused; an import beside the first uses its engine.
+// A second server on the folder is refused; an import beside the first uses its engine. That finds it by the folder: none
+// of them says where the engine listens, which keeps pages of other origins out.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -230,9 +231,18 @@ func TestBesideARunningServer(t *testing.T) {
 	if answer := s.ask(`{ product(id: "mug") { comments { nodes { text } } } }`); !strings.Contains(answer, "Ni plus ni moins.") {
 		t.Errorf("what was imported beside the server is not there: %s", answer)
 	}
+	record, err := os.ReadFile(filepath.Join(folder, "engine.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := regexp.MustCompile(`[\d.]+:\d+`).FindString(string(record))
 	s.signal(syscall.SIGTERM)
-	if status, said := s.wait(); status != 0 {
+	status, said := s.wait()
+	if status != 0 {
 		t.Errorf("status %d\n%s", status, said)
+	}
+	if !strings.Contains(said, "comments at "+folder+"\n") || engine == "" || strings.Contains(said+stderr, engine) {
+		t.Errorf("the engine listens on %q; the server says\n%s\nand the import\n%s", engine, said, stderr)
 	}
 }
 

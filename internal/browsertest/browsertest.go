@@ -64,7 +64,7 @@ func options(program string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-default-apps", true),
 		chromedp.Flag("disable-dev-shm-usage", true), // containers give it too little
 		// No name is found but this machine's: the pages have to work without internet, workers included.
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.*, EXCLUDE localhost"),
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/talkback/talkback/internal/engine"
@@ -34,7 +34,7 @@ func startDynoxide(ctx context.Context, folder string) (process, string, error) 
 
 // startDynamoDBLocal runs DynamoDB Local in memory.
 func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
-	port, err := child.FreePort()
+	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	if err != nil {
 		return nil, "", err
 	}
@@ -59,7 +59,7 @@ func (l local) Stop() error { return l.Child.Stop(stopWithin) }
 
 // dynamoDBLocalCommand says how it is run. It reports its use to Amazon unless told not to. The smaller collector and the
 // first compiler alone make it start faster and leave the other tests their memory and processors.
-func dynamoDBLocalCommand(port int) (child.Command, error) {
+func dynamoDBLocalCommand(port uint16) (child.Command, error) {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
 		return child.Command{}, err
@@ -76,7 +76,7 @@ func dynamoDBLocalCommand(port int) (child.Command, error) {
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",
 		"-Djava.library.path=" + folder, "-cp", filepath.Join(folder, "*"),
 		"com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
-		"-inMemory", "-sharedDb", "-disableTelemetry", "-port", strconv.Itoa(port),
+		"-inMemory", "-sharedDb", "-disableTelemetry", "-port", fmt.Sprint(port),
 	}}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,12 +67,12 @@ func Start(ctx context.Context, o Options) (*Engine, error) {
 
 // settings are what tests want otherwise than everybody else.
 type settings struct {
-	freePort  func() (int, error)
-	trimEvery time.Duration
-	keep      time.Duration
+	freeAddress func() (netip.AddrPort, error)
+	trimEvery   time.Duration
+	keep        time.Duration
 }
 
-var defaults = settings{freePort: child.FreePort, trimEvery: time.Hour, keep: 24 * time.Hour}
+var defaults = settings{freeAddress: freeAddress, trimEvery: time.Hour, keep: 24 * time.Hour}
 
 func start(ctx context.Context, o Options, s settings) (*Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -106,12 +107,16 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	if err := checkDatabase(file); err != nil {
 		return nil, err
 	}
-	running, endpoint, err := run(ctx, binary, o.Folder, s.freePort)
+	if err := keepPrivate(o.Folder); err != nil {
+		return nil, err
+	}
+	running, address, err := run(ctx, binary, o.Folder, s.freeAddress)
 	if err != nil {
 		return nil, err
 	}
+	warnIfKnown(address.Addr(), o.Logger)
 	e := &Engine{
-		endpoint: endpoint, child: running, claim: claim, done: make(chan struct{}),
+		endpoint: "http://" + address.String(), child: running, claim: claim, done: make(chan struct{}),
 		records: &streamRecords{file: file, log: o.Logger},
 	}
 	if err := e.open(ctx); err != nil {
@@ -128,30 +133,29 @@ func (e *Engine) open(ctx context.Context) error {
 	return e.claim.announce(e.endpoint)
 }
 
-// run starts the engine's process on a free port and waits until it answers.
-func run(ctx context.Context, binary, folder string, freePort func() (int, error)) (*child.Child, string, error) {
+// run starts the engine's process on a free address and waits until it answers.
+func run(ctx context.Context, binary, folder string, freeAddress func() (netip.AddrPort, error)) (*child.Child, netip.AddrPort, error) {
 	for attempt := 1; ; attempt++ {
-		port, err := freePort()
+		address, err := freeAddress()
 		if err != nil {
-			return nil, "", err
+			return nil, address, err
 		}
 		running, err := child.Start(child.Command{
 			Path: binary,
-			Args: []string{"serve", "--host", "127.0.0.1", "--port", fmt.Sprint(port),
+			Args: []string{"serve", "--host", address.Addr().String(), "--port", fmt.Sprint(address.Port()),
 				"--db-path", filepath.Join(folder, databaseFile)},
 			Log: filepath.Join(folder, logFile),
 		})
 		if err != nil {
-			return nil, "", err
+			return nil, address, err
 		}
-		endpoint := fmt.Sprintf("http://127.0.0.1:%d", port)
-		err = running.Ready(ctx, func(ctx context.Context) bool { return answers(ctx, running, endpoint) })
+		err = running.Ready(ctx, func(ctx context.Context) bool { return answers(ctx, running, "http://"+address.String()) })
 		if err == nil {
-			return running, endpoint, nil
+			return running, address, nil
 		}
 		portTaken := strings.Contains(running.LastWords(), "already in use")
 		if err = errors.Join(err, running.Stop(stopGrace)); !portTaken || attempt == portAttempts {
-			return nil, "", err
+			return nil, address, err
 		}
 	}
 }

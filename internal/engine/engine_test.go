@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/enginetest"
 )
 
@@ -220,7 +220,7 @@ func TestEngineDiesWithUs(t *testing.T) {
 		t.Errorf("Shared = %q, %v, %v, want %q", shared, found, err, endpoint)
 	}
 	_, err = Start(t.Context(), o)
-	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d, engine at %s)", cmd.Process.Pid, endpoint),
+	contains(t, err, "is in use by talkback serve", fmt.Sprintf("(pid %d)", cmd.Process.Pid),
 		"stop that process, or use another folder (--data)")
 
 	if err := cmd.Process.Kill(); err != nil {
@@ -282,22 +282,22 @@ func TestPortThatSomebodyElseTookIsGivenUp(t *testing.T) {
 	// Who took it answers, too, as if it were an engine that is ready.
 	taken := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer taken.Close()
-	ports := []int{taken.Listener.Addr().(*net.TCPAddr).Port}
+	addresses := []netip.AddrPort{taken.Listener.Addr().(*net.TCPAddr).AddrPort()}
 	s := defaults
-	s.freePort = func() (int, error) {
-		if len(ports) == 0 {
-			return child.FreePort()
+	s.freeAddress = func() (netip.AddrPort, error) {
+		if len(addresses) == 0 {
+			return freeAddress()
 		}
-		port := ports[0]
-		ports = ports[1:]
-		return port, nil
+		address := addresses[0]
+		addresses = addresses[1:]
+		return address, nil
 	}
 	e, err := start(t.Context(), options(t), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop(t, e)
-	if e.Endpoint() == taken.URL || len(ports) != 0 {
+	if e.Endpoint() == taken.URL || len(addresses) != 0 {
 		t.Errorf("the engine claims to listen on %s, which is taken", e.Endpoint())
 	}
 }

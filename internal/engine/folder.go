@@ -25,6 +25,10 @@ const (
 	recordFile   = "engine.json"
 )
 
+// privateFile is the mode of every file in a data folder: comments are in them, and where the engine listens, which
+// serves everyone who knows that.
+const privateFile = 0o600
+
 const (
 	// lockPatience is how long Start tries to get the lock. Those who only look (Shared) hold it for an instant.
 	lockPatience = time.Second
@@ -44,22 +48,17 @@ type record struct {
 
 // InUseError says that another process runs an engine on the folder.
 type InUseError struct {
-	Folder   string
-	Owner    string // such as "talkback serve"
-	PID      int    // 0 when the process has not said yet
-	Endpoint string // empty while that engine starts
-	Shared   bool
+	Folder string
+	Owner  string // such as "talkback serve"
+	PID    int    // 0 when the process has not said yet
+	Shared bool
 }
 
 // Error is one sentence that says who has the folder and what to do.
 func (e *InUseError) Error() string {
 	who := "another process that is just starting"
 	if e.PID != 0 {
-		who = fmt.Sprintf("%s (pid %d", e.Owner, e.PID)
-		if e.Endpoint != "" {
-			who += ", engine at " + e.Endpoint
-		}
-		who += ")"
+		who = fmt.Sprintf("%s (pid %d)", e.Owner, e.PID)
 	}
 	if e.PID != 0 && !e.Shared {
 		who += ", which does not share its engine"
@@ -69,7 +68,7 @@ func (e *InUseError) Error() string {
 }
 
 func inUse(folder string, r record) *InUseError {
-	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Endpoint: r.Endpoint, Shared: r.Shared}
+	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
 }
 
 // claim is the hold on a data folder.
@@ -81,7 +80,7 @@ type claim struct {
 
 // claimFolder makes the folder if need be and takes it, or says who has it.
 func claimFolder(ctx context.Context, o Options) (*claim, error) {
-	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
+	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
 	}
 	c := &claim{
@@ -112,6 +111,27 @@ func unusable(folder string, err error) error {
 		folder, err)
 }
 
+// keepPrivate makes the database file before SQLite does, which would let everyone read it; SQLite's other files get
+// the mode of this one. Files of earlier versions are closed to others. The folder's own mode, if it was there before, is
+// its owner's choice.
+func keepPrivate(folder string) error {
+	path := filepath.Join(folder, databaseFile)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, privateFile)
+	if err != nil {
+		return unusable(folder, err)
+	}
+	if err := file.Close(); err != nil {
+		return unusable(folder, err)
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		err := os.Chmod(file, privateFile)
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
+			return unusable(folder, err)
+		}
+	}
+	return nil
+}
+
 // announce writes the record under another name and renames it, so that nobody reads half a record.
 func (c *claim) announce(endpoint string) error {
 	c.record.Endpoint = endpoint
@@ -120,7 +140,7 @@ func (c *claim) announce(endpoint string) error {
 		return err
 	}
 	path := filepath.Join(c.folder, recordFile)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(path+".new", append(text, '\n'), privateFile); err != nil {
 		return unusable(c.folder, err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {

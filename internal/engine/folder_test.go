@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,10 +34,10 @@ func TestSharedAfterStop(t *testing.T) {
 
 func TestPrivateEngineIsNotShared(t *testing.T) {
 	o := options(t)
-	e := running(t, o)
+	running(t, o)
 	began := time.Now()
 	_, found, err := Shared(t.Context(), o.Folder)
-	contains(t, err, "the data folder "+o.Folder+" is in use by talkback import (pid ", e.Endpoint(),
+	contains(t, err, "the data folder "+o.Folder+" is in use by talkback import (pid ",
 		"which does not share its engine", "--data")
 	if time.Since(began) > sharedPatience/2 {
 		t.Error("Shared waited for an engine that will never be shared")
@@ -45,6 +46,63 @@ func TestPrivateEngineIsNotShared(t *testing.T) {
 	if found || !errors.As(err, &held) || held.PID != os.Getpid() {
 		t.Errorf("found %v, and the error is not an InUseError of this process: %#v", found, err)
 	}
+}
+
+// TestOthersReadNothing starts engines on a new folder and on one of a version that let everyone read its files, and looks
+// at all files while the engine runs, has written, and after it.
+func TestOthersReadNothing(t *testing.T) {
+	for name, prepare := range map[string]func(folder string){
+		"new": func(string) {},
+		"of an earlier version": func(folder string) {
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm"} {
+				if err := os.WriteFile(filepath.Join(folder, name), nil, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			prepare(o.Folder)
+			e := running(t, o)
+			api{t, e.Endpoint()}.createTable("comments")
+			files := modes(t, o.Folder)
+			if len(files) < 5 {
+				t.Errorf("only %d files to look at", len(files))
+			}
+			stop(t, e)
+			maps.Copy(files, modes(t, o.Folder))
+			for file, mode := range files {
+				if mode.Perm()&0o077 != 0 {
+					t.Errorf("%s has mode %v", file, mode)
+				}
+			}
+			if info, err := os.Stat(o.Folder); name == "new" && (err != nil || info.Mode().Perm() != 0o700) {
+				t.Errorf("the folder has mode %v (%v)", info.Mode(), err)
+			}
+		})
+	}
+}
+
+// modes are those of the files in a folder.
+func modes(t *testing.T, folder string) map[string]os.FileMode {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]os.FileMode{}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[entry.Name()] = info.Mode()
+	}
+	return all
 }
 
 func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {

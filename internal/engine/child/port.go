@@ -3,15 +3,17 @@ package child
 import (
 	"fmt"
 	"net"
+	"net/netip"
 )
 
-// FreePort returns a loopback port that nobody listens on at this moment. Another process may take it before the
-// caller does, so whoever starts a server on it has to be ready to try another.
-func FreePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// FreePort returns a port of an address of this machine that nobody listens on at this moment. Another process may take
+// it before the caller does, so whoever starts a server on it has to be ready to try another. The error is
+// syscall.EADDRNOTAVAIL where the system does not have the address.
+func FreePort(address netip.Addr) (uint16, error) {
+	listener, err := net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
 	if err != nil {
-		return 0, fmt.Errorf("no free port on 127.0.0.1: %w", err)
+		return 0, fmt.Errorf("no free port on %s: %w", address, err)
 	}
 	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return listener.Addr().(*net.TCPAddr).AddrPort().Port(), nil
 }

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestWhereTheEngineListens tells for each kind of system which of its loopback addresses an engine gets.
+func TestWhereTheEngineListens(t *testing.T) {
+	const random, port = "127.83.12.9", 40123
+	interfaces := func(addresses ...string) (all []net.Addr) {
+		for _, address := range addresses {
+			ip, network, err := net.ParseCIDR(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, &net.IPNet{IP: ip, Mask: network.Mask})
+		}
+		return all
+	}
+	for _, row := range []struct {
+		system   string
+		own      []net.Addr // the addresses of its interfaces
+		has      string     // those that can be listened on
+		want     string
+		warnings int
+	}{
+		{"Linux allows all of 127.0.0.0/8", interfaces("127.0.0.1/8", "::1/128", "192.0.2.7/24"), random + " 127.0.0.1 192.0.2.7", random, 0},
+		{"macOS allows those of its interface, none of the network", interfaces("127.0.0.1/8", "::1/128", "127.44.5.6/8", "192.0.2.7/24"), "127.0.0.1 127.44.5.6 192.0.2.7", "127.44.5.6", 0},
+		{"macOS as it comes", interfaces("127.0.0.1/8", "::1/128", "192.0.2.7/24"), "127.0.0.1 192.0.2.7", "127.0.0.1", 1},
+		{"interfaces are not told", nil, "127.0.0.1", "127.0.0.1", 1},
+	} {
+		freePort := func(address netip.Addr) (uint16, error) {
+			for _, one := range strings.Fields(row.has) {
+				if one == address.String() {
+					return port, nil
+				}
+			}
+			return 0, fmt.Errorf("no: %w", syscall.EADDRNOTAVAIL)
+		}
+		got, err := firstFree(candidates(netip.MustParseAddr(random), row.own), freePort)
+		if err != nil || got.String() != fmt.Sprintf("%s:%d", row.want, port) {
+			t.Errorf("%s: %v, %v, want %s", row.system, got, err, row.want)
+		}
+		var log strings.Builder
+		warnIfKnown(got.Addr(), slog.New(slog.NewTextHandler(&log, nil)))
+		if n := strings.Count(log.String(), "level=WARN"); n != row.warnings {
+			t.Errorf("%s: %d warnings, want %d:\n%s", row.system, n, row.warnings, &log)
+		}
+	}
+}
+
+// Only an address that the system does not have leads to the next: what else goes wrong would go wrong there, too, or
+// hand a page the engine for a passing trouble.
+func TestTroubleIsNoReasonForAKnownAddress(t *testing.T) {
+	_, err := firstFree(candidates(randomLoopback(), nil), func(netip.Addr) (uint16, error) { return 0, syscall.EMFILE })
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("error %v", err)
+	}
+	_, err = firstFree(candidates(randomLoopback(), nil), func(netip.Addr) (uint16, error) { return 0, syscall.EADDRNOTAVAIL })
+	if !errors.Is(err, syscall.EADDRNOTAVAIL) {
+		t.Errorf("on a system without any address: %v", err)
+	}
+}
+
+func TestAddressesAreRandom(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: only Linux lets everyone listen on all of 127.0.0.0/8")
+	}
+	seen := map[netip.Addr]bool{}
+	for range 10 { // that two are alike is as good as impossible
+		address, err := freeAddress()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := address.Addr()
+		if seen[a] || !a.IsLoopback() || a.As4()[1] == 0 || a.As4()[1] == 255 {
+			t.Errorf("address %v (before: %v)", a, seen[a])
+		}
+		seen[a] = true
+	}
+}
