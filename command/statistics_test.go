@@ -137,6 +137,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 				Stats      statsShown
 				Plan       struct {
 					Queries   int
+					Lookups   int
 					ReadUnits float64
 					Reads     []struct {
 						Purpose                   string
@@ -151,7 +152,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 	delete(variables, "after")
 	a.mustAsk(`query($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int) { product(id: $product) {
 		comments(filter: $filter, order: $order, first: $first) {
-			totalCount stats `+statsFields+` plan { queries readUnits reads { purpose limit queries itemsKept readUnits } } } } }`, variables, &data)
+			totalCount stats `+statsFields+` plan { queries lookups readUnits reads { purpose limit queries itemsKept readUnits } } } } }`, variables, &data)
 	got := data.Product.Comments
 	if got.TotalCount != want.Total {
 		a.tb.Errorf("%s from %v to %v: totalCount is %d, want %d", l, l.filter.CreatedAfter, l.filter.CreatedBefore, got.TotalCount, want.Total)
@@ -171,8 +172,9 @@ func (a *api) checkCounts(l list, want statsShown) {
 	if dated := l.filter.CreatedAfter != nil; !dated && counts > 0 || dated && kept != want.Total {
 		a.tb.Errorf("%s: %d reads counted %d, want %d if there are dates (%v)", l, counts, kept, want.Total, dated)
 	}
-	if queries != got.Plan.Queries || units != got.Plan.ReadUnits {
-		a.tb.Errorf("%s: the plan says %d calls for %v units, its reads %d for %v", l, got.Plan.Queries, got.Plan.ReadUnits, queries, units)
+	calls, looked := got.Plan.Queries-queries, got.Plan.ReadUnits-units // beside the reads: the comments that moved a moment ago
+	if n := got.Plan.Lookups; n == 0 && (calls != 0 || looked != 0) || n > 0 && (calls < 1 || looked < 1) {
+		a.tb.Errorf("%s: the plan says %d calls for %v units, its reads %d for %v, and there are %d lookups", l, got.Plan.Queries, got.Plan.ReadUnits, queries, units, n)
 	}
 }
 

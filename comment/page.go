@@ -122,13 +122,13 @@ type QueryPlan struct {
 	Reads []PlanRead
 	// Skipped are the partitions that were not read because nothing was in them.
 	Skipped []PlanSkip
-	// Queries is the number of calls made to the table.
+	// Queries is the number of calls made to the table. Like ItemsRead and ReadUnits, it covers Reads and Lookups.
 	Queries int
 	// Waves is the number of rounds of parallel calls, one after the other.
 	Waves int
 	// ItemsRead is how many comments the table looked at, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
-	// Lookups is how many comments were fetched by their ids, since an edit moved them while the page was read.
+	// Lookups is how many comments were looked up by their ids, since an edit moved them a moment ago.
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64

@@ -18,7 +18,7 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 			plan.ItemsRead += report.ItemsRead
 			plan.ReadUnits += report.ReadUnits
 		}
-		plan.Lookups += r.lookups.items
+		plan.Lookups += r.lookups.keys
 		plan.Queries += r.lookups.calls
 		plan.ItemsRead += r.lookups.items
 		plan.ReadUnits += r.lookups.units
@@ -95,8 +95,8 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	var b strings.Builder
 	for _, r := range runs {
 		b.WriteString(r.plan.String() + "\n")
-		if r.lookups.calls > 0 {
-			fmt.Fprintf(&b, "  fetch by id what was edited a moment ago: %s\n", count(r.lookups.items, "comment"))
+		if r.lookups.keys > 0 {
+			fmt.Fprintf(&b, "  fetch by id what was edited a moment ago: %s\n", count(r.lookups.keys, "comment"))
 		}
 	}
 	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units of at most %.0f; the page shows %d",

@@ -159,7 +159,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, 
 
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
 func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]comment.Comment, error) {
-	r.lookups = metered{itemGetter: s.client}
+	r.lookups = metered{itemGetter: s.client, keys: len(positions)}
 	r.waves++
 	keys := make([]item, len(positions))
 	for i, position := range positions {
@@ -174,14 +174,15 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	if len(left) > 0 {
 		return nil, errBusy
 	}
-	return r.decode(ctx, slices.DeleteFunc(items, noComment), &r.fetched)
+	found, err := r.decode(ctx, slices.DeleteFunc(items, noComment), &r.fetched)
+	return r.unpack(found), err
 }
 
-// metered counts what fetching items by key takes.
+// metered counts what fetching items by their keys takes.
 type metered struct {
 	itemGetter
-	calls, items int
-	units        float64
+	keys, calls, items int
+	units              float64
 }
 
 // BatchGetItem implements itemGetter.

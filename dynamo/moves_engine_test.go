@@ -69,16 +69,38 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 		if !same || page.HasNext != (q.Slice.Size < len(comments)) || page.HasPrevious {
 			t.Errorf("%d comments, hasNextPage %t: want %d of %d\n%s", len(page.Comments), page.HasNext, q.Slice.Size, len(comments), page.Plan.Summary())
 		}
-		units := 0.0
+		units, calls := page.Plan.ReadUnits, page.Plan.Queries
 		for _, read := range page.Plan.Reads {
-			units += read.ReadUnits
+			units, calls = units-read.ReadUnits, calls-read.Queries
 		}
-		lookups, extra = lookups+page.Plan.Lookups, extra+page.Plan.ReadUnits-units
+		if calls > 0 != (page.Plan.Lookups > 0) {
+			t.Errorf("%d calls beside the reads, for %d lookups", calls, page.Plan.Lookups)
+		}
+		lookups, extra = lookups+page.Plan.Lookups, extra+units
 	}
 	if lookups == 0 || extra != float64(lookups) {
 		t.Errorf("%d comments fetched by id for %v units", lookups, extra)
 	}
 	t.Logf("%d comments fetched by id for %v units, of %d pages", lookups, extra, pages)
+}
+
+// A comment that was edited and is gone is looked for: the plan tells what that takes, though it finds nothing.
+func TestLookupOfWhatIsGone(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	store := dynamo.NewStore(client, newTable(t, client))
+	before := commenttest.Random(commenttest.Rand(t), "42")
+	before.Rating, before.Version = 1, 1
+	after := before
+	after.Rating, after.Version = 5, 2
+	if err := store.Replace(t.Context(), before, after); comment.KindOf(err) != comment.NotFound {
+		t.Fatal(err)
+	}
+	page, err := store.Comments(t.Context(), comment.Query{
+		Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
+	})
+	if plan := page.Plan; err != nil || len(page.Comments) > 0 || plan.Lookups != 1 || plan.Queries != 2+1 {
+		t.Errorf("%v: %d comments, %d lookups, %d calls", err, len(page.Comments), plan.Lookups, plan.Queries)
+	}
 }
 
 // toggle edits a comment to the other rating, or leaves it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,8 +36,9 @@ type run struct {
 	// lookups are what fetching comments that moved meanwhile took, and fetched what came of it.
 	lookups metered
 	fetched readState
-	meter   *meter  // of the page or the count that it is for; nil bounds nothing
-	most    float64 // what an attempt may cost, in read units; 0 for no attempt
+	packed  map[comment.ID][]byte // compressed texts of the comments that were taken, nil for none
+	meter   *meter                // of the page or the count that it is for; nil bounds nothing
+	most    float64               // what an attempt may cost, in read units; 0 for no attempt
 }
 
 // readState is how far one read of a plan has come, and what that took.
@@ -47,8 +49,7 @@ type readState struct {
 	looked  int // items that the table looked at
 	kept    int // items that passed the residual filter
 	units   float64
-	sizes   measured              // of the items that passed
-	packed  map[comment.ID][]byte // texts of comments that passed, as far as they are compressed
+	sizes   measured // of the items that passed
 	// improper are items that are no comments, which the page leaves out.
 	improper []Improper
 }
@@ -67,7 +68,40 @@ func execute(ctx context.Context, client querier, table string, plan Plan) ([]co
 // take runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
 // had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
-	return merge.New(len(r.plan.Reads), r.compare, r.wave).Take(ctx, r.plan.Want)
+	compare := func(a, b listed) int { return r.compare(a.Comment, b.Comment) }
+	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
+	return r.unpack(taken), err
+}
+
+// unpack keeps the compressed texts of comments that were taken, for whoever will show them. Two reads may find two versions
+// of one comment: its text is that of the version that was taken.
+func (r *run) unpack(taken []listed) (out []comment.Comment) {
+	out = slices.Grow(out, len(taken))
+	for _, l := range taken {
+		out = append(out, l.Comment)
+		if l.packed == nil {
+			continue
+		}
+		if r.packed == nil {
+			r.packed = make(map[comment.ID][]byte, len(taken))
+		}
+		r.packed[l.ID] = l.packed
+	}
+	return out
+}
+
+// packedOf are the compressed texts of some of the comments that were taken, nil for none.
+func (r *run) packedOf(shown []comment.Comment) map[comment.ID][]byte {
+	if r.packed == nil {
+		return nil
+	}
+	out := make(map[comment.ID][]byte, len(shown))
+	for _, c := range shown {
+		if text, found := r.packed[c.ID]; found {
+			out[c.ID] = text
+		}
+	}
+	return out
 }
 
 // compare puts comments into the direction of reading.
@@ -79,11 +113,11 @@ func (r *run) compare(a, b comment.Comment) int {
 }
 
 // wave makes one call for each of the dry reads, in parallel.
-func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Comment], error) {
+func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[listed], error) {
 	if err := r.begin(dry, missing); err != nil {
 		return nil, err
 	}
-	batches := make([]merge.Batch[comment.Comment], len(dry))
+	batches := make([]merge.Batch[listed], len(dry))
 	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		batches[i], err = r.call(ctx, dry[i])
 		return err
@@ -126,24 +160,24 @@ func (r *run) units() float64 {
 }
 
 // call makes the next call of one read.
-func (r *run) call(ctx context.Context, number int) (merge.Batch[comment.Comment], error) {
+func (r *run) call(ctx context.Context, number int) (merge.Batch[listed], error) {
 	state := &r.reads[number]
 	output, err := r.query(ctx, number)
 	if err != nil {
-		return merge.Batch[comment.Comment]{}, err
+		return merge.Batch[listed]{}, err
 	}
 	items, err := r.decode(ctx, output.Items, state)
-	return merge.Batch[comment.Comment]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
+	return merge.Batch[listed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
 // boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
-func boundOf(last item) *comment.Comment {
+func boundOf(last item) *listed {
 	r := itemReader{item: last}
 	position, err := positionOfKey(r.text(attrPK))
 	if err != nil {
 		return nil
 	}
-	return &comment.Comment{ID: comment.IDOf(position)}
+	return &listed{Comment: comment.Comment{ID: comment.IDOf(position)}}
 }
 
 // query asks the table for what follows in one read.
@@ -180,52 +214,21 @@ func unitsOf(consumed *types.ConsumedCapacity) float64 {
 
 // decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They
 // count as held by whoever asked. Items that are no comments are left out.
-func (r *run) decode(ctx context.Context, items []item, state *readState) ([]comment.Comment, error) {
-	out, held := make([]comment.Comment, 0, len(items)), 0
+func (r *run) decode(ctx context.Context, items []item, state *readState) ([]listed, error) {
+	out, held := make([]listed, 0, len(items)), 0
 	for _, it := range items {
 		l, err := decodeListed(it, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
 			state.improper = append(state.improper, improper(it, err.Error()))
 			continue
 		}
-		out = append(out, l.Comment)
+		out = append(out, l)
 		held += l.bytes
-		state.keep(l)
 		if !r.plan.WithoutText {
 			state.sizes.add(l.Rating, entryBytes(l.Comment, l.bytes))
 		}
 	}
 	return out, usage.From(ctx).Hold(held)
-}
-
-// keep keeps the text of a comment for whoever will show it.
-func (s *readState) keep(l listed) {
-	if l.packed == nil {
-		return
-	}
-	if s.packed == nil {
-		s.packed = map[comment.ID][]byte{}
-	}
-	s.packed[l.ID] = l.packed
-}
-
-// packed are the compressed texts of some of the comments that a run took, nil for none.
-func (r *run) packed(taken []comment.Comment) map[comment.ID][]byte {
-	var out map[comment.ID][]byte
-	for _, c := range taken {
-		for _, state := range append(r.reads[:len(r.reads):len(r.reads)], r.fetched) {
-			text, found := state.packed[c.ID]
-			if !found {
-				continue
-			}
-			if out == nil {
-				out = make(map[comment.ID][]byte, len(taken))
-			}
-			out[c.ID] = text
-			break
-		}
-	}
-	return out
 }
 
 // together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,

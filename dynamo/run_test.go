@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -71,6 +72,33 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 	taken, _, err := execute(t.Context(), f, "comments", planFor(1, 3, 5))
 	if !errors.Is(err, broken) || taken != nil {
 		t.Errorf("%v, %v; want nothing and the first failure", taken, err)
+	}
+}
+
+// A comment that an edit moves may be found in two versions, by two reads. It is shown with the text of its version,
+// whichever of the two texts are compressed.
+func TestTextIsOfTheVersionShown(t *testing.T) {
+	long := strings.Repeat("what was written ", 20)
+	for _, texts := range [][2]string{{"short", long}, {long, "short"}, {long + "first", long}, {"short", "other"}} {
+		c := commenttest.Random(commenttest.Rand(t), "42")
+		versions := map[string]comment.Comment{}
+		for i, rating := range []int{1, 5} {
+			c.Rating, c.Version, c.Text = rating, i+1, texts[i]
+			versions[fmt.Sprintf("P#42/%d", rating)] = c
+		}
+		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+			return &dynamodb.QueryOutput{Items: []item{encode(versions[partitionKey(in)])}}, nil
+		}}
+		store := NewStore(readOnly{fakeQuerier: f}, "comments")
+		page, err := store.Comments(t.Context(), comment.Query{
+			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
+		})
+		if err != nil || len(page.Comments) != 1 {
+			t.Fatalf("%d comments, %v", len(page.Comments), err)
+		}
+		if got := page.Comments[0]; got.Text != texts[got.Version-1] {
+			t.Errorf("version %d has the text %q, want %q", got.Version, got.Text, texts[got.Version-1])
+		}
 	}
 }
 

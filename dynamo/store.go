@@ -154,7 +154,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 		return comment.Page{}, nil, wrap(err, "neighbours of a page of product %q", q.Product)
 	}
 	page := makePage(q, shown, around)
-	page.Packed = first.packed(page.Comments)
+	page.Packed = first.packedOf(page.Comments)
 	return page, append(runs, probes...), nil
 }
 

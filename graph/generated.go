@@ -1370,11 +1370,11 @@ type QueryPlan {
   "Every partition that was not read, because it was known to hold no comments."
   skipped: [PlanSkip!]!
   """
-  How many comments were fetched by their ids: they were edited a moment ago, and no partition that was read showed them where
-  they now belong. That takes one call and one wave more, which are no part of ` + "`" + `reads` + "`" + `.
+  How many comments were looked up by their ids: they were edited a moment ago, and no partition that was read showed them
+  where they now belong. That takes one call and one wave more. They are no part of ` + "`" + `reads` + "`" + `, but of the totals below.
   """
   lookups: Int!
-  "How many calls were made to the table: one for each read, more for a read that had to go on."
+  "How many calls were made to the table: one for each read, more for a read that had to go on, and those for ` + "`" + `lookups` + "`" + `."
   queries: Int!
   "How many rounds of parallel calls were made, one after the other."
   waves: Int!
