@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -67,4 +68,55 @@ func TestHomeLeadsToTheExplorer(t *testing.T) {
 	browsertest.Visit(t, ctx, serve(t),
 		chromedp.Click(`//a[text()="Open the explorer"]`),
 		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
+}
+
+// stored is everything that the browser keeps for an origin, as text.
+const stored = `(async () => JSON.stringify([
+	{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
+	await indexedDB.databases(), await caches.keys(), await navigator.serviceWorker.getRegistrations(),
+]))()`
+
+// earlier is what versions stored that kept headers.
+const earlier = `
+	localStorage.setItem('graphiql:headers', '{"Authorization": "Bearer top-secret"}');
+	localStorage.setItem('graphiql:shouldPersistHeaders', 'true');
+	localStorage.setItem('graphiql:queries', JSON.stringify({ queries: [{ query: '{a}', headers: '{"Authorization": "Bearer top-secret"}' }] }));
+	localStorage.setItem('graphiql:favorites', 'torn {"Authorization": "Bearer top-secret"}');
+	localStorage.setItem('graphiql:tabState', JSON.stringify({ activeTabIndex: 0, tabs: [
+		{ id: '1', title: 't', query: '{earlier}', variables: null, headers: '{"Authorization": "Bearer top-secret"}', operationName: null, response: null },
+	] }));`
+
+// A visitor sends a token. The server gets it, tabs and history are kept, and the token is nowhere: not after the request,
+// not when the page is loaded again, and none that an earlier version stored.
+func TestTokensAreNotStored(t *testing.T) {
+	ctx := browsertest.Open(t)
+	var answer, after, again, cleared string
+	const model = `__MONACO.editor.getModels().find(({ uri }) => uri.path.endsWith('%s'))`
+	query, headers := fmt.Sprintf(model, "operation.graphql"), fmt.Sprintf(model, "request-headers.json")
+	kept := func(key string) chromedp.Action {
+		return browsertest.Until(`localStorage.getItem('graphiql:`+key+`')?.includes('# once more')`, nil)
+	}
+	reload := chromedp.Tasks{chromedp.Reload(), chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery)}
+	browsertest.Visit(t, ctx, serve(t)+"/playground",
+		browsertest.Example("Newest comments", &answer),
+		chromedp.Click(`//button[text()="Headers"]`),
+		chromedp.Evaluate(headers+`.setValue('{"Authorization": "Bearer top-secret"}')`, nil),
+		chromedp.Evaluate(query+`.setValue('# once more\nquery NewestComments { __typename }')`, nil),
+		kept("tabState"), // the editor takes what is typed into its tab a little later
+		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery),
+		kept("queries"),
+		browsertest.Until(fmt.Sprintf(model, "response.json")+`.getValue().includes('Bearer top-secret')`, nil),
+		browsertest.Until(stored, &after),
+		reload, browsertest.Until(stored, &again),
+		chromedp.Evaluate(earlier, nil),
+		reload, browsertest.Until(stored, &cleared))
+	for _, row := range []struct{ when, text, keeps string }{
+		{"after the request", after, "# once more"},
+		{"loaded again", again, "# once more"},
+		{"after an earlier version", cleared, "{earlier}"},
+	} {
+		if strings.Contains(row.text, "top-secret") || !strings.Contains(row.text, row.keeps) {
+			t.Errorf("%s, the browser keeps %s", row.when, row.text)
+		}
+	}
 }

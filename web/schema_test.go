@@ -33,7 +33,7 @@ func schema(t *testing.T) *ast.Schema {
 }
 
 // stubAPI answers introspection with the schema, and any other valid query with what it was asked: the name of the
-// operation and the variables, under "data" as no real answer would have them.
+// operation, the variables and the header Authorization, under "data" as no real answer would have them.
 func stubAPI(api *ast.Schema) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
@@ -45,7 +45,7 @@ func stubAPI(api *ast.Schema) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		answer := object{"data": object{"operation": asked.OperationName, "variables": asked.Variables}}
+		answer := object{"data": object{"operation": asked.OperationName, "variables": asked.Variables, "authorization": r.Header.Get("Authorization")}}
 		if asked.OperationName == "IntrospectionQuery" {
 			answer = object{"data": object{"__schema": introspect(api)}}
 		} else if err := check(api, asked.Query, asked.OperationName, asked.Variables); err != nil {

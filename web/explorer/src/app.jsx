@@ -13,14 +13,18 @@ import 'graphiql/graphiql.css';
 import './app.css';
 import { examples, examplesPlugin } from './examples.jsx';
 import { fetcher } from './fetcher.js';
+import { forgetHeaders, storage } from './storage.js';
 import { setUpWorkers } from './workers.js';
 
 const root = document.getElementById('explorer');
 setUpWorkers(root.dataset);
+forgetHeaders();
 
 createRoot(root).render(
   <GraphiQL
     fetcher={fetcher}
+    storage={storage}
+    shouldPersistHeaders={false} // and no setting to do so
     plugins={[examplesPlugin, explorerPlugin(), HISTORY_PLUGIN]}
     visiblePlugin={examplesPlugin}
     defaultTabs={examples}
