@@ -168,7 +168,7 @@ func (c *counting) countAll(ctx context.Context, state stream.State) error {
 	began := time.Now()
 	c.log.Info("all comments are being counted", "reason", whyCountAll(state))
 	rebuilder := dynamo.NewRebuilder(c.session.Client, c.session.Table, 0)
-	rebuilder.Who = c.who
+	rebuilder.Who, rebuilder.Engine = c.who, c.session.run
 	result, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	defer func() { err = errors.Join(err, session.Close()) }()
 
 	rebuilder := dynamo.NewRebuilder(session.Client, session.Table, c.Calls)
-	rebuilder.LeaderShards, rebuilder.Who = c.LeaderShards, whoAmI("talkback rebuild")
+	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, whoAmI("talkback rebuild"), session.run
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err

@@ -75,6 +75,9 @@ type Rebuilder struct {
 	LeaderShards int
 	// Who is at it, for whoever starts another rebuild meanwhile.
 	Who string
+	// Engine names the run of the engine that the table is in, if that tells who is gone: a rebuild that was interrupted
+	// together with another run is gone on with at once. Empty where engines outlive those who use them, such as on AWS.
+	Engine string
 
 	client rebuildClient
 	table  string
@@ -131,7 +134,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		table:     r.table,
 		examiner:  examiner{client: r.client, table: r.table},
 		counter:   NewCounter(r.client, r.table),
-		lease:     &rebuildLease{client: r.client, table: r.table, beat: r.pace.beat, owner: rand.Text()},
+		lease:     &rebuildLease{client: r.client, table: r.table, beat: r.pace.beat, owner: rand.Text(), engine: r.Engine},
 		progress:  progress,
 		seen:      productSet{claims: map[string]*claim{}},
 	}

@@ -32,6 +32,7 @@ type rebuildLease struct {
 	table  string
 	beat   time.Duration
 	owner  string // of no other rebuild, ever
+	engine string // as in the Rebuilder
 
 	saving   sync.Mutex // held while the item is written; over ended
 	ended    bool       // the item is gone since the work is done
@@ -51,7 +52,7 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 			first = now
 		}
 		switch same := now.sameBeat(first); {
-		case now.owner == "" || now.owner == l.owner || same && beats >= rebuildPatience:
+		case now.owner == "" || now.owner == l.owner || l.orphaned(now) || same && beats >= rebuildPatience:
 			taken, err := l.take(ctx, now, who)
 			if taken || err != nil {
 				return err
@@ -65,10 +66,15 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 	}
 }
 
+// orphaned tells whether the owner of a rebuild worked through a run of the engine that has ended, and so can write no more.
+func (l *rebuildLease) orphaned(p rebuildProgress) bool {
+	return l.engine != "" && p.engine != "" && p.engine != l.engine
+}
+
 // take makes a rebuild ours that is as it was read. It is false when others came first, or the answer was lost.
 func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who string) (taken bool, err error) {
 	condition, values := from.unchanged()
-	from.owner, from.who = l.owner, who
+	from.owner, from.who, from.engine = l.owner, who, l.engine
 	from.beat++
 	from.saved = time.Now()
 	if err := l.put(ctx, from.item(), condition, values); err != nil {

@@ -14,6 +14,7 @@ const (
 	rebuildSK    = "REBUILD"
 	attrOwner    = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
 	attrWho      = "who" // S, the same for people
+	attrEngine   = "en"  // S, the run of the engine that the owner works through; left out where that tells nothing
 	attrBeat     = "bt"  // N, rises with every write
 	attrSaved    = "sv"  // N, seconds since 1970, of the last write
 	attrScanned  = "sc"  // N, items of the table that were looked at
@@ -30,8 +31,10 @@ const (
 type rebuildProgress struct {
 	// owner is empty when nobody is at it. who is the owner in words.
 	owner, who string
-	beat       int64
-	saved      time.Time
+	// engine is the run of the engine that the owner works through, empty where that tells nothing.
+	engine string
+	beat   int64
+	saved  time.Time
 	// shards is the number of shards of the leaderboard that it works for.
 	shards   int
 	scanned  int64
@@ -60,6 +63,9 @@ func (p rebuildProgress) item() item {
 		out[attrOwner] = &types.AttributeValueMemberS{Value: p.owner}
 	}
 	out[attrWho] = &types.AttributeValueMemberS{Value: p.who}
+	if p.engine != "" {
+		out[attrEngine] = &types.AttributeValueMemberS{Value: p.engine}
+	}
 	out[attrBeat] = number(p.beat)
 	out[attrSaved] = number(p.saved.Unix())
 	out[attrShards] = number(int64(p.shards))
@@ -90,7 +96,7 @@ func decodeRebuild(in item) (rebuildProgress, error) {
 	}
 	r := itemReader{item: in}
 	p := rebuildProgress{
-		who: r.text(attrWho), beat: r.number(attrBeat), saved: time.Unix(r.number(attrSaved), 0),
+		who: r.text(attrWho), engine: textAt(in, attrEngine), beat: r.number(attrBeat), saved: time.Unix(r.number(attrSaved), 0),
 		shards: int(r.number(attrShards)), scanned: r.number(attrScanned),
 		began: time.UnixMilli(r.number(attrBegan)).UTC(), stream: stream.State{Label: r.text(attrLabel)},
 	}

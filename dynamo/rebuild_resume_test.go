@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -97,6 +98,33 @@ func TestRebuildInterrupted(t *testing.T) {
 			t.Fatalf("ended at call %d, killed %v", n, killed)
 		}
 	}
+}
+
+// A rebuild that was killed together with its engine is gone on with at once, by whoever started the engine again.
+func TestRebuildOfAnEngineThatEnded(t *testing.T) {
+	direct := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, direct, commenttest.Rand(t), historicProducts...)
+	ctx, cancel := context.WithCancel(t.Context())
+	client, _ := faulttest.Under(direct, func(call int) faulttest.Fault {
+		if call < 15 {
+			return faulttest.None
+		}
+		cancel()
+		return faulttest.Refused // it says nothing any more
+	})
+	killed := newRebuilder(client, table)
+	killed.Engine = "127.0.0.1:1001"
+	if _, err := killed.Run(ctx, func(dynamo.RebuildProgress) {}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	next := dynamo.HastenButForBeats(dynamo.NewRebuilder(direct, table, 2))
+	next.Engine = "127.0.0.1:1002"
+	if result, err := next.Run(ctx, func(dynamo.RebuildProgress) {}); err != nil || !result.Resumed {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	checkRebuilt(t, direct, table)
 }
 
 // Wherever a rebuild is ended, all of what it has not passed may be deleted before the next one goes on: what it has passed
@@ -192,10 +220,12 @@ func TestOneRebuildAtATime(t *testing.T) {
 	var second error
 	var asked atomic.Bool
 	first := newRebuilder(client, table)
-	first.Who = "the first"
+	first.Who, first.Engine = "the first", "127.0.0.1:1001"
 	_, err := first.Run(t.Context(), func(dynamo.RebuildProgress) {
 		if asked.CompareAndSwap(false, true) {
-			_, second = newRebuilder(client, table).Run(t.Context(), func(dynamo.RebuildProgress) {})
+			other := newRebuilder(client, table)
+			other.Engine = first.Engine
+			_, second = other.Run(t.Context(), func(dynamo.RebuildProgress) {})
 		}
 	})
 	if err != nil || comment.KindOf(second) != comment.Conflict || !strings.Contains(second.Error(), "by the first") {
