@@ -363,7 +363,15 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 // chooseShards sees to the number of shards of the leaderboards. From then on they are read by the larger one of both
 // numbers; nothing moves before everybody does so.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
-	err := r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return s.change(r.LeaderShards, time.Now()) })
+	var latest int64
+	err := persist(ctx, func() (further bool, err error) {
+		latest, err = guarded(ctx, r.client, r.table)
+		return false, err
+	})
+	if err != nil {
+		return err
+	}
+	err = r.changeSettings(ctx, func(s leaderSettings) leaderSettings { return s.change(r.LeaderShards, latest, time.Now()) })
 	if err != nil || r.settings.was == 0 {
 		return err
 	}

@@ -398,3 +398,21 @@ func TestVerifyCannotWrite(t *testing.T) {
 		t.Errorf("of 300 comments that were never counted, %v is found", kinds)
 	}
 }
+
+// Without the item that says into how many shards the leaderboards are parted, no new product is counted, for the guards know
+// that there was one. A rebuild mends that.
+func TestDeletedSettings(t *testing.T) {
+	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	rebuilder := newRebuilder(client, v.table)
+	rebuilder.LeaderShards = 7
+	if _, err := rebuilder.Run(t.Context(), func(dynamo.RebuildProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	v.delete("STATISTICS", "LEADERS")
+	load(t, client, v.table, commenttest.Many(commenttest.Rand(t), "later", 2))
+	rebuild(t, client, v.table)
+	verify(t, client, v.table)
+	checkCounted(t, client, v.table, []string{"p", "bystander", "later"}, whatIsThere(t, client, v.table))
+}

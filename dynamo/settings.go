@@ -70,13 +70,14 @@ func decodeSettings(in item) (leaderSettings, error) {
 	return s, nil
 }
 
-// change are settings with another number of shards; the same if there are so many already, or if that is 0. Those that cannot
-// be read may have been any.
-func (s leaderSettings) change(shards int, now time.Time) leaderSettings {
-	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, now.UnixMilli())}
+// change are settings with another number of shards; the same if there are so many already, or if that is 0. guarded is the
+// latest generation that a guard knows. Where that is later, the settings were deleted or put back by hand: then, as when they
+// cannot be read, the number may have been any.
+func (s leaderSettings) change(shards int, guarded int64, now time.Time) leaderSettings {
+	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, guarded+1, now.UnixMilli())}
 	switch {
-	case s.damaged != nil:
-		next.shards, next.was = cmp.Or(shards, defaultLeaderShards), MaxLeaderShards
+	case s.damaged != nil || guarded > s.generation:
+		next.shards, next.was = cmp.Or(shards, s.shards, defaultLeaderShards), MaxLeaderShards
 	case shards == 0 || shards == s.shards:
 		return s
 	}
@@ -152,6 +153,19 @@ func (s leaderSettings) raise(ctx context.Context, client rebuildClient, table s
 			return false, wrap(err, "PutItem %s/%s", settingsPK, settingsSK)
 		})
 	})
+}
+
+// guarded is the latest generation that a guard knows, 0 if none knows any.
+func guarded(ctx context.Context, client itemGetter, table string) (latest int64, err error) {
+	keys := make([]item, settingsGuards)
+	for guard := range keys {
+		keys[guard] = guardKeyAt(guard)
+	}
+	guards, err := fetch(ctx, client, table, keys)
+	for _, it := range guards {
+		latest = max(latest, numberAt(it, attrGeneration))
+	}
+	return latest, err
 }
 
 // fetchSettings gets the settings, consistently.

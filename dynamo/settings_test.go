@@ -103,22 +103,28 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 // After a rebuild has raised the guards, no transaction that goes by earlier settings succeeds, whatever its product.
 func TestSettingsChange(t *testing.T) {
 	before := leaderSettings{shards: 4}
-	after := before.change(7, time.UnixMilli(1_000))
+	after := before.change(7, 0, time.UnixMilli(1_000))
 	if after.shards != 7 || after.was != 4 || after.generation <= before.generation {
 		t.Errorf("%+v", after)
 	}
-	if same := after.change(7, time.UnixMilli(2_000)); !same.same(after) {
+	if same := after.change(7, 0, time.UnixMilli(2_000)); !same.same(after) {
 		t.Errorf("the same number again makes it %+v", same)
 	}
-	if later := after.change(5, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
+	if later := after.change(5, 0, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
 		t.Errorf("a clock that went back makes it %+v", later)
 	}
 	unreadable, err := decodeSettings(item{attrShards: textValue("many")})
 	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
 		t.Errorf("%v", err)
 	}
-	if mended := unreadable.change(0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
+	if mended := unreadable.change(0, 0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
 		t.Errorf("what cannot be read becomes %+v", mended)
+	}
+	if behind := before.change(0, 2_000, time.UnixMilli(1_000)); behind.shards != 4 || behind.was != MaxLeaderShards || behind.generation <= 2_000 {
+		t.Errorf("settings that are behind their guards become %+v", behind)
+	}
+	if killed := after.change(0, before.generation, time.UnixMilli(2_000)); !killed.same(after) {
+		t.Errorf("settings whose guards were not raised yet become %+v", killed)
 	}
 }
 

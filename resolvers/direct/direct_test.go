@@ -25,7 +25,8 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// table answers from a few comments whose texts are as awkward as can be. Of the product "broken" it knows no statistics.
+// table answers from a few comments whose texts are as awkward as can be. Of the product "broken" it knows no statistics; those
+// of "babel" have a row that languages share.
 type table []comment.Comment
 
 func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
@@ -54,6 +55,8 @@ func (t table) StatsOf(_ context.Context, products []string) (map[string]comment
 		switch product {
 		case "pan":
 			found[product] = comment.Stats{"en": {1, 0, 3, 0, 9}, "de": {0, 2, 0, 0, 1}}
+		case "babel":
+			found[product] = comment.Stats{"de": {1, 0, 0, 0, 2}, comment.OtherLanguages: {9, 0, 1, 0, 7}}
 		case "broken":
 			failed[product] = errors.New("broken")
 		}
@@ -62,7 +65,7 @@ func (t table) StatsOf(_ context.Context, products []string) (map[string]comment
 }
 
 func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
-	return nil, nil, nil // no product has that many languages
+	return map[comment.ProductLanguage]comment.Counts{{Product: "babel", Language: "fr"}: {3, 0, 0, 0, 4}}, nil, nil
 }
 
 // answer runs an operation as the server does, with a middleware around each field.
@@ -101,6 +104,7 @@ func TestSameBytes(t *testing.T) {
 		query := "query($yes: Boolean!, $no: Boolean!) { yes: __typename @include(if: $yes) no: __typename @skip(if: $no)\n" +
 			`product(id: "pan") ` + a.selection("Product", 4) +
 			` products(ids: ["pan", "broken", "nothing", "c_no"]) ` + a.selection("Product", 3) +
+			` babel: products(ids: ["pan", "babel"]) ` + a.selection("Product", 3) +
 			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
 			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
 			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
