@@ -104,7 +104,8 @@ func TestSameBytes(t *testing.T) {
 		query := "query($yes: Boolean!, $no: Boolean!) { yes: __typename @include(if: $yes) no: __typename @skip(if: $no)\n" +
 			`product(id: "pan") ` + a.selection("Product", 4) +
 			` products(ids: ["pan", "broken", "nothing", "c_no"]) ` + a.selection("Product", 3) +
-			` babel: products(ids: ["pan", "babel"]) ` + a.selection("Product", 3) +
+			` babel: products(ids: ["pan", "babel"]) { id stats ` + a.selection("CommentStats", 2) +
+			` french: stats(lang: "fr") ` + a.selection("CommentStats", 2) + ` languages ` + a.selection("LanguageCount", 1) + `}` +
 			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
 			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
 			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
