@@ -17,10 +17,22 @@ func TestInfrastructureIsTheDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	var template struct {
-		Resources map[string]struct{ Properties map[string]any }
+		Parameters map[string]struct{ Default string }
+		Resources  map[string]struct {
+			DeletionPolicy, UpdateReplacePolicy string
+			Properties                          map[string]any
+		}
 	}
 	if err := json.Unmarshal(raw, &template); err != nil {
 		t.Fatal(err)
+	}
+	for _, protection := range []string{"DeletionProtection", "PointInTimeRecovery"} {
+		if given := template.Parameters[protection].Default; given != "true" {
+			t.Errorf("%s is %q unless it is asked for, want true", protection, given)
+		}
+	}
+	if c := template.Resources["Comments"]; c.DeletionPolicy != "Retain" || c.UpdateReplacePolicy != "Retain" {
+		t.Errorf("the table goes with its stack: DeletionPolicy %q, UpdateReplacePolicy %q", c.DeletionPolicy, c.UpdateReplacePolicy)
 	}
 	got := template.Resources["Comments"].Properties
 	want := propertiesOf(t, dynamo.Definition(dynamo.DefaultTable))
@@ -28,7 +40,8 @@ func TestInfrastructureIsTheDefinition(t *testing.T) {
 	want["TimeToLiveSpecification"] = propertiesOf(t, dynamo.TimeToLive("")).get("TimeToLiveSpecification")
 	// CloudFormation spells this property otherwise, and switches a stream on by naming it.
 	want["StreamSpecification"] = map[string]any{"StreamViewType": want.get("StreamSpecification").(map[string]any)["StreamViewType"]}
-	want["PointInTimeRecoverySpecification"] = map[string]any{"PointInTimeRecoveryEnabled": true}
+	want["DeletionProtectionEnabled"] = map[string]any{"Ref": "DeletionProtection"}
+	want["PointInTimeRecoverySpecification"] = map[string]any{"PointInTimeRecoveryEnabled": map[string]any{"Ref": "PointInTimeRecovery"}}
 	if diff := cmp.Diff(map[string]any(want), got); diff != "" {
 		t.Errorf("infra/table.json is another table than dynamo.Definition: %s", diff)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -22,7 +23,8 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 // template is of infra/lambda.json what matters here.
 type template struct {
-	Resources struct {
+	Parameters map[string]struct{ Default *string }
+	Resources  struct {
 		Function struct {
 			Properties struct {
 				Handler       string
@@ -43,7 +45,37 @@ type template struct {
 				FilterCriteria             struct{ Filters []struct{ Pattern string } }
 			}
 		}
+		Schedule struct {
+			Properties struct {
+				ScheduleExpression string
+				Target             struct{ Input map[string]string }
+			}
+		}
+		FailuresAlarm, LagAlarm alarm
 	}
+}
+
+// alarm is an alarm of CloudWatch.
+type alarm struct {
+	Properties struct {
+		Period, EvaluationPeriods int
+		TreatMissingData          string
+		AlarmActions, OKActions   []map[string]any
+	}
+}
+
+// scheduledItem is what the schedule writes.
+func (f template) scheduledItem(t *testing.T) map[string]types.AttributeValue {
+	t.Helper()
+	var input struct{ Item map[string]struct{ S string } }
+	if err := json.Unmarshal([]byte(f.Resources.Schedule.Properties.Target.Input["Fn::Sub"]), &input); err != nil {
+		t.Fatal(err)
+	}
+	written := map[string]types.AttributeValue{}
+	for attribute, value := range input.Item {
+		written[attribute] = &types.AttributeValueMemberS{Value: value.S}
+	}
+	return written
 }
 
 func readTemplate(t *testing.T) template {
@@ -82,10 +114,42 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// The filter lets through the records of comments and of nothing else, by the keys of a table in which comments were
-// written with keys and counted.
+// Alarms tell the topic, if there is one. Nothing being reported is an alarm where the schedule sees to it that something
+// is, and fine where it means that a queue is empty.
+func TestAlarms(t *testing.T) {
+	file := readTemplate(t)
+	if topic := file.Parameters["AlarmTopic"].Default; topic == nil || *topic != "" {
+		t.Error("the template has no parameter AlarmTopic that can be left out")
+	}
+	notify := []map[string]any{{"Fn::If": []any{"HasAlarmTopic", map[string]any{"Ref": "AlarmTopic"}, map[string]any{"Ref": "AWS::NoValue"}}}}
+	for name, test := range map[string]struct {
+		alarm   alarm
+		missing string
+	}{
+		"FailuresAlarm": {file.Resources.FailuresAlarm, "notBreaching"},
+		"LagAlarm":      {file.Resources.LagAlarm, "breaching"},
+	} {
+		got := test.alarm.Properties
+		if diff := cmp.Diff([][]map[string]any{notify, notify}, [][]map[string]any{got.AlarmActions, got.OKActions}); diff != "" {
+			t.Errorf("%s does not tell the topic: %s", name, diff)
+		}
+		if got.TreatMissingData != test.missing {
+			t.Errorf("%s takes missing data for %s, want %s", name, got.TreatMissingData, test.missing)
+		}
+	}
+	lag := file.Resources.LagAlarm.Properties
+	if every := file.Resources.Schedule.Properties.ScheduleExpression; every != "rate(5 minutes)" || lag.Period*lag.EvaluationPeriods < 2*5*60 {
+		t.Errorf("at %s, %d s without a report is no alarm", every, lag.Period*lag.EvaluationPeriods)
+	}
+}
+
+// The filter lets through the records of comments and of the schedule's item, and nothing else, by the keys of a table in
+// which comments were written with keys and counted.
 func TestFilter(t *testing.T) {
 	client, table := countedTable(t)
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}); err != nil {
+		t.Fatal(err)
+	}
 	var pattern map[string]any
 	if err := json.Unmarshal([]byte(readTemplate(t).Resources.Mapping.Properties.FilterCriteria.Filters[0].Pattern), &pattern); err != nil {
 		t.Fatal(err)
@@ -100,12 +164,12 @@ func TestFilter(t *testing.T) {
 		record := map[string]any{"eventName": "INSERT", "dynamodb": map[string]any{
 			"Keys": map[string]any{"PK": map[string]any{"S": pk}, "SK": map[string]any{"S": sk}},
 		}}
-		if isComment := strings.HasPrefix(pk, "C#"); matches(pattern, record) != isComment {
-			t.Errorf("of item %s %s the filter says %v", pk, sk, !isComment)
+		if wanted := strings.HasPrefix(pk, "C#") || pk == "STREAM#SCHEDULE"; matches(pattern, record) != wanted {
+			t.Errorf("of item %s %s the filter says %v", pk, sk, !wanted)
 		}
 		kinds[pk[:strings.Index(pk, "#")+1]+sk[:1]] = true
 	}
-	if want := []string{"C#C", "KEY#K", "P#M", "P#S"}; !containsAll(kinds, want) {
+	if want := []string{"C#C", "KEY#K", "P#M", "P#S", "STREAM#S"}; !containsAll(kinds, want) {
 		t.Errorf("the table holds only %v, this proves little", kinds)
 	}
 }
@@ -139,6 +203,20 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 		t.Fatal(err)
 	}
 	return client, table
+}
+
+// The schedule's item is of no concern to those who count, whichever way its record comes.
+func TestScheduleCountsAsNothing(t *testing.T) {
+	client, table := countedTable(t)
+	written := readTemplate(t).scheduledItem(t)
+	counter := dynamo.NewCounter(client, table)
+	record := stream.Record{Position: stream.PositionOf("l", "2"), Keys: written, New: written}
+	if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
+		t.Errorf("it is counted: %v", err)
+	}
+	if beat, ok := dynamo.NewLeases(client, table).HeartbeatOf(record); ok {
+		t.Errorf("a consumer takes it for its own heartbeat: %v", beat)
+	}
 }
 
 // matches tells whether a record passes a pattern of Lambda's that is made of fields and lists of allowed texts.

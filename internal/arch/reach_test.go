@@ -1,0 +1,185 @@
+package arch
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+
+	goload "golang.org/x/tools/go/packages"
+)
+
+// program is the hand-written and generated code of this module, with types.
+type program struct {
+	// uses are, for each function and each variable of a package, the objects that its declaration names.
+	uses map[types.Object][]types.Object
+	// named are the types declared in packages.
+	named []*types.Named
+	// foreign are the interfaces of other modules by which these call back.
+	foreign []*types.Interface
+}
+
+// loadProgram type-checks packages of this module from source; of all others it reads what the compiler exported.
+func loadProgram(t *testing.T, paths ...string) program {
+	t.Helper()
+	loaded, err := goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := program{uses: map[types.Object][]types.Object{}}
+	for _, pkg := range loaded {
+		for _, err := range pkg.Errors {
+			t.Fatal(err)
+		}
+		for _, file := range pkg.Syntax {
+			for _, declaration := range file.Decls {
+				p.declare(pkg.TypesInfo, declaration)
+			}
+		}
+		p.named = append(p.named, typesOf(pkg.Types)...)
+		for _, imported := range pkg.Types.Imports() {
+			if !strings.HasPrefix(imported.Path(), module) {
+				p.foreign = append(p.foreign, interfacesOf(imported)...)
+			}
+		}
+	}
+	return p
+}
+
+// typesOf are the types that a package declares.
+func typesOf(pkg *types.Package) []*types.Named {
+	var out []*types.Named
+	for _, name := range pkg.Scope().Names() {
+		if declared, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok && !declared.IsAlias() {
+			out = append(out, declared.Type().(*types.Named))
+		}
+	}
+	return out
+}
+
+// interfacesOf are the interfaces that a package declares, but for those without methods and generic ones.
+func interfacesOf(pkg *types.Package) []*types.Interface {
+	var out []*types.Interface
+	for _, named := range typesOf(pkg) {
+		if i, ok := named.Underlying().(*types.Interface); ok && i.NumMethods() > 0 && named.TypeParams() == nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// declare notes what a function or a variable names.
+func (p program) declare(info *types.Info, declaration ast.Decl) {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		p.uses[info.Defs[d.Name]] = namedIn(info, d)
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			values, ok := spec.(*ast.ValueSpec)
+			if !ok {
+				continue
+			}
+			for _, name := range values.Names {
+				p.uses[info.Defs[name]] = namedIn(info, values)
+			}
+		}
+	}
+}
+
+// namedIn are the objects that a piece of code names. Generic ones are named as declared.
+func namedIn(info *types.Info, node ast.Node) []types.Object {
+	var out []types.Object
+	ast.Inspect(node, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok && info.Uses[name] != nil {
+			object := info.Uses[name]
+			if f, ok := object.(*types.Func); ok {
+				object = f.Origin()
+			}
+			out = append(out, object)
+		}
+		return true
+	})
+	return out
+}
+
+// reach is all that code can come to from a function: what each declaration names; for a method of an interface, those of
+// every type of ours that has it; and for a type, the methods by which other modules may call it. It is too much rather
+// than too little. It does not pass through the functions that are named without.
+func (p program) reach(from types.Object, without ...types.Object) map[types.Object]bool {
+	reached, left := map[types.Object]bool{}, []types.Object{from}
+	for len(left) > 0 {
+		object := left[len(left)-1]
+		left = left[:len(left)-1]
+		if reached[object] || slices.Contains(without, object) {
+			continue
+		}
+		reached[object] = true
+		left = append(left, p.uses[object]...)
+		switch o := object.(type) {
+		case *types.Func:
+			left = append(left, p.implementations(o)...)
+		case *types.TypeName:
+			left = append(left, p.callbacks(o.Type())...)
+		}
+	}
+	return reached
+}
+
+// implementations are the methods behind that of an interface.
+func (p program) implementations(method *types.Func) []types.Object {
+	if method.Signature().Recv() == nil {
+		return nil
+	}
+	wanted, ok := method.Signature().Recv().Type().Underlying().(*types.Interface)
+	if !ok {
+		return nil
+	}
+	var out []types.Object
+	for _, named := range p.named {
+		if implements(named, wanted) {
+			out = append(out, methodOf(named, method))
+		}
+	}
+	return out
+}
+
+// callbacks are the methods of a type of ours that satisfy an interface of another module.
+func (p program) callbacks(t types.Type) []types.Object {
+	named, ok := t.(*types.Named)
+	if !ok || !slices.Contains(p.named, named) {
+		return nil
+	}
+	var out []types.Object
+	for _, wanted := range p.foreign {
+		if implements(named, wanted) {
+			for method := range wanted.Methods() {
+				out = append(out, methodOf(named, method))
+			}
+		}
+	}
+	return out
+}
+
+// implements tells whether a type, or a pointer to it, satisfies an interface and is none itself.
+func implements(named *types.Named, wanted *types.Interface) bool {
+	return !types.IsInterface(named) && types.Implements(types.NewPointer(named), wanted)
+}
+
+// methodOf is the method of a type that goes by the name of another method.
+func methodOf(named *types.Named, method *types.Func) types.Object {
+	found, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), false, method.Pkg(), method.Name())
+	return found
+}
+
+// function is a function or, by "(*path.Type).Name", a method.
+func (p program) function(t *testing.T, name string) *types.Func {
+	t.Helper()
+	for object := range p.uses {
+		if f, ok := object.(*types.Func); ok && f.FullName() == name {
+			return f
+		}
+	}
+	t.Fatalf("there is no function %s", name)
+	return nil
+}
