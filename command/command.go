@@ -108,7 +108,7 @@ func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(term.Err, "%s %s\n", styleOf(term.Err).error("talkback:"), plainly(err, term.Logger))
+	fmt.Fprintf(term.Err, "%s %s\n", styleOf(term.Err).error("talkback:"), printableLines(plainly(err, term.Logger)))
 	var wrongLine *usageError
 	if errors.As(err, &wrongLine) {
 		return exitUsage

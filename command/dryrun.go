@@ -48,8 +48,5 @@ func (t *rejectTeller) tell(rows []*reviewfile.RowError) error {
 // dryRun reads the whole file and writes nothing but rejected rows, if a file for them is named.
 func (c *Import) dryRun(ctx context.Context, work *importing, term Terminal) error {
 	work.loader = rehearsal{dynamo.NewLoader(nil, "", 0)}
-	if c.Rejects == "" {
-		work.rejects.teller = &rejectTeller{out: term.Err}
-	}
 	return work.finish(work.run(ctx), term.Out)
 }

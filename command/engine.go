@@ -40,6 +40,14 @@ func (f *EngineFlags) check() error {
 	return nil
 }
 
+// checkOutput refuses to write over a file that the local engine keeps the table in.
+func (f *EngineFlags) checkOutput(path string) error {
+	if f.local() && engine.Owns(f.Data, path) {
+		return usagef("%s belongs to the local engine, which keeps comments in it: name another file", printable(path))
+	}
+	return nil
+}
+
 // CreateFlags are those of commands that may make the table.
 type CreateFlags struct {
 	CreateTable bool `help:"Make the table if it is missing. The local engine does for serve and import in any case."`

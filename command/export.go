@@ -38,6 +38,9 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
+	if err := flags.checkOutput(c.File); err != nil {
+		return err
+	}
 	defer keepBrokenPipes()()
 	out, err := await(ctx, func() (*output, error) { return openOutput(c.File, c.Force, term.Out) }) // a pipe waits for its reader
 	if err != nil {

@@ -26,6 +26,7 @@ type Import struct {
 	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	Customers  bool     `name:"authors-are-customers" help:"The ids of authors in the file are the shop's own of its customers: whoever signs in as one may edit these comments. Without it, only moderators may."`
 	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
+	Force      bool     `help:"Write over a file of rejected rows that exists."`
 	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Revive     bool     `help:"Write comments of the file again that were deleted since. Without it, what was deleted stays deleted."`
 	MaxRejects string   `help:"Stop, and fail, when more rows than this cannot be imported: a number of rows, or a share of them such as 1%. Default: only a file of which no row can be imported fails." placeholder:"1%"`
@@ -55,9 +56,9 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return err
 	}
-	rejects, err := newRejects(c.rejectsPath(), c.File)
+	rejects, err := c.newRejects(flags, in.source, term)
 	if err != nil {
-		return usage(err)
+		return errors.Join(err, in.source.Close())
 	}
 	work := &importing{
 		in:       in,
@@ -164,6 +165,17 @@ func parseLanguageOf(flags []string) (map[string]comment.Language, error) {
 	return languages, nil
 }
 
+// newRejects finds out where rejected rows go. A dry run that names no file only tells of them.
+func (c *Import) newRejects(flags *EngineFlags, source *reviewfile.Source, term Terminal) (*rejects, error) {
+	if c.DryRun && c.Rejects == "" {
+		return &rejects{teller: &rejectTeller{out: term.Err}}, nil
+	}
+	if err := flags.checkOutput(c.rejectsPath()); err != nil {
+		return nil, err
+	}
+	return newRejects(c.rejectsPath(), c.Force, source)
+}
+
 func (c *Import) rejectsPath() string {
 	switch {
 	case c.Rejects != "":
@@ -207,7 +219,7 @@ func openInput(name string, options reviewfile.Options, stdin io.Reader) (*input
 	}
 	reader, err := reviewfile.NewReader(source, options)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(name), err), source.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", printable(filepath.Base(name)), err), source.Close())
 	}
 	return &input{source, reader}, nil
 }
@@ -302,7 +314,7 @@ func (w *importing) run(ctx context.Context) error {
 
 // load brings one chunk to where it belongs.
 func (w *importing) load(ctx context.Context, next chunk) error {
-	if err := w.rejects.add(next.bad); err != nil {
+	if err := w.rejects.add(ctx, next.bad); err != nil {
 		return err
 	}
 	if err := w.judge(w.total()+len(next.comments), false); err != nil {
@@ -346,7 +358,7 @@ func (w *importing) finish(err error, out io.Writer) error {
 		return errors.Join(err, w.nothing())
 	}
 	if errors.Is(err, errTooManyRejects) {
-		return fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again", err, w.most.text, w.line, summary)
+		return fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again%s", err, w.most.text, w.line, summary, w.rejects.again())
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
@@ -354,7 +366,7 @@ func (w *importing) finish(err error, out io.Writer) error {
 	if w.loaded > 0 {
 		return fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
-	return fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again: it goes on where it was", w.line, err, summary)
+	return fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s: it goes on where it was", w.line, err, summary, w.rejects.again())
 }
 
 // dry tells whether nothing is written.
@@ -388,7 +400,7 @@ func (w *importing) summary(took time.Duration) string {
 		text += "\nThis was a dry run: no table was asked, and nothing was written"
 	}
 	if w.rejects.count > 0 && w.rejects.teller == nil {
-		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", w.rejects.path)
+		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", printable(w.rejects.path))
 	}
 	return text
 }

@@ -1,8 +1,6 @@
 package command_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -86,13 +84,7 @@ func TestImportSniffsStandardInput(t *testing.T) {
 		"CSV": badReviews("gg"), "semicolons": strings.ReplaceAll(badReviews("gg"), ",", ";"),
 		"tabs": strings.ReplaceAll(badReviews("gg"), ",", "\t"), "JSON Lines": strings.ReplaceAll(manyReviews(2), `"asin"`, `"lang":"en","asin"`),
 	} {
-		var packed bytes.Buffer
-		zip := gzip.NewWriter(&packed)
-		_, _ = zip.Write([]byte(text)) // a buffer takes all
-		if err := zip.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for _, input := range []string{text, packed.String()} {
+		for _, input := range []string{text, gzipped(t, text)} {
 			i := newImporter(t, "http://127.0.0.1:1")
 			i.stdin = strings.NewReader(input)
 			if status, out, said := i.run(t.Context(), "-", "--dry-run"); status != 0 || !strings.HasPrefix(out, "2 rows = 2 that") {

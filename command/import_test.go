@@ -92,11 +92,11 @@ func TestImport(t *testing.T) {
 		rejects := file + ".rejects.tsv"
 		where := "The rejected rows, with line and reason, are in " + rejects + "\n"
 		i.want(summary(6, 2, 0, 1, 3)+where, file)
-		i.want(summary(6, 0, 2, 1, 3)+where, file)
+		i.want(summary(6, 0, 2, 1, 3)+where, file, "--force")
 
 		got, err := os.ReadFile(rejects)
 		want := "3\tthe rating \"4.5\" is not a whole number of stars from 1 to 5\t2,cup,4.5,en,,half a star,2015-08-21\n" +
-			"7\tthe row has 6 columns; the header has 7\t4,cup,2,de,,\"too\tshort\"\n" +
+			"7\tthe row has 6 columns; the header has 7\t4,cup,2,de,,\"too\\tshort\"\n" +
 			"8\tthe rating \"9\" is not a whole number of stars from 1 to 5\t5,cup,9,de,,\"many\\nstars\",2015-08-23\n"
 		if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 			t.Errorf("rejects: %v %s", err, diff)
@@ -140,13 +140,13 @@ func TestImportOfDeletedComments(t *testing.T) {
 		}
 	}
 	const advice = "Deleted comments stay deleted; --revive writes them again\n"
-	i.want("6 rows = 0 written + 0 already there + 2 deleted before + 1 repeated in the file + 3 rejected, in a while\n"+advice+where, file)
+	i.want("6 rows = 0 written + 0 already there + 2 deleted before + 1 repeated in the file + 3 rejected, in a while\n"+advice+where, file, "--force")
 	i.want("1 rows = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export)
 	if got := a.page(all.variables(false, nil)).Edges; len(got) != 0 {
 		t.Errorf("they are back: %+v", got)
 	}
-	i.want(summary(6, 2, 0, 1, 3)+where, file, "--revive")
-	i.want(summary(6, 0, 2, 1, 3)+where, file, "--revive")
+	i.want(summary(6, 2, 0, 1, 3)+where, file, "--revive", "--force")
+	i.want(summary(6, 0, 2, 1, 3)+where, file, "--revive", "--force")
 }
 
 // manyReviews are JSON Lines of so many different reviews.

@@ -34,26 +34,54 @@ func openOutput(name string, force bool, stdout io.Writer) (*output, error) {
 	if name == standardOutput {
 		return &output{name: "standard output", to: stdout, close: func() error { return nil }}, nil
 	}
-	path := name
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		path = target // the link stays one
+	path, special, err := destination(name, force)
+	if err != nil {
+		return nil, err
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return nil, fmt.Errorf("%s is a folder: give the name of a file", name)
-	case err == nil && !info.Mode().IsRegular():
+	if special {
 		return openSpecial(name)
-	case err == nil && !force:
-		return nil, fmt.Errorf("%s exists: give another name, or --force to write over it", name)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, &outputError{name, err}
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
+	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // which nobody else can read
 	if err != nil {
 		return nil, &outputError{name, err}
 	}
-	return &output{name: name, path: path, force: force, to: part, part: part, close: part.Close}, nil
+	return &output{name: printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
+}
+
+// destination is where a file goes that is written under a name, which may be a link: the link stays one. It tells whether
+// what is there is no plain file. A plain one is refused unless force is set.
+func destination(name string, force bool) (path string, special bool, err error) {
+	path = name
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && !force {
+		info, err = os.Lstat(path) // a link to nothing is something
+		missing = errors.Is(err, fs.ErrNotExist)
+	}
+	switch {
+	case missing:
+		return path, false, nil
+	case err != nil:
+		return path, false, &outputError{name, err}
+	case info.IsDir():
+		return path, false, fmt.Errorf("%s is a folder: give the name of a file", printable(name))
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return path, true, nil
+	case !force:
+		return path, false, &existsError{name}
+	}
+	return path, false, nil
+}
+
+// existsError is a file that is not written over without being told to.
+type existsError struct{ name string }
+
+// Error says what to do.
+func (e *existsError) Error() string {
+	return printable(e.name) + " exists: give another name, or --force to write over it"
 }
 
 func openSpecial(name string) (*output, error) {
@@ -61,7 +89,7 @@ func openSpecial(name string) (*output, error) {
 	if err != nil {
 		return nil, &outputError{name, err}
 	}
-	return &output{name: name, to: file, close: file.Close}, nil
+	return &output{name: printable(name), to: file, close: file.Close}, nil
 }
 
 // Write writes on.
@@ -137,13 +165,14 @@ type outputError struct {
 
 // Error says why, and what to do.
 func (e *outputError) Error() string {
+	name := printable(e.name)
 	switch err := innermost(e.err); {
 	case errors.Is(e.err, syscall.EPIPE), errors.Is(e.err, io.ErrClosedPipe):
-		return fmt.Sprintf("nobody reads %s any more: what was written is not all", e.name)
+		return fmt.Sprintf("nobody reads %s any more: what was written is not all", name)
 	case errors.Is(e.err, syscall.ENOSPC):
-		return fmt.Sprintf("%s cannot be written (%v): make room, or name a file on another disk", e.name, err)
+		return fmt.Sprintf("%s cannot be written (%v): make room, or name a file on another disk", name, err)
 	default:
-		return fmt.Sprintf("%s cannot be written (%v): name another file", e.name, err)
+		return fmt.Sprintf("%s cannot be written (%v): name another file", name, err)
 	}
 }
 

@@ -106,7 +106,7 @@ func (s status) table() string {
 		if lease.Ended {
 			owner, behind = "read to its end", ""
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", printable(lease.Shard), printable(owner), behind, cmp.Or(lease.Checkpoint, "its beginning"), lease.Aside)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", printable(lease.Shard), printable(owner), behind, printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.Aside)
 	}
 	_ = w.Flush() // into memory
 	return text.String()

@@ -22,13 +22,25 @@ func printable(text string) string {
 		switch {
 		case r == '\t':
 			out.WriteString(tab)
-		case unicode.IsGraphic(r), strings.ContainsRune(joiners, r):
+		case isHarmless(r):
 			out.WriteRune(r)
 		default:
 			fmt.Fprintf(&out, `\u%04x`, r)
 		}
 	}
 	return out.String()
+}
+
+// isHarmless tells whether a terminal shows a character, and does nothing else.
+func isHarmless(r rune) bool { return unicode.IsGraphic(r) || strings.ContainsRune(joiners, r) }
+
+// printableLines is printable for a text that has line breaks of its own.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // wrapText breaks a printable text into lines of at most so many columns, where its writing allows it, as Unicode

@@ -149,7 +149,7 @@ func (h header) check(options Options) error {
 			return fmt.Errorf("no column is named %q, which --map gives for %s; there are: %s", column, field, h)
 		}
 		if i >= 0 && slices.Contains(h.names[i+1:], h.names[i]) {
-			return fmt.Errorf("two columns are named %q: rename the one that does not hold the %s; there are: %s", h.names[i], field, h)
+			return fmt.Errorf("two columns are named %.40q: rename the one that does not hold the %s; there are: %s", h.names[i], field, h)
 		}
 	}
 	return h.checkNeeded(options)
@@ -190,7 +190,7 @@ func (h header) String() string {
 	const most = 30
 	names := make([]string, 0, most+1)
 	for _, name := range h.names[:min(len(h.names), most)] {
-		names = append(names, fmt.Sprintf("%.40s", name))
+		names = append(names, quoted(fmt.Sprintf("%.40s", name)))
 	}
 	if len(h.names) > most {
 		names = append(names, fmt.Sprintf("and %d more", len(h.names)-most))

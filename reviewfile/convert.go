@@ -160,5 +160,5 @@ func (r *Reader) language(value string) (comment.Language, error) {
 	if whole != "" {
 		return whole, nil
 	}
-	return "", fmt.Errorf("the marketplace %.20q has no known language: give --language-of %.20s=TAG", value, value)
+	return "", fmt.Errorf("the marketplace %.20q has no known language: give one by --language-of MARKETPLACE=TAG", value)
 }

@@ -21,6 +21,7 @@ type Source struct {
 	Size int64
 
 	file  io.Closer
+	info  fs.FileInfo // nil when there is none, as of a pipe inside the process
 	taken atomic.Int64
 }
 
@@ -34,9 +35,12 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 			return nil, unreadable(name, err)
 		}
 		s.file, stored = file, file
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			s.Size = info.Size()
-		}
+	}
+	if file, ok := stored.(*os.File); ok {
+		s.info, _ = file.Stat() // what cannot be told is nobody's file
+	}
+	if name != StandardInput && s.info != nil && s.info.Mode().IsRegular() {
+		s.Size = s.info.Size()
 	}
 	if err := s.unpack(stored); err != nil {
 		return nil, errors.Join(unreadable(name, err), s.Close())
@@ -49,8 +53,11 @@ func unreadable(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return fmt.Errorf("%s cannot be read: %w", name, err)
+	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)
 }
+
+// Is tells whether what is read is that file, whatever its name, also when it comes by standard input.
+func (s *Source) Is(file fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, file) }
 
 func (s *Source) unpack(stored io.Reader) error {
 	buffered := bufio.NewReader(&countingReader{stored, &s.taken})

@@ -3,6 +3,7 @@ package reviewfile
 import (
 	"html"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -21,6 +22,14 @@ func cleanText(text string) string {
 		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	}
 	return strings.TrimSpace(strings.Map(dropControl, text))
+}
+
+// quoted is a name for people, in quotes if it holds what a terminal would obey instead of show.
+func quoted(name string) string {
+	if form := strconv.Quote(name); form != `"`+name+`"` {
+		return form
+	}
+	return name
 }
 
 // cleanLine is cleanText for what stands on one line, such as a headline or a name.
