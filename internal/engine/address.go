@@ -2,8 +2,8 @@ package engine
 
 // This file chooses where the engine listens. The engine serves everyone who reaches it: it checks neither the signature
 // nor the Host of a request, and tells browsers that pages of all origins may call it. So a web page must not find it.
-// A page can try all ports of 127.0.0.1 within minutes. It cannot try them on each of 16 million addresses, and an address with an
-// engine looks like any other to those who ask a wrong port of it.
+// A page can try all ports of 127.0.0.1 within minutes. It cannot try them on each of 16 million addresses, and an
+// address with an engine looks like any other to those who ask a wrong port of it.
 
 import (
 	"errors"
