@@ -243,14 +243,17 @@ func TestPagesCutByTheEngine(t *testing.T) {
 		a.load(comments...)
 		model := commenttest.NewModel(comments...)
 		for _, filter := range []comment.Filter{{}, {Languages: []comment.Language{"de", "en"}}, {Ratings: []int{4, 5}}} {
-			l := list{product: "book", order: comment.NewestFirst, size: 30, filter: filter}
+			l := list{product: "book", order: comment.NewestFirst, size: 20, filter: filter}
+			if filter.Languages != nil || filter.Ratings != nil {
+				l.size = 10 // 20 from each of two partitions are 3 MB: more than a page may cost
+			}
 			want := model.List("book", filter, l.order)
 			a.walk(l, false, want)
 			a.walk(l, true, want)
 		}
-		p := a.page(list{product: "book", order: comment.NewestFirst, size: 30}.variables(false, nil))
-		if p.Plan.Waves < 3 || p.Plan.Queries != p.Plan.Waves {
-			t.Errorf("30 comments of 80 KB as stored took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
+		p := a.page(list{product: "book", order: comment.NewestFirst, size: 20}.variables(false, nil))
+		if p.Plan.Waves < 2 || p.Plan.Queries != p.Plan.Waves {
+			t.Errorf("20 comments of 80 KB as stored took %d calls in %d waves; the engine should have cut them at 1 MB", p.Plan.Queries, p.Plan.Waves)
 		}
 		var data struct {
 			Product struct {

@@ -15,7 +15,7 @@ import (
 
 var (
 	seconds      = regexp.MustCompile(`in [0-9.]+ s`)
-	progressLine = regexp.MustCompile(`(?m)^[0-9,]+ rows, .*\n`)
+	progressLine = regexp.MustCompile(`(?m)^[0-9,]+ [a-z]+, .*\n`)
 )
 
 // counted are comments of two products that are always the same.

@@ -74,7 +74,7 @@ func (m *meter) most() float64 {
 }
 
 func (m *meter) refusal() error {
-	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.most(), m.cure)
+	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.limit, m.cure)
 }
 
 func (m *meter) add(units float64) {

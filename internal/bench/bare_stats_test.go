@@ -40,7 +40,8 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareShelf, error
 		}
 	}
 	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems: map[string]types.KeysAndAttributes{h.table: {Keys: keys}},
+		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys}},
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
 		return nil, err

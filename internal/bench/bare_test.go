@@ -126,6 +126,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 			}},
 			ConsistentRead: aws.Bool(true),
 		}},
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
 		return nil, err
