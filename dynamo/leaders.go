@@ -128,25 +128,47 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 
 // readLeaders reads all shards. While products move from shard to shard, each may be met twice, or not at all: so they are
 // read twice then, one time after the other. One that the first time missed had moved before, and the second time finds it.
+// A product whose count changes between two calls for one shard may be missed for that moment: no read of an index is a
+// snapshot.
 func (s *Store) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func(count int) ([]comment.Leader, error) {
 		board := leaderboard{improper: s.improper, client: s.client, table: s.table, language: language, starts: make([]item, shards)}
-		return merge.New(shards, compareLeaders, board.read).Take(ctx, count)
+		return takeLeaders(ctx, merge.New(shards, compareLeaders, board.read), count)
 	}
 	if settings.was == 0 {
 		return read(first)
 	}
-	earlier, err := read(2 * first) // each of the first may be there twice
+	earlier, err := read(first)
 	if err != nil {
 		return nil, err
 	}
-	later, err := read(2 * first)
+	later, err := read(first)
 	return firstLeaders(first, later, earlier), err
 }
 
-// firstLeaders are the first of several readings of a leaderboard. Of a product that is in more than one, or twice in one,
-// the first reading counts.
+// takeLeaders takes leaders, each product once. One whose count changes while a shard is read may be met at both of its
+// places; then the first of them counts.
+func takeLeaders(ctx context.Context, merged *merge.Merger[comment.Leader], count int) ([]comment.Leader, error) {
+	taken := map[string]bool{}
+	var out []comment.Leader
+	for len(out) < count {
+		more, err := merged.Take(ctx, count-len(out))
+		if len(more) == 0 || err != nil {
+			return out, err
+		}
+		for _, leader := range more {
+			if !taken[leader.Product] {
+				taken[leader.Product] = true
+				out = append(out, leader)
+			}
+		}
+	}
+	return out, nil
+}
+
+// firstLeaders are the first of several readings of a leaderboard. Of a product that is in more than one, the first reading
+// counts.
 func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
 	taken := map[string]bool{}
 	var out []comment.Leader
