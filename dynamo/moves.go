@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -17,14 +18,16 @@ import (
 // read at different moments, and on AWS from indexes that lag behind the table by different times. So a page may find such
 // a comment in neither partition. It finds it twice as well, which the merge sees to.
 //
-// A Store therefore remembers the moves that it made, or was told of by the stream. Once a page is read, it looks for
-// comments among these that belong on the page and are missing, and fetches them by their ids.
+// A Store therefore remembers the comments that it moved, or that the stream told it of. Once a page is read, it looks for
+// those among them that belong on the page and are missing, and fetches them by their ids.
 
 const (
 	// moveAge is how long a move is remembered. It bounds how far the indexes may lag.
 	moveAge = 10 * time.Second
-	// movesKept is how many moves are remembered, some 150 bytes each.
+	// movesKept is how many comments that moved are remembered, some 300 bytes each.
 	movesKept = 10_000
+	// cellsKept is how many cells of one comment are told apart. Some authors toggle.
+	cellsKept = 8
 	// maxLookups bounds the comments that are fetched by id for one page, each for a read unit and more.
 	maxLookups = 25
 )
@@ -37,56 +40,104 @@ type move struct {
 	version  int // of the comment after it
 }
 
-// moves remembers the latest moves by product. It is safe for use by many goroutines.
+// moved is a comment that moved, however often. It is never changed: further moves make another one.
+type moved struct {
+	at       time.Time // of the latest move
+	position comment.Position
+	version  int            // after its last move
+	now      []comment.Cell // where that put it: in one of these, since several edits may have tried to make the version
+	been     []comment.Cell // all cells of all its moves
+}
+
+// after is the comment after one more move, which may have been told late.
+func (m moved) after(next move) moved {
+	switch {
+	case next.version > m.version:
+		m.version, m.now = next.version, []comment.Cell{next.to}
+	case next.version == m.version:
+		m.now = with(m.now, next.to)
+	}
+	m.at, m.position, m.been = next.at, next.position, with(with(m.been, next.from), next.to)
+	return m
+}
+
+// with adds a cell to others, which are left as they are. Of more than cellsKept it is not told which they are.
+func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
+	if slices.Contains(cells, cell) || len(cells) > cellsKept {
+		return cells
+	}
+	return append(slices.Clip(cells), cell)
+}
+
+func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
+
+// mayFit tells whether the last move may have put the comment into what is wanted.
+func (m moved) mayFit(wanted Part) bool {
+	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, wanted.holds)
+}
+
+// moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
 type moves struct {
 	mu        sync.Mutex
-	byProduct map[string][]move // oldest first
-	products  []string          // those of all moves, oldest first
+	byProduct map[string]map[comment.Position]moved
+	latest    *simplelru.LRU[movedKey, time.Time] // the comments of all products, by their latest moves
 }
 
-// note remembers a move, and forgets those that are too old or too many.
-func (m *moves) note(product string, moved move) {
+type movedKey struct {
+	product  string
+	position comment.Position
+}
+
+func newMoves() *moves {
+	m := &moves{byProduct: map[string]map[comment.Position]moved{}}
+	m.latest = newLRU(movesKept, func(key movedKey, _ time.Time) {
+		if delete(m.byProduct[key.product], key.position); len(m.byProduct[key.product]) == 0 {
+			delete(m.byProduct, key.product)
+		}
+	})
+	return m
+}
+
+// note remembers a move, and forgets comments whose moves are too old or too many.
+func (m *moves) note(product string, next move) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.byProduct == nil {
-		m.byProduct = map[string][]move{}
+	of := m.byProduct[product]
+	if of == nil {
+		of = map[comment.Position]moved{}
+		m.byProduct[product] = of
 	}
-	m.byProduct[product] = append(m.byProduct[product], moved)
-	m.products = append(m.products, product)
-	for len(m.products) > movesKept || !m.byProduct[m.products[0]][0].youngAt(moved.at) {
-		m.forgetOldest()
-	}
-}
-
-func (m *moves) forgetOldest() {
-	product := m.products[0]
-	m.products = m.products[1:]
-	if m.byProduct[product] = m.byProduct[product][1:]; len(m.byProduct[product]) == 0 {
-		delete(m.byProduct, product)
+	of[next.position] = of[next.position].after(next)
+	m.latest.Add(movedKey{product, next.position}, next.at)
+	for {
+		if _, at, _ := m.latest.GetOldest(); next.at.Sub(at) <= moveAge {
+			return
+		}
+		m.latest.RemoveOldest()
 	}
 }
 
-// of are the moves of a product that are young at a moment, oldest first.
-func (m *moves) of(product string, now time.Time) []move {
+// of are the comments of a product whose moves are young at a moment, in no order.
+func (m *moves) of(product string, now time.Time) []moved {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	young := m.byProduct[product]
-	for len(young) > 0 && !young[0].youngAt(now) {
-		young = young[1:]
+	var young []moved
+	for _, one := range m.byProduct[product] {
+		if one.youngAt(now) {
+			young = append(young, one)
+		}
 	}
 	return young
 }
 
-func (m move) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
-
 // missing are the positions, in the direction of reading, of comments that belong among those taken and are not there:
 // their last move made them fit the filter, and there is no partition that was read and held them all the time.
-func (p Plan) missing(moved []move, filter comment.Filter, taken []comment.Comment) []comment.Position {
+func (p Plan) missing(all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
 	wanted := Part{Partition: Partition{Index: All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
-	for position, history := range byPosition(moved) {
-		if fitsNow(history, wanted) && !p.stayed(history) && p.within(position, taken) {
-			out = append(out, position)
+	for _, m := range all {
+		if m.mayFit(wanted) && !p.stayed(m) && p.within(m.position, taken) {
+			out = append(out, m.position)
 		}
 	}
 	slices.SortFunc(out, p.direction)
@@ -98,26 +149,11 @@ func (p Plan) missing(moved []move, filter comment.Filter, taken []comment.Comme
 	})
 }
 
-func byPosition(moved []move) map[comment.Position][]move {
-	out := map[comment.Position][]move{}
-	for _, m := range moved {
-		out[m.position] = append(out[m.position], m)
-	}
-	return out
-}
-
-// fitsNow tells whether the last move of a comment put it into what is wanted. Of one version several moves may be known:
-// those that came too late are noted, too.
-func fitsNow(history []move, wanted Part) bool {
-	last := slices.MaxFunc(history, func(a, b move) int { return a.version - b.version }).version
-	return slices.ContainsFunc(history, func(m move) bool { return m.version == last && wanted.holds(m.to) })
-}
-
 // stayed tells whether a partition that the plan reads held a comment before and after each of its moves. An edit does not
 // take its entry out of such a partition.
-func (p Plan) stayed(history []move) bool {
-	return slices.ContainsFunc(p.Reads, func(read Read) bool {
-		return !slices.ContainsFunc(history, func(m move) bool { return !read.holds(m.from) || !read.holds(m.to) })
+func (p Plan) stayed(m moved) bool {
+	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read Read) bool {
+		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.holds(cell) })
 	})
 }
 

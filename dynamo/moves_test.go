@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -150,7 +151,7 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 				continue
 			}
 			l.put(after)
-			record := stream.Record{Old: encode(before), New: encode(after)}
+			record := stream.Record{Created: time.Now(), Old: encode(before), New: encode(after)}
 			if err := store.Noticing(handled(func([]stream.Record) error { return nil })).Handle(context.Background(), []stream.Record{record}); err != nil {
 				t.Fatal(err)
 			}
@@ -280,44 +281,98 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		{"it stands behind a full page", []move{moved(2, 1, 5)}, page(1, 2, 3), 0},
 		{"it stands at the end of a page that is not full", []move{moved(2, 1, 5)}, page(1, 2), 1},
 		{"it stands before the window", []move{moved(2, 1, 5), {position: at(0), from: moved(2, 1, 5).from, to: moved(2, 1, 5).to, version: 2}}, page(5), 0},
+		{"it was toggled among many languages", toggledAmongLanguages(moved), page(1, 9), 1},
 	} {
+		all := newMoves()
+		for _, m := range row.history {
+			all.note("42", m)
+		}
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		w := window{low: at(1), high: comment.MaxPosition}
 		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, Known{}).take(w, comment.ReadPage, 3)
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
-		if got := plan.missing(row.history, filter, row.taken); len(got) != row.want {
+		if got := plan.missing(all.of("42", time.Time{}), filter, row.taken); len(got) != row.want {
 			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
 		}
 	}
 }
 
-// Moves are remembered for a while, and not more than there is room for.
+// toggledAmongLanguages are edits of one comment, each into another language.
+func toggledAmongLanguages(moved func(version, from, to int) move) (history []move) {
+	for version := 2; version < 5*cellsKept; version++ {
+		m := moved(version, 1, 5)
+		m.to.Language = comment.Language(fmt.Sprintf("x-%d", version))
+		history = append(history, m)
+	}
+	return history
+}
+
+// Moves are remembered for a while, and not of more comments than there is room for.
 func TestMovesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var m moves
-		note := func(product string) { m.note(product, move{at: time.Now()}) }
+		m, noted := newMoves(), uint64(0)
+		note := func(product string) {
+			noted++
+			next := move{at: time.Now()}
+			binary.BigEndian.PutUint64(next.position[8:], noted)
+			m.note(product, next)
+		}
 		note("42")
 		time.Sleep(moveAge)
 		if young := m.of("42", time.Now()); len(young) != 1 {
-			t.Errorf("%d moves, want the one that is still young", len(young))
+			t.Errorf("%d comments, want the one that moved a moment ago", len(young))
 		}
-		time.Sleep(time.Nanosecond)
+		time.Sleep(1)
 		if young := m.of("42", time.Now()); len(young) != 0 {
-			t.Errorf("%d moves that are too old", len(young))
+			t.Errorf("%d comments that moved too long ago", len(young))
 		}
 		for range movesKept {
 			note("43")
 			note("42")
 		}
 		if forty2, forty3 := m.of("42", time.Now()), m.of("43", time.Now()); len(forty2)+len(forty3) != movesKept || len(forty2) != len(forty3) {
-			t.Errorf("%d and %d moves, want the last %d", len(forty2), len(forty3), movesKept)
+			t.Errorf("%d and %d comments, want the last %d", len(forty2), len(forty3), movesKept)
 		}
 		time.Sleep(2 * moveAge)
 		note("44")
-		if len(m.byProduct) != 1 || len(m.products) != 1 {
+		if len(m.byProduct) != 1 || m.latest.Len() != 1 {
 			t.Errorf("%d products are remembered for nothing", len(m.byProduct))
 		}
 	})
+}
+
+// An author who edits on and on takes the room of one comment, and neither time from the readers of that product nor what
+// is remembered of others.
+func TestTogglingTakesLittleRoom(t *testing.T) {
+	m, now := newMoves(), time.Now()
+	m.note("other", move{at: now, version: 2})
+	for version := range 2 * movesKept {
+		cells := [2]comment.Cell{{Language: "en", Rating: 1}, {Language: comment.Language(fmt.Sprintf("x-%d", version)), Rating: 5}}
+		m.note("42", move{at: now, from: cells[version%2], to: cells[1-version%2], version: version})
+	}
+	toggled := m.of("42", now)
+	if len(toggled) != 1 || len(toggled[0].now) != 1 || len(toggled[0].been) > cellsKept+1 {
+		t.Errorf("%d comments are remembered, want one of few cells", len(toggled))
+	}
+	if len(m.of("other", now)) != 1 {
+		t.Error("another product's comment is forgotten")
+	}
+}
+
+// Of a process that was down the stream tells edits of long ago. Nobody looks for these comments.
+func TestOldRecordsAreNoMoves(t *testing.T) {
+	store := NewStore(nil, "comments")
+	before := commenttest.Random(commenttest.Rand(t), "42")
+	before.Rating = 1
+	after := before
+	after.Rating = 5
+	for age, want := range map[time.Duration]int{time.Hour: 0, moveAge: 1} {
+		store.moves = newMoves()
+		store.heardMove(stream.Record{Created: time.Now().Add(-age), Old: encode(before), New: encode(after)})
+		if got := len(store.moves.of("42", time.Now())); got != want {
+			t.Errorf("%v after its edit %d comments are remembered, want %d", age, got, want)
+		}
+	}
 }

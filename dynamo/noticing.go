@@ -2,10 +2,14 @@ package dynamo
 
 import (
 	"context"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/stream"
 )
+
+// createdError is how much older a record may seem than it is: its time is told to the second, by another clock.
+const createdError = 3 * time.Second
 
 // Noticing returns a handler of the table's stream that tells the Store of each change of a comment. From then on no page is
 // shown that was read before, no partition is skipped that the change put a comment into, and no page lacks a comment
@@ -47,9 +51,11 @@ func (s *Store) moved(before, after comment.Comment) {
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 
-// heardMove notes the edit that a record of the stream tells of, if it is one.
+// heardMove notes the edit that a record of the stream tells of, if it is one and indexes may still lag behind it: a process
+// that was down hears of hours of edits at once.
 func (s *Store) heardMove(record stream.Record) {
-	if noComment(record.Old) || noComment(record.New) {
+	old := s.now().Sub(record.Created) > moveAge+createdError
+	if old || noComment(record.Old) || noComment(record.New) {
 		return
 	}
 	product, now, concerns, err := standingOf(record)

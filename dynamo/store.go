@@ -30,8 +30,8 @@ type Store struct {
 	recent *recent // pages, by what they held
 	// changes are those of products that this Store wrote, or was told of.
 	changes *changes
-	// moves are edits that moved comments between partitions.
-	moves moves
+	// moves are comments that edits moved between partitions.
+	moves *moves
 	// flights are the pages that are being read.
 	flights flights
 	// pages are those kept for a moment; nil for none.
@@ -44,7 +44,7 @@ type Store struct {
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), changes: newChanges()}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), changes: newChanges(), moves: newMoves()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
