@@ -32,6 +32,9 @@ func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[
 	r := reader{schema: schema}
 	values := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
+		if len(r.errors) >= maxErrors {
+			break
+		}
 		r.variable = definition
 		value, given := r.sentOrDefault(sent)
 		switch {

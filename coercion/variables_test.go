@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +189,17 @@ func TestAnyVariables(t *testing.T) {
 			t.Errorf("gqlparser makes of %s: %v, %v", before, values, err)
 		}
 	})
+}
+
+// Of many variables that are wrong, the first are told.
+func TestManyWrongVariables(t *testing.T) {
+	declared := *operation(t, "Int!")
+	declared.VariableDefinitions = slices.Repeat(declared.VariableDefinitions, 1000)
+	for why, sent := range map[string]map[string]any{"missing": nil, "null": {"v": nil}, "wrong": {"v": "x"}} {
+		if values, errs := coercion.Variables(schema, &declared, sent); values != nil || len(errs) != 50 {
+			t.Errorf("%s: %d errors, want the first 50", why, len(errs))
+		}
+	}
 }
 
 // Values in the text are held to their types, wherever they stand.
