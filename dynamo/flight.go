@@ -12,12 +12,12 @@ import (
 const flightTimeout = 10 * time.Second
 
 // flights reads a page once for all who want the same while it is being read, as happens when many look at one product.
-// What they see is as old as the read took, at most; and whoever asks after a change that the Store knows of does not join a
-// read that began before.
+// What they see is as old as the read took, at most. A caller that asks after a change which the Store knows of does not join
+// a read that began before.
 //
-// The first who asks leads: he reads himself, without a new goroutine, so that a page which nobody shares costs a look into
-// a map. The others follow: they wait for him, and may leave at any time. If the leader's client leaves, he reads on as long
-// as anyone follows, within the leader's own deadline.
+// The first caller leads: it reads in its own goroutine, so a page that is not shared costs a look into a map. The others
+// follow: they wait for the leader, and may leave at any time. If the leader's client leaves, the leader reads on as long as
+// anyone follows, within its own deadline.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
@@ -31,8 +31,8 @@ type flight struct {
 	landed chan struct{} // closed once the rest is there
 	page   comment.Page
 	err    error
-	// leadersOwn says that the read failed at the end of its leader's time, or for the texts that its leader holds already:
-	// neither need be so for his followers.
+	// leadersOwn says that the read failed at its leader's deadline, or for the texts that its leader holds already. A follower
+	// has a deadline and an account of its own, and reads again.
 	leadersOwn bool
 }
 

@@ -16,10 +16,10 @@ import (
 
 // An edit of rating or language moves a comment from one partition of an index to another. The partitions of a page are
 // read at different moments, and on AWS from indexes that lag behind the table by different times. So a page may find such
-// a comment in neither partition. It finds it twice as well, which the merge sees to.
+// a comment in neither partition. It may also find it in both; then the merge drops one.
 //
-// A Store therefore remembers the comments that it moved, or that the stream told it of. Once a page is read, it looks for
-// those among them that belong on the page and are missing, and fetches them by their ids.
+// A Store therefore remembers the comments that it moved, or that the stream told it of. Once a page is read, the Store looks
+// among them for those that belong on the page and are missing, and fetches these by their ids.
 
 const (
 	// moveAge is how long a move is remembered. It bounds how far the indexes may lag.

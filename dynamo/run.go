@@ -73,8 +73,8 @@ func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 	return r.unpack(taken), err
 }
 
-// unpack keeps the compressed texts of comments that were taken, for whoever will show them. Two reads may find two versions
-// of one comment: its text is that of the version that was taken.
+// unpack returns the comments that were taken and keeps their compressed texts. Two reads may find two versions of one
+// comment; the text kept is that of the version taken.
 func (r *run) unpack(taken []listed) (out []comment.Comment) {
 	out = slices.Grow(out, len(taken))
 	for _, l := range taken {

@@ -76,8 +76,8 @@ func (s *Store) shared(ctx context.Context, q comment.Query) (comment.Page, erro
 	})
 }
 
-// expanded is a page with its texts, which whoever asked holds by himself: what is shared or kept stays compressed. It lacks
-// comments whose texts are damaged.
+// expanded is a page with its texts, which count as held by the caller's operation. The shared page stays compressed.
+// Comments whose texts are damaged are left out.
 func (s *Store) expanded(ctx context.Context, page comment.Page) (comment.Page, error) {
 	if page.Packed == nil {
 		return page, nil
