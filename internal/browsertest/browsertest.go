@@ -23,7 +23,7 @@ const patience = time.Minute
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	program := chromium(t)
-	ctx, closeProgram := chromedp.NewExecAllocator(context.Background(), options(program)...)
+	ctx, closeProgram := chromedp.NewExecAllocator(context.Background(), options(program, os.Geteuid())...)
 	t.Cleanup(closeProgram)
 	ctx, closeTab := chromedp.NewContext(ctx)
 	t.Cleanup(closeTab)
@@ -48,14 +48,15 @@ func chromium(t testing.TB) string {
 	return ""
 }
 
-func options(program string) []chromedp.ExecAllocatorOption {
+// options are how the program is started by a user.
+func options(program string, user int) []chromedp.ExecAllocatorOption {
 	return []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(program),
 		chromedp.WindowSize(1280, 800),
 		chromedp.NoFirstRun,
 		chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("headless", "new"),
-		chromedp.Flag("no-sandbox", true), // Chromium's sandbox refuses to run as root, which containers do
+		chromedp.Flag("no-sandbox", user == 0), // Chromium's sandbox refuses to run as root, which containers do
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true),

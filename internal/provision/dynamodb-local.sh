@@ -1,13 +1,16 @@
 #!/bin/sh
 # Puts Amazon's DynamoDB Local, which the engine tests run against beside Dynoxide, into .cache/dynamodb-local: one
-# folder of jars and native libraries. Its version is that of pom.xml beside this file. It needs Java 17 or newer.
+# folder of jars and native libraries. Its version is that of pom.xml beside this file, and dynamodb-local.sha256 has the
+# checksum of every file: a folder that holds others by now is fetched anew. It needs Java 17 or newer.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 target=$root/.cache/dynamodb-local
 suite="the DynamoDB Local suite"
+sums=$here/dynamodb-local.sha256
 . "$here/leave-out.sh"
+. "$here/matches.sh"
 
 # java_version prints Java's major version, or 0 without Java.
 java_version() {
@@ -15,8 +18,16 @@ java_version() {
 	echo "${version:-0}"
 }
 
-fetched() { cmp -s "$here/pom.xml" "$target/stamp"; }
+# jars keeps the names of jars, in the order of the list.
+jars() { grep '\.jar$' | LC_ALL=C sort; }
+
+# holds FOLDER tells whether a folder holds what is listed, and no other jar: Java is given all that are there.
+holds() { matches "$1" "$sums" && [ "$(ls "$1" | jars)" = "$(cut -c 67- "$sums" | jars)" ]; }
+fetched() { holds "$target"; }
 ready() { [ "$(java_version)" -ge 17 ] && { fetched || command -v mvn >/dev/null; }; }
+
+# Nothing runs what stands there instead, whether or not the right one can be had.
+fetched || rm -rf "$target"
 
 if ! ready; then
 	can_install ||
@@ -32,8 +43,11 @@ fi
 
 echo "fetching DynamoDB Local"
 mkdir -p "$root/.cache"
-rm -rf "$target" "$target.new"
+rm -rf "$target.new"
 mvn -B -q -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$target.new" ||
 	leave_out "$suite" "Maven could not fetch it; its words are above"
-cp "$here/pom.xml" "$target.new/stamp"
+if ! holds "$target.new"; then
+	echo "what Maven fetched is not what dynamodb-local.sha256 lists: after a change of pom.xml, write that file anew" >&2
+	exit 1
+fi
 mv "$target.new" "$target"

@@ -1,12 +1,15 @@
 #!/bin/sh
-# Puts Dynoxide, the local engine, at bin/dynoxide. Its version and checksum are those of package-lock.json beside this
-# file. The registry has it for Linux on x86-64 only; elsewhere the program uses the dynoxide on PATH.
+# Puts Dynoxide, the local engine, at bin/dynoxide. Its version and the package's checksum are those of package-lock.json
+# beside this file, and the program's own is in dynoxide.sha256: a file that is another by now is fetched anew. The registry
+# has it for Linux on x86-64 only; elsewhere the program uses the dynoxide on PATH.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 cache=$root/.cache/dynoxide
 binary=$root/bin/dynoxide
+sums=$here/dynoxide.sha256
+. "$here/matches.sh"
 
 on_path() {
 	if command -v dynoxide >/dev/null; then
@@ -23,9 +26,11 @@ if [ "$platform" != Linux-x86_64 ]; then
 	exit 1
 fi
 
-if [ -x "$binary" ] && cmp -s "$here/package-lock.json" "$cache/stamp"; then
+if [ -x "$binary" ] && matches "$root/bin" "$sums"; then
 	exit 0
 fi
+# Nothing runs what stands there instead, whether or not the right one can be had.
+rm -f "$binary"
 
 if ! command -v npm >/dev/null; then
 	on_path "npm, which fetches Dynoxide, is not installed"
@@ -39,8 +44,13 @@ mkdir -p "$cache" "$root/bin"
 cp "$here/package.json" "$here/package-lock.json" "$cache"
 (cd "$cache" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
 
-# By a rename, because an engine may be running from the file that is replaced.
-cp "$cache/node_modules/@dynoxide/linux-x64/dynoxide" "$binary.new"
+fetched=$cache/node_modules/@dynoxide/linux-x64
+if ! matches "$fetched" "$sums"; then
+	echo "what npm fetched is not the program of dynoxide.sha256: after a change of its version, write that file anew" >&2
+	exit 1
+fi
+
+# By a rename, so that nobody runs half a file.
+cp "$fetched/dynoxide" "$binary.new"
 chmod 755 "$binary.new"
 mv "$binary.new" "$binary"
-cp "$here/package-lock.json" "$cache/stamp"
