@@ -44,7 +44,7 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 			firstOf(os.Getenv("AWS_ACCESS_KEY_ID"), "local"),
 			firstOf(os.Getenv("AWS_SECRET_ACCESS_KEY"), "local"),
 			os.Getenv("AWS_SESSION_TOKEN")),
-		HTTPClient: httpClient(),
+		HTTPClient: newBounded(httpClient()),
 		Retryer:    retryer(),
 	})
 }
@@ -64,7 +64,9 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
 	}
-	return dynamodb.NewFromConfig(cfg), nil
+	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.HTTPClient = newBounded(o.HTTPClient) // here, since a configuration wants to change the transport
+	}), nil
 }
 
 func httpClient() *awshttp.BuildableClient {

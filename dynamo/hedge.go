@@ -34,7 +34,12 @@ const (
 // repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	options := client.Options()
-	options.HTTPClient = &hedger{under: options.HTTPClient}
+	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} }
+	if bounded, ok := options.HTTPClient.(*bounded); ok {
+		options.HTTPClient = bounded.around(hedge)
+	} else {
+		options.HTTPClient = hedge(options.HTTPClient)
+	}
 	return dynamodb.New(options)
 }
 
