@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,12 +66,10 @@ func (a *api) askAtOnce(requests, pages int, product, asked string) {
 		query := fmt.Sprintf("{ product(id: %q) { %s } }", product, fields.String())
 		group.Go(func() {
 			got := a.ask(query, nil)
-			if asked != "text" && len(got.Errors) > 0 {
-				a.tb.Errorf("%s: %v", asked, got.Errors[0])
-			}
 			for _, err := range got.Errors {
-				switch code := err.Extensions["code"]; code {
-				case "TOO_MUCH_TEXT", "OVERLOADED", "TIMEOUT", "ANSWER_TOO_MANY_BYTES", "TOO_MANY_ERRORS":
+				switch code := err.Extensions["code"]; {
+				case code == "TIMEOUT": // the engine's own, which has as little of the machine as we have
+				case asked == "text" && slices.Contains([]any{"TOO_MUCH_TEXT", "OVERLOADED", "ANSWER_TOO_MANY_BYTES", "TOO_MANY_ERRORS"}, code):
 				default:
 					a.tb.Errorf("%s: %v: %s", asked, code, err.Message)
 				}

@@ -40,7 +40,7 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return err
 	},
 	"BatchGetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, _, err := NewStore(client, "t").CommentsByID(ctx, []comment.ID{errorsID})
+		_, _, err := NewStore(client, "t").CommentsByID(ctx, []comment.ID{errorsID}, false)
 		return err
 	},
 	"Scan": func(ctx context.Context, client *dynamodb.Client) error {

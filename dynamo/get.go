@@ -2,6 +2,8 @@ package dynamo
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,45 +30,106 @@ type itemGetter interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// CommentsByID fetches at most MaxKeysPerGet different comments in one call, consistently: a comment that was just
-// written is there. One that does not exist is missing from the answer; one that the table left out, or whose item is
-// damaged, has an error among the failed.
-func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
-	keys := make([]item, len(ids))
-	for i, id := range ids {
-		keys[i] = commentKey(id)
+// idsAtOnce is how many comments one call fetches. They may have 270 KB each, which is known once they are there.
+const idsAtOnce = 25
+
+// idsCure is for those whose comments met the bound.
+const idsCure = "these comments are large: ask for fewer at once"
+
+// tableProjection asks the table for what a comment shows, and for its product; bareTableProjection leaves the text out.
+var (
+	tableProjection     = strings.Join([]string{listProjection, All.partitionAttr(), attrDeleted}, ",")
+	bareTableProjection = strings.Join([]string{bareProjection, All.partitionAttr(), attrDeleted}, ",")
+)
+
+// CommentsByID fetches at most MaxKeysPerGet different comments, consistently: a comment that was just written is there.
+// One that does not exist is missing from the answer; one that the table left out, whose item is damaged, or which was not
+// fetched because the others cost more than they may, has an error among the failed.
+func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+	get := gettingByID{
+		store: s, meter: newMeter(float64(len(ids))*s.CommentUnits(), idsCure), withoutText: withoutText,
+		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
 	}
-	items, left, err := getItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		return nil, nil, wrap(err, "BatchGetItem of %d comments", len(ids))
+	for part := range slices.Chunk(ids, idsAtOnce) {
+		if err := get.some(ctx, part); err != nil {
+			return nil, nil, wrap(err, "BatchGetItem of %d comments", len(ids))
+		}
 	}
-	found, failed = decodeByID(ctx, items)
-	for _, key := range left {
-		failed[idOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
-	}
-	return found, failed, nil
+	return get.found, get.failed, nil
 }
 
-// decodeByID decodes comments, of which no more are expanded than the operation can hold.
-func decodeByID(ctx context.Context, items []item) (map[comment.ID]comment.Comment, map[comment.ID]error) {
-	found := make(map[comment.ID]comment.Comment, len(items))
-	failed := map[comment.ID]error{}
+// gettingByID is the fetching of comments by their ids.
+type gettingByID struct {
+	store       *Store
+	meter       *meter
+	withoutText bool
+	found       map[comment.ID]comment.Comment
+	failed      map[comment.ID]error
+}
+
+// some fetches some of the comments, in one call if the table leaves none out, unless those before them cost too much.
+func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
+	if err := g.meter.check(); err != nil {
+		for _, id := range ids {
+			g.failed[id] = err
+		}
+		return nil
+	}
+	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(tableProjection)}
+	if g.withoutText {
+		want.ProjectionExpression = aws.String(bareTableProjection)
+	}
+	for _, id := range ids {
+		want.Keys = append(want.Keys, commentKey(id))
+	}
+	client := metered{itemGetter: g.store.client}
+	items, left, err := getItems(ctx, &client, g.store.table, want)
+	g.meter.add(client.units)
+	if err != nil {
+		return err
+	}
+	g.decode(ctx, items)
+	for _, key := range left {
+		g.failed[idOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
+	}
+	return nil
+}
+
+// decode decodes comments, of which no more are kept and expanded than the operation can hold.
+func (g *gettingByID) decode(ctx context.Context, items []item) {
 	for _, it := range items {
 		if noComment(it) {
 			continue
 		}
 		id := idOfKey(it)
-		c, err := decodeWhole(it)
-		if err == nil {
-			err = usage.From(ctx).Hold(len(c.Text))
-		}
+		c, err := heldComment(ctx, it, !g.withoutText)
 		if err != nil {
-			failed[id] = err
+			g.failed[id] = err
 			continue
 		}
-		found[id] = c
+		g.found[id] = c
 	}
-	return found, failed
+}
+
+// heldComment is the comment of an item, which counts as held by the operation before its text is expanded, and with its text
+// afterwards.
+func heldComment(ctx context.Context, it item, text bool) (comment.Comment, error) {
+	product, err := productOf(it)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	l, err := decodeListed(it, product, text)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	if err := usage.From(ctx).Hold(l.bytes); err != nil {
+		return comment.Comment{}, err
+	}
+	c, err := l.expand()
+	if err != nil || l.packed == nil {
+		return c, err
+	}
+	return c, usage.From(ctx).Hold(len(c.Text))
 }
 
 // getItems fetches items by key, asking again for those that the table left unprocessed. What is left after the last try

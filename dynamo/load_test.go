@@ -46,7 +46,7 @@ func TestLoad(t *testing.T) {
 			for i, c := range part {
 				ids[i], want[c.ID] = c.ID, c
 			}
-			found, _, err := store.CommentsByID(ctx, ids)
+			found, _, err := store.CommentsByID(ctx, ids, false)
 			if diff := cmp.Diff(want, found); err != nil || diff != "" {
 				t.Errorf("what was loaded is not what is there: %v %s", err, diff)
 			}

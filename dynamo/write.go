@@ -49,7 +49,7 @@ type writer interface {
 
 // Comment is the comment of an id as it is now; a NotFound error when there is none.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
-	found, failed, err := s.CommentsByID(ctx, []comment.ID{id})
+	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
 	if err = errors.Join(err, failed[id]); err != nil {
 		return comment.Comment{}, err
 	}

@@ -105,7 +105,7 @@ func hideFaults(_ context.Context, err error) *gqlerror.Error {
 type nothing struct{}
 
 // CommentsByID implements loaders.CommentGetter.
-func (nothing) CommentsByID(context.Context, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+func (nothing) CommentsByID(context.Context, []comment.ID, bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	return nil, nil, nil
 }
 

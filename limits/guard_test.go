@@ -174,7 +174,7 @@ func (panicking) Comments(context.Context, comment.Query) (comment.Page, error) 
 }
 
 // CommentsByID implements loaders.CommentGetter.
-func (panicking) CommentsByID(context.Context, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+func (panicking) CommentsByID(context.Context, []comment.ID, bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	panic("secret inside")
 }
 

@@ -47,7 +47,7 @@ func (s *shop) comment(product string, i int) comment.Comment {
 }
 
 // CommentsByID implements loaders.CommentGetter.
-func (s *shop) CommentsByID(_ context.Context, ids []comment.ID) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	found = map[comment.ID]comment.Comment{}
 	for i, id := range ids {
 		c := s.comment("p", i)

@@ -22,6 +22,7 @@ const (
 // what it found is remembered.
 type Loaders struct {
 	comments *loader[comment.ID, comment.Comment]
+	textless *loader[comment.ID, comment.Comment] // comments without their texts
 	stats    *loader[string, comment.Stats]
 	rows     *loader[comment.ProductLanguage, comment.Counts]
 
@@ -33,7 +34,8 @@ type Loaders struct {
 // New makes the loaders of one request.
 func New(comments CommentGetter, stats StatsGetter) *Loaders {
 	l := &Loaders{
-		comments: newLoader("comments", comments.CommentsByID),
+		comments: newLoader("comments", commentsBy(comments, false)),
+		textless: newLoader("comments without texts", commentsBy(comments, true)),
 		rows:     newLoader("counts of languages", stats.RowsOf),
 	}
 	l.stats = newLoader("statistics", func(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {

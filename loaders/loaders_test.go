@@ -26,7 +26,7 @@ type getter struct {
 	get   func(ctx context.Context, call int, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error)
 }
 
-func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+func (g *getter) CommentsByID(ctx context.Context, ids []comment.ID, _ bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	g.mu.Lock()
 	g.calls = append(g.calls, slices.Clone(ids))
 	call := len(g.calls)
@@ -60,7 +60,7 @@ func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.
 	comments, errs := make([]*comment.Comment, len(ids)), make([]error, len(ids))
 	var group sync.WaitGroup
 	for i, id := range ids {
-		group.Go(func() { comments[i], errs[i] = l.Comment(ctx, id) })
+		group.Go(func() { comments[i], errs[i] = l.Comment(ctx, id, false) })
 	}
 	group.Wait()
 	return comments, errs
@@ -125,14 +125,14 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 	}}
 	l := loaders.New(g, nobody{})
 	for range 2 {
-		if _, err := l.Comment(t.Context(), id(1)); err == nil {
+		if _, err := l.Comment(t.Context(), id(1), false); err == nil {
 			t.Error("the failure of a call is no error")
 		}
 	}
-	if c, err := l.Comment(t.Context(), id(1)); c == nil || err != nil {
+	if c, err := l.Comment(t.Context(), id(1), false); c == nil || err != nil {
 		t.Errorf("after two failures: %v, %v", c, err)
 	}
-	if _, err := l.Comment(t.Context(), id(1)); err != nil || len(g.calls) != 3 {
+	if _, err := l.Comment(t.Context(), id(1), false); err != nil || len(g.calls) != 3 {
 		t.Errorf("%v after %d calls; what was found is remembered", err, len(g.calls))
 	}
 }
@@ -153,7 +153,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
-		_, err := l.Comment(first, id(1))
+		_, err := l.Comment(first, id(1), false)
 		left <- err
 	}()
 	<-started
@@ -165,7 +165,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, err := l.Comment(ctx, id(1))
+		_, err := l.Comment(ctx, id(1), false)
 		stayed <- err
 	}()
 	close(proceed)
@@ -320,7 +320,7 @@ func TestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loaders.New(&getter{get: all}, statsFunc(nil))
 		began := time.Now()
-		c, err := l.CommentAlone(t.Context(), id(1))
+		c, err := l.CommentAlone(t.Context(), id(1), false)
 		if err != nil || c.ID != id(1) || time.Since(began) > 0 {
 			t.Errorf("got %v, %v after %v", c, err, time.Since(began))
 		}
@@ -329,10 +329,10 @@ func TestAlone(t *testing.T) {
 	l := loaders.New(&getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return nil, map[comment.ID]error{id(2): broken}, nil
 	}}, statsFunc(nil))
-	if c, err := l.CommentAlone(t.Context(), id(2)); c != nil || !errors.Is(err, broken) {
+	if c, err := l.CommentAlone(t.Context(), id(2), false); c != nil || !errors.Is(err, broken) {
 		t.Errorf("a failure is %v, %v", c, err)
 	}
-	if c, err := l.CommentAlone(t.Context(), id(3)); c != nil || err != nil {
+	if c, err := l.CommentAlone(t.Context(), id(3), false); c != nil || err != nil {
 		t.Errorf("a missing one is %v, %v", c, err)
 	}
 }

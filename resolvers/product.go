@@ -85,10 +85,15 @@ func wantsText(operation *graphql.OperationContext, set ast.SelectionSet) bool {
 	})
 }
 
+// withoutText tells whether nothing below a field asks for texts of comments.
+func withoutText(ctx context.Context) bool {
+	return !wantsText(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
+}
+
 // page reads a page of comments, with their texts if these are asked for. Statistics that are expected of the request's
 // products come beside it.
 func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
-	q.WithoutText = !wantsText(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
+	q.WithoutText = withoutText(ctx)
 	loaders.From(ctx).BeginStats(ctx)
 	return r.Resolver.Comments.Comments(ctx, q)
 }

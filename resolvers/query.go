@@ -139,7 +139,7 @@ func rootComment(ctx context.Context, text string) (*comment.Comment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).CommentAlone(ctx, id)
+	return loaders.From(ctx).CommentAlone(ctx, id, withoutText(ctx))
 }
 
 // alone tells whether a root field is the only one of its operation, so that no other asks for anything beside it.
@@ -153,7 +153,7 @@ func commentByID(ctx context.Context, text string) (*comment.Comment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).Comment(ctx, id)
+	return loaders.From(ctx).Comment(ctx, id, withoutText(ctx))
 }
 
 // nodeByID tells the two kinds of ids apart. What is nil must be a nil of the interface, not of a pointer in it.

@@ -32,6 +32,7 @@ type shop struct {
 	batches [][]string // products whose statistics were asked for, by call
 	rows    []int      // how many languages' rows were, by call
 	asked   []int      // how many batches there were when it was asked how fresh they are
+	texts   []bool     // whether comments were asked for with their texts, by call
 	fail    error      // of statistics
 	page    error      // of pages
 }
@@ -52,7 +53,10 @@ func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error
 }
 
 // CommentsByID implements loaders.CommentGetter. Each comment is about a product of its own.
-func (s *shop) CommentsByID(_ context.Context, ids []comment.ID) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+	s.mu.Lock()
+	s.texts = append(s.texts, !withoutText)
+	s.mu.Unlock()
 	time.Sleep(readTime)
 	found = map[comment.ID]comment.Comment{}
 	for _, id := range ids {

@@ -37,7 +37,7 @@ func (t table) Leaders(context.Context, comment.Language, int) ([]comment.Leader
 	return []comment.Leader{{Rank: 1, Product: "pan", Count: 3}, {Rank: 2, Product: "broken", Count: 2}}, nil
 }
 
-func (t table) CommentsByID(_ context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+func (t table) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 	found := map[comment.ID]comment.Comment{}
 	for _, id := range ids {
 		for _, c := range t {
