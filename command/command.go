@@ -79,6 +79,9 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	case err != nil:
 		return finish(unparsed(err, parser.Model, arguments), term)
 	}
+	if err := refuseBlank(chosen); err != nil {
+		return finish(err, term)
+	}
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	return finish(chosen.Run(), term)
 }

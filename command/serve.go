@@ -53,7 +53,7 @@ type Serve struct {
 	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
 	MaxUnsent   uint32           `help:"Answers that clients have yet to read, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
 	HedgeReads  bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
-	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may." placeholder:"ORIGIN"`
+	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may. Without tokens, they may also write, and * is refused." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
@@ -79,7 +79,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { _ = listener.Close() }() // closed already once the server ran
 
-	authorizer, notice, err := c.Writers.authorizer(ctx, listener.Addr(), term.Logger)
+	authorizer, notice, err := c.Writers.authorizer(ctx, listener.Addr(), c.CORSOrigin, term.Logger)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -245,6 +248,37 @@ func (a *announcement) String() string {
 	return a.said.String()
 }
 
+// A variable that is set to nothing, or to spaces, keeps the server from starting, whichever it is: as a rule, what was to fill it in found
+// nothing, and empty would mean off.
+func TestBlankVariablesAreRefused(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // whatever is not refused fails for want of an engine
+	t.Chdir(t.TempDir())
+	_, help, _ := talkback(t.Context(), "serve", "--help")
+	names := regexp.MustCompile(`TALKBACK_[A-Z0-9_]+`).FindAllString(help, -1)
+	for _, wanted := range []string{"TALKBACK_MODERATOR_TOKEN", "TALKBACK_JWT_KEY", "TALKBACK_JWKS_URL", "TALKBACK_JWT_AUDIENCE", "TALKBACK_TLS_KEY", "TALKBACK_CORS_ORIGIN", "TALKBACK_DATA"} {
+		if !slices.Contains(names, wanted) {
+			t.Errorf("the help does not name %s, and so it is not tried", wanted)
+		}
+	}
+	for _, name := range names {
+		for _, blank := range []string{"", " \t"} {
+			t.Setenv(name, blank)
+			if status, _, stderr := talkback(t.Context()); status != 2 || !strings.Contains(stderr, name) {
+				t.Errorf("%s=%q: status %d: %s", name, blank, status, stderr)
+			}
+		}
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("TALKBACK_JWT_AUDIENCE", "")
+	for why, arguments := range map[string][]string{"the flag wins": {"--jwt-audience", "shop"}, "another command's": {"verify"}} {
+		if status, _, stderr := talkback(t.Context(), arguments...); strings.Contains(stderr, "set but empty") {
+			t.Errorf("%s: status %d: %s", why, status, stderr)
+		}
+	}
+}
+
 // What a server says at its start of who may write, and that it means it.
 func TestWritingIsAnnounced(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
@@ -253,7 +287,10 @@ func TestWritingIsAnnounced(t *testing.T) {
 		environment map[string]string
 		says, code  string
 	}{
-		{"no tokens, this machine alone", "127.0.0.1:0", nil, "writing   is open to everyone on this machine", ""},
+		{"no tokens, this machine alone", "127.0.0.1:0", nil, "writing   is open to everyone on this machine, since", ""},
+		{"no tokens, and pages of two origins", "127.0.0.1:0", map[string]string{"TALKBACK_CORS_ORIGIN": "https://shop.example,http://localhost:*"}, "writing   is open to everyone on this machine and to pages of https://shop.example, http://localhost:*, since", ""},
+		{"no tokens, open to more, read by every page", "0.0.0.0:0", map[string]string{"TALKBACK_CORS_ORIGIN": "*"}, "writing   is off", "FORBIDDEN"},
+		{"a moderators' token, and every page", "127.0.0.1:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_CORS_ORIGIN": "*"}, "writing   needs a token", "UNAUTHENTICATED"},
 		{"no tokens, open to more", "0.0.0.0:0", nil, "writing   is off", "FORBIDDEN"},
 		{"a moderators' token", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken}, "writing   needs a token", "UNAUTHENTICATED"},
 		{"signed tokens", "127.0.0.1:0", map[string]string{"TALKBACK_JWT_ALGORITHM": "HS256", "TALKBACK_JWT_KEY": sharedSecret}, "writing   needs a token", "UNAUTHENTICATED"},

@@ -4,9 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/authoring"
+	"github.com/talkback/talkback/httpapi"
 )
 
 // WriterFlags say who may write.
@@ -19,9 +22,9 @@ type WriterFlags struct {
 	JWTAudience    string `name:"jwt-audience" help:"Audience that signed tokens must have." placeholder:"NAME"`
 }
 
-// authorizer is who decides about writing at an address. Without tokens, writing is open to the machine itself and closed
-// to everyone else. The notice says which it is.
-func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
+// authorizer is who decides about writing at an address that pages of some origins may ask. Without tokens, writing is open to the
+// machine itself, and so to those pages in its browsers, and closed to everyone else. The notice says which it is.
+func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,
 		Algorithm:      f.JWTAlgorithm,
@@ -33,13 +36,27 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, log *slog
 	})
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, "", usage(err)
 	case !guard.Open():
 		return guard, "needs a token", nil
-	case isLoopback(address):
-		return guard, "is open to everyone on this machine, since no tokens are configured", nil
+	case !isLoopback(address):
+		return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine: set TALKBACK_MODERATOR_TOKEN to what openssl rand -hex 32 prints, or give --jwt-algorithm and a key", nil
+	case slices.Contains(origins, httpapi.AnyOrigin):
+		return nil, "", usagef("--cors-origin * without tokens would let every web page that a browser on this machine opens write: set TALKBACK_MODERATOR_TOKEN to what openssl rand -hex 32 prints, give --jwt-algorithm and a key, or name the origins")
 	}
-	return auth.Closed{}, "is off, since no tokens are configured and the server listens to more than this machine: set TALKBACK_MODERATOR_TOKEN to what openssl rand -hex 32 prints, or give --jwt-algorithm and a key", nil
+	return guard, "is open to everyone on this machine" + andPages(origins) + ", since no tokens are configured", nil
+}
+
+// andPages names the origins whose pages may write too.
+func andPages(origins []httpapi.Origin) string {
+	var names []string
+	for _, origin := range origins {
+		names = append(names, string(origin))
+	}
+	if names == nil {
+		return ""
+	}
+	return " and to pages of " + strings.Join(names, ", ")
 }
 
 func isLoopback(address net.Addr) bool {

@@ -16,6 +16,9 @@ const preflightAge = 7200
 // ports such as "https://*.shop.example" or "http://localhost:*", or "*" for all.
 type Origin string
 
+// AnyOrigin lets pages of every origin ask.
+const AnyOrigin Origin = "*"
+
 // UnmarshalText takes a well-formed origin only. Its error names the cure.
 func (o *Origin) UnmarshalText(text []byte) error {
 	if _, err := allow([]Origin{Origin(text)}); err != nil {
