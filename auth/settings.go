@@ -88,6 +88,7 @@ func (s Settings) parser() *jwt.Parser {
 		jwt.WithValidMethods([]string{s.Algorithm}),
 		jwt.WithExpirationRequired(),
 		jwt.WithLeeway(leeway),
+		jwt.WithStrictDecoding(),
 		jwt.WithTimeFunc(s.Now),
 	}
 	if s.Issuer != "" {

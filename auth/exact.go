@@ -1,0 +1,134 @@
+package auth
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file reads tokens exactly where the library is lenient, so that no two readers can take a token for different things: names count
+// as they are written and once, what a token says has to be understood is, and there is one way to write its bytes.
+
+// types are the types of signed tokens that are for authors: none, the usual one, and that of RFC 9068. Others are made for other ends by
+// the same keys, as RFC 8725, section 3.11, warns: to log out, to prove possession of a key.
+var types = []string{"JWT", "AT+JWT"}
+
+// maxDate is the latest time that a claim may name, in seconds: up to here, they are exact as JSON's numbers.
+const maxDate = 1 << 53
+
+// isExact tells whether a token is one that can be read in a single way, and asks for nothing that is not done here. It does not look at
+// the signature.
+func isExact(token string) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || strings.ContainsAny(token, "\r\n") { // which the decoder of base64 passes over
+		return false
+	}
+	header, ok := readPart(parts[0])
+	if !ok || !isPlainHeader(header) {
+		return false
+	}
+	claims, ok := readPart(parts[1])
+	return ok && areExactClaims(claims)
+}
+
+// readPart reads the object that a part of a token is.
+func readPart(part string) (object map[string]any, ok bool) {
+	text, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil || !isUnambiguous(text) || json.Unmarshal(text, &object) != nil {
+		return nil, false
+	}
+	return object, object != nil
+}
+
+// isPlainHeader tells whether a header has no extensions: those that are critical (RFC 7515, section 4.1.11) are not known here, and a
+// payload that is not encoded (RFC 7797) is none of a JWT's.
+func isPlainHeader(header map[string]any) bool {
+	for _, extension := range []string{"crit", "b64"} {
+		if _, there := header[extension]; there {
+			return false
+		}
+	}
+	if kid, there := header["kid"]; there {
+		if _, isText := kid.(string); !isText {
+			return false
+		}
+	}
+	kind, there := header["typ"]
+	return !there || isKnownType(kind)
+}
+
+// isKnownType tells whether a type is one of ours. As RFC 7515, section 4.1.9, has it, it is a media type, in any case, and may leave
+// "application/" away.
+func isKnownType(kind any) bool {
+	name, _ := kind.(string)
+	name = strings.ToUpper(name)
+	return slices.Contains(types, strings.TrimPrefix(name, "APPLICATION/"))
+}
+
+// areExactClaims tells whether the subject is a text as its maker wrote it, and times are such that comparing them is exact.
+func areExactClaims(claims map[string]any) bool {
+	subject, isText := claims["sub"].(string)
+	if !isText || strings.ContainsRune(subject, utf8.RuneError) { // which half a character becomes
+		return false
+	}
+	for _, name := range []string{"exp", "nbf", "iat"} {
+		value, there := claims[name]
+		if seconds, isNumber := value.(float64); there && (!isNumber || math.Abs(seconds) > maxDate) {
+			return false
+		}
+	}
+	return true
+}
+
+// isUnambiguous tells whether a text is one JSON value in UTF-8 with nothing behind it, in which no object has a name twice.
+func isUnambiguous(text []byte) bool {
+	if !utf8.Valid(text) {
+		return false
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if !readValue(decoder, 0) {
+		return false
+	}
+	_, err := decoder.Token()
+	return errors.Is(err, io.EOF)
+}
+
+// maxDepth is how deep values may lie in each other: claims of identity providers are some four deep.
+const maxDepth = 32
+
+// readValue reads a value with all in it.
+func readValue(decoder *json.Decoder, depth int) (ok bool) {
+	opening, err := decoder.Token()
+	if err != nil || depth > maxDepth {
+		return false
+	}
+	if opening != json.Delim('{') && opening != json.Delim('[') {
+		return true
+	}
+	names := map[string]bool{}
+	for decoder.More() {
+		if opening == json.Delim('{') && !readName(decoder, names) || !readValue(decoder, depth+1) {
+			return false
+		}
+	}
+	_, err = decoder.Token() // the closing one
+	return err == nil
+}
+
+// readName reads the name of a member, which must be new and whole.
+func readName(decoder *json.Decoder, names map[string]bool) (ok bool) {
+	token, err := decoder.Token()
+	name, _ := token.(string) // in an object, whatever is no string is an error already
+	if err != nil || names[name] || strings.ContainsRune(name, utf8.RuneError) {
+		return false
+	}
+	names[name] = true
+	return true
+}
