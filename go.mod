@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/99designs/gqlgen v0.17.95
 	github.com/MicahParks/jwkset v0.11.0
-	github.com/MicahParks/keyfunc/v3 v3.8.0
 	github.com/agnivade/levenshtein v1.2.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/anishathalye/porcupine v1.0.0

@@ -4,21 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/MicahParks/jwkset"
-	"github.com/MicahParks/keyfunc/v3"
 	"github.com/golang-jwt/jwt/v5"
 )
 
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one away. So they are
 // fetched now and then, and at once when a token names a key that is not known. Whoever sends tokens with keys that he
-// made up must not make us fetch for each, nor keep others waiting; and while the address does not answer, the keys
-// known from before count. keyfunc's own way to fetch unknown keys turns away everyone who comes while it does, which
-// after a change of keys are all; its way to choose a key is used here, with fetching of our own around it.
+// made up must not make us fetch for each, nor keep others waiting; and while the address shows no keys, those
+// known from before count. keyfunc's and jwkset's own ways to fetch turn away everyone who comes while they do, follow any redirect, and
+// take a set of nothing for the end of all keys; jwkset reads the single key.
 const (
 	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken away is still accepted.
 	refreshEvery = 15 * time.Minute
@@ -26,8 +26,10 @@ const (
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of whoever needs it.
 	fetchTimeout = 5 * time.Second
-	// maxKeysBytes bounds a set of keys. A key is one to two kilobytes, with its certificates.
-	maxKeysBytes = 1 << 20
+	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its certificates.
+	maxKeysBytes = 256 << 10
+	// maxRedirects bounds how often the address may lead on.
+	maxRedirects = 3
 )
 
 // remoteKeys are the keys at an address.
@@ -35,8 +37,7 @@ type remoteKeys struct {
 	settings Settings
 	ctx      context.Context // ends all fetching; not a request's, lest whoever hangs up spoils the fetch for others
 	client   *http.Client
-	known    jwkset.Storage
-	choose   keyfunc.Keyfunc
+	known    atomic.Pointer[keySet]
 
 	mu      sync.Mutex
 	fetched time.Time // when a fetch began last
@@ -52,85 +53,119 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	if u.Scheme == "http" && !isLoopbackHost(u.Host) {
 		return nil, errors.New("--jwks-url is not safe: keys that come by plain HTTP could be changed on their way; give an address that begins with https")
 	}
-	known := jwkset.NewMemoryStorage()
-	choose, err := keyfunc.New(keyfunc.Options{Ctx: ctx, Storage: known})
-	if err != nil {
-		return nil, fmt.Errorf("the keys at --jwks-url: %w", err)
-	}
-	r := &remoteKeys{settings: s, ctx: ctx, known: known, choose: choose, client: keysClient()}
-	r.fetched = s.Now()
-	return r, r.fetch(refreshEvery)
+	r := &remoteKeys{settings: s, ctx: ctx, client: keysClient()}
+	r.known.Store(&keySet{})
+	r.refetch()
+	go r.refresh()
+	return r, nil
 }
 
-// keysClient takes no longer and reads no more than keys can need.
+// keysClient takes no longer and goes no further than keys can need.
 func keysClient() *http.Client {
-	return &http.Client{Timeout: fetchTimeout, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-		response, err := http.DefaultTransport.RoundTrip(r)
-		if err == nil {
-			response.Body = http.MaxBytesReader(nil, response.Body, maxKeysBytes)
-		}
-		return response, err
-	})}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxResponseHeaderBytes = maxKeysBytes
+	return &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// key is the key, or the keys, that may have signed a token.
-func (r *remoteKeys) key(token *jwt.Token) (any, error) {
-	key, err := r.choose.Keyfunc(token)
-	if known := err == nil && !isNone(key); known || err != nil && !errors.Is(err, jwkset.ErrKeyNotFound) {
-		return key, err
-	}
-	if err := r.refetch(); err != nil {
-		return nil, err
-	}
-	return r.choose.Keyfunc(token)
-}
-
-// isNone tells whether a token that names no key finds none at all to be tried.
-func isNone(key any) bool {
-	set, ok := key.(jwt.VerificationKeySet)
-	return ok && len(set.Keys) == 0
-}
-
-// refetch fetches the keys unless that was just done. Who comes meanwhile waits for the outcome.
-func (r *remoteKeys) refetch() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.settings.Now()
-	if now.Sub(r.fetched) < refetchAfter {
-		return nil
-	}
-	r.fetched = now
-	return r.fetch(0)
-}
-
-// fetch fetches the keys now, and from then on at an interval unless that is 0. A fetch that fails is logged, and changes
-// nothing.
-func (r *remoteKeys) fetch(interval time.Duration) error {
-	_, err := jwkset.NewStorageFromHTTP(r.settings.JWKS, jwkset.HTTPClientStorageOptions{
-		Client:                    r.client,
-		Ctx:                       r.ctx,
-		HTTPTimeout:               fetchTimeout,
-		NoErrorReturnFirstHTTPReq: true,
-		RefreshErrorHandler:       r.failed,
-		RefreshInterval:           interval,
-		Storage:                   r.known,
-	})
-	if err != nil {
-		return errors.New("the keys at --jwks-url cannot be fetched") // the address, which can hold a password, stands in err
+// checkRedirect lets an address lead on within its own origin: who follows elsewhere trusts whomever the host lets write redirects, or
+// whoever is on the way once it leads to plain HTTP.
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	first := before[0].URL
+	switch {
+	case next.URL.Scheme != first.Scheme || next.URL.Host != first.Host:
+		return errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
+	case len(before) > maxRedirects:
+		return errors.New("the address leads on and on")
 	}
 	return nil
 }
 
-// failed logs why keys could not be fetched, without the address, which can hold a password.
-func (r *remoteKeys) failed(ctx context.Context, err error) {
+// key are the keys that may have signed a token.
+func (r *remoteKeys) key(token *jwt.Token) (any, error) {
+	keys := r.choose(token)
+	if len(keys) == 0 {
+		r.refetchUnlessJustDone()
+		keys = r.choose(token)
+	}
+	return jwt.VerificationKeySet{Keys: keys}, nil
+}
+
+// choose are the known keys with the id that a token names; all, if it names none.
+func (r *remoteKeys) choose(token *jwt.Token) []jwt.VerificationKey {
+	known := r.known.Load()
+	if id, named := token.Header["kid"].(string); named {
+		return known.byID[id]
+	}
+	return known.all
+}
+
+// refetchUnlessJustDone fetches the keys unless that was just done. Who comes meanwhile waits for the outcome.
+func (r *remoteKeys) refetchUnlessJustDone() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings.Now().Sub(r.fetched) >= refetchAfter {
+		r.fetchLocked()
+	}
+}
+
+// refetch fetches the keys in any case.
+func (r *remoteKeys) refetch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fetchLocked()
+}
+
+// refresh fetches the keys at an interval until the context ends.
+func (r *remoteKeys) refresh() {
+	ticker := time.NewTicker(refreshEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-ticker.C:
+			r.refetch()
+		}
+	}
+}
+
+// fetchLocked fetches the keys. When there are none to be had, that is logged, which fetching at most once a minute bounds, and changes
+// nothing. The caller holds mu.
+func (r *remoteKeys) fetchLocked() {
+	r.fetched = r.settings.Now()
+	keys, err := r.fetch()
+	if err != nil {
+		r.failed(err)
+		return
+	}
+	r.known.Store(keys)
+}
+
+func (r *remoteKeys) fetch() (*keySet, error) {
+	request, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.settings.JWKS, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the answer is %d", response.StatusCode)
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeysBytes))
+	if err != nil {
+		return nil, err
+	}
+	return readKeys(r.settings.Algorithm, text)
+}
+
+// failed logs why there are no new keys, without the address, which can hold a password.
+func (r *remoteKeys) failed(err error) {
 	var asked *url.Error
 	if errors.As(err, &asked) {
 		err = asked.Err
 	}
-	r.settings.Logger.WarnContext(ctx, "the keys at --jwks-url could not be fetched; those known from before count", "error", err)
+	r.settings.Logger.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
 }

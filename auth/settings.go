@@ -39,7 +39,7 @@ type Settings struct {
 	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least 32 bytes.
 	Key string
 	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is fetched at the start,
-	// every quarter of an hour, and when a token names a key that is not in it, then at most once a minute.
+	// every quarter of an hour, and when a token names a key that is not in it, then at most once a minute. Plain HTTP is for this machine alone.
 	JWKS string
 	// Issuer and Audience, if not empty, must be those of a signed token.
 	Issuer, Audience string

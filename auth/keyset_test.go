@@ -1,0 +1,219 @@
+package auth_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/MicahParks/jwkset"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// jwk is a public key as a set shows it, with changes; nil takes a parameter away.
+func jwk(t *testing.T, key crypto.PublicKey, id string, changes map[string]any) map[string]any {
+	t.Helper()
+	parsed, err := jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(parsed.Marshal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parameters map[string]any
+	if err := json.Unmarshal(text, &parameters); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(parameters, changes)
+	maps.DeleteFunc(parameters, func(_ string, value any) bool { return value == nil })
+	return parameters
+}
+
+func setOf(t *testing.T, keys ...any) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"keys": keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// textHost shows a text at an address, which tests change.
+func textHost(t *testing.T, text string) (address string, shown *atomic.Value) {
+	t.Helper()
+	shown = &atomic.Value{}
+	shown.Store(text)
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, shown.Load()) }))
+	t.Cleanup(host.Close)
+	return host.URL, shown
+}
+
+func rsaSigner(t *testing.T, bits int) signer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer{method: jwt.SigningMethodRS256, key: key, public: key.Public()}
+}
+
+// Of a set, the keys count that are made for this: others verify nothing. A set without any of use leaves those that are known, and is
+// logged.
+func TestWhichKeysOfASetCount(t *testing.T) {
+	all, fresh, others := signers(t), signers(t), signers(t)
+	short := rsaSigner(t, 1024)
+	curve, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type changes = map[string]any
+	for _, row := range []struct {
+		why, algorithm string
+		signer         signer
+		changes        changes
+		counts         bool
+	}{
+		{"a plain one", "RS256", fresh["RS256"], nil, true},
+		{"for signatures", "RS256", fresh["RS256"], changes{"use": "sig", "key_ops": []string{"verify"}, "alg": "RS256"}, true},
+		{"with what is not known here", "ES256", fresh["ES256"], changes{"issuer": "x", "iat": 1}, true},
+		{"of EdDSA", "EdDSA", fresh["EdDSA"], nil, true},
+		{"an RSA key too short", "RS256", short, nil, false},
+		{"to encrypt", "RS256", fresh["RS256"], changes{"use": "enc"}, false},
+		{"for a use that is none", "RS256", fresh["RS256"], changes{"use": "all"}, false},
+		{"for other operations", "ES256", fresh["ES256"], changes{"key_ops": []string{"sign", "encrypt"}}, false},
+		{"for no operation", "ES256", fresh["ES256"], changes{"key_ops": []string{}}, false},
+		{"of the same kind for another algorithm", "RS256", fresh["RS256"], changes{"alg": "PS256"}, false},
+		{"of another kind", "RS256", fresh["ES256"], nil, false},
+		{"of another curve", "ES256", signer{method: jwt.SigningMethodES384, key: curve, public: curve.Public()}, nil, false},
+		{"of a curve that it is not on", "ES256", fresh["ES256"], changes{"x": "AQ"}, false},
+		{"that shows its private part", "ES256", fresh["ES256"], changes{"d": "AQ"}, false},
+		{"that is a shared secret", "RS256", fresh["HS256"], changes{"kty": "oct", "k": "YSBzaGFyZWQgc2VjcmV0IG9mIGF0IGxlYXN0IDMyIGJ5dGVz"}, false},
+		{"that is damaged", "RS256", fresh["RS256"], changes{"n": "?"}, false},
+		{"whose id is no text", "RS256", fresh["RS256"], changes{"kid": 7}, false},
+	} {
+		old := all[row.algorithm]
+		address, shown := textHost(t, setOf(t, jwk(t, old.public, "old", nil)))
+		g, c, log := remoteGuard(t, row.algorithm, address)
+		public := row.signer.public
+		if _, secret := public.([]byte); secret {
+			public = fresh["RS256"].public // its parameters are overwritten
+		}
+		key := jwk(t, public, "new", row.changes)
+		want := map[bool]comment.Kind{true: allowed, false: comment.Unauthenticated}
+		check := func(beside string, oldCounts bool) {
+			t.Helper()
+			c.advance(time.Minute)
+			if got := mayWrite(t, g, "Bearer "+old.token(t, claims(nil), "unknown")); got != comment.Unauthenticated { // which has the set fetched
+				t.Errorf("a key that is not known: %d", got)
+			}
+			for _, kid := range []string{"new", ""} {
+				if got := mayWrite(t, g, "Bearer "+row.signer.token(t, claims(nil), kid)); got != want[row.counts] {
+					t.Errorf("a key %s, %s, named %q: %d, want %d", row.why, beside, kid, got, want[row.counts])
+				}
+			}
+			if got := mayWrite(t, g, "Bearer "+old.token(t, claims(nil), "old")); got != want[oldCounts] {
+				t.Errorf("a key %s, %s: with the old one %d, want %d", row.why, beside, got, want[oldCounts])
+			}
+		}
+		shown.Store(setOf(t, key))
+		check("alone", !row.counts)
+		if logged := strings.Count(log.String(), "none is of use"); logged != map[bool]int{true: 0, false: 1}[row.counts] {
+			t.Errorf("a key %s: the log: %s", row.why, log)
+		}
+		log.Reset()
+		shown.Store(setOf(t, key, jwk(t, others[row.algorithm].public, "other", nil)))
+		check("beside another", false)
+	}
+}
+
+// What is no set of keys leaves those that are known, and is logged without what was there.
+func TestWhatIsNoSetOfKeys(t *testing.T) {
+	s := signers(t)["ES256"]
+	good := setOf(t, jwk(t, s.public, "old", nil))
+	address, shown := textHost(t, good)
+	g, c, log := remoteGuard(t, "ES256", address)
+	var many []any
+	for range 65 {
+		many = append(many, jwk(t, s.public, "hush", nil))
+	}
+	for why, text := range map[string]string{
+		"nothing":               "",
+		"a page":                "<html>hush</html>",
+		"no keys":               `{"keys":[]}`,
+		"null":                  `null`,
+		"another object":        `{"error":"hush"}`,
+		"a list":                `[]`,
+		"a name twice":          `{"keys":[],` + good[1:],
+		"something after":       good + good,
+		"more keys than can be": setOf(t, many...),
+		"more than can be read": good + strings.Repeat(" ", 256<<10),
+	} {
+		log.Reset()
+		shown.Store(text)
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "hush")); got != comment.Unauthenticated {
+			t.Errorf("%s: %d", why, got)
+		}
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "old")); got != allowed {
+			t.Errorf("%s: the key known from before: %d", why, got)
+		}
+		if strings.Count(log.String(), "those known from before count") != 1 || strings.Contains(log.String(), "hush") {
+			t.Errorf("%s: the log: %s", why, log)
+		}
+	}
+}
+
+// Two keys of one id both count.
+func TestKeysOfOneID(t *testing.T) {
+	one, other := signers(t)["RS256"], signers(t)["RS256"]
+	address, _ := textHost(t, setOf(t, jwk(t, one.public, "k", nil), jwk(t, other.public, "k", nil)))
+	g, _, _ := remoteGuard(t, "RS256", address)
+	for _, s := range []signer{one, other} {
+		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "k")); got != allowed {
+			t.Errorf("%d", got)
+		}
+	}
+}
+
+// An address may lead on within its own origin, a few times.
+func TestKeysThatAreElsewhere(t *testing.T) {
+	s := signers(t)["EdDSA"]
+	elsewhere, _ := textHost(t, setOf(t, jwk(t, s.public, "k", nil)))
+	handler := http.NewServeMux()
+	for from, to := range map[string]string{
+		"/1": "/keys", "/2": "/1", "/3": "/2", "/4": "/3", "/round": "/round", "/elsewhere": elsewhere, "/late": "/elsewhere",
+	} {
+		handler.Handle(from, http.RedirectHandler(to, http.StatusFound))
+	}
+	handler.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, setOf(t, jwk(t, s.public, "k", nil))) })
+	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	defer plain.Close()
+	defer secure.Close()
+	transport := http.DefaultTransport
+	http.DefaultTransport = secure.Client().Transport
+	defer func() { http.DefaultTransport = transport }()
+	for path, counts := range map[string]bool{
+		"/keys": true, "/1": true, "/3": true, "/4": false, "/round": false, "/elsewhere": false, "/late": false,
+	} {
+		for _, host := range []*httptest.Server{plain, secure} {
+			g, _, log := remoteGuard(t, "EdDSA", host.URL+path)
+			got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "k"))
+			if (got == allowed) != counts || (log.Len() == 0) != counts || strings.Contains(log.String(), "127.0.0.1") {
+				t.Errorf("%s%s: %d; want the keys to count: %v; the log: %s", host.URL, path, got, counts, log)
+			}
+		}
+	}
+}
