@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,4 +45,23 @@ func TestKeysAreRefreshed(t *testing.T) {
 			t.Errorf("after a quarter of an hour, %v are known", known.byID)
 		}
 	})
+}
+
+func TestRedirectsStayWithinTheirOrigin(t *testing.T) {
+	for _, row := range []struct {
+		from, to string
+		follows  bool
+	}{
+		{"https://login.example.com/jwks.json", "https://login.example.com/keys", true},
+		{"http://localhost:80/jwks.json", "http://localhost:80/keys", true},
+		{"https://login.example.com/jwks.json", "http://login.example.com/jwks.json", false},
+		{"http://localhost/jwks.json", "https://localhost/jwks.json", false},
+		{"https://login.example.com/jwks.json", "https://keys.login.example.com/jwks.json", false},
+		{"https://login.example.com/jwks.json", "https://login.example.com:8443/jwks.json", false},
+	} {
+		before, next := httptest.NewRequest(http.MethodGet, row.from, nil), httptest.NewRequest(http.MethodGet, row.to, nil)
+		if err := checkRedirect(next, []*http.Request{before}); (err == nil) != row.follows {
+			t.Errorf("from %s to %s: %v", row.from, row.to, err)
+		}
+	}
 }
