@@ -62,6 +62,13 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 		if before, known, current := c.WorkedOff(); !known || !current || time.Since(before) > DefaultBeat+2*DefaultPoll {
 			t.Errorf("it is known to be worked off until %s ago (%v, %v)", time.Since(before), known, current)
 		}
+		w.mu.Lock()
+		w.state.Label = "before"
+		w.mu.Unlock()
+		time.Sleep(2 * DefaultBeat)
+		if _, known, _ := c.WorkedOff(); known {
+			t.Error("the state is that of another stream, so that not all shards of this one need have leases, and yet it is known how far it was read")
+		}
 	})
 }
 

@@ -79,7 +79,8 @@ type Consumer struct {
 type sighted struct {
 	at     time.Time // zero while it does not run
 	leases []Lease
-	state  State
+	// complete says that the leases are all of their stream, and that no gap is known.
+	complete bool
 }
 
 // Run reads until the context ends, and then releases its leases and returns nil. It returns an error only when there is
@@ -98,7 +99,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	if c.random != nil {
 		w.random = c.random
 	}
-	defer c.see(nil, State{}, time.Time{})
+	defer c.see(sighted{})
 	defer w.stop()
 	for failures := 0; ctx.Err() == nil; {
 		err := w.turn(ctx)
@@ -131,7 +132,8 @@ func (c *Consumer) Status() []Lease {
 
 // WorkedOff is a time before which every change was worked off, as far as this process knows without a call: from what it
 // reads itself, and from its last look at the leases of others, up to a few times Beat ago. It is unknown too while the
-// state is not complete. The process must be running, and able to look: else current is false.
+// state is not complete, not all shards have leases yet, or the clock of another process is too far ahead. The process must
+// be running, and able to look: else current is false.
 func (c *Consumer) WorkedOff() (before time.Time, known, current bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,14 +147,21 @@ func (c *Consumer) WorkedOff() (before time.Time, known, current bool) {
 		}
 	}
 	before, known = WorkedOff(leases)
-	return before, known && c.seen.state.Complete, true
+	now := time.Now()
+	if !known || !c.seen.complete || before.Sub(now) > clockMargin {
+		return time.Time{}, false, true
+	}
+	if before.After(now) { // by the clock of another process
+		before = now
+	}
+	return before, true, true
 }
 
 // see takes note of a look at the leases.
-func (c *Consumer) see(leases []Lease, state State, at time.Time) {
+func (c *Consumer) see(now sighted) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen = sighted{at: at, leases: leases, state: state}
+	c.seen = now
 }
 
 // Drain waits until every change that was committed before the call was worked off, by whichever processes hold the leases.

@@ -268,6 +268,47 @@ func TestFence(t *testing.T) {
 	}
 }
 
+// A time by a clock that was ahead does not stand for what is still to come.
+func TestClocksAhead(t *testing.T) {
+	p, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}).outOfReach(testNow)
+	if lost || !p.caughtUp.Equal(testNow) {
+		t.Errorf("what another process said of minutes to come becomes %v", p.caughtUp)
+	}
+	late := p.heard(Heartbeat{Sent: testNow.Add(5 * time.Minute)}, true).intoReach(testNow.Add(time.Second))
+	if !late.caughtUp.Equal(testNow.Add(time.Second)) {
+		t.Errorf("a heartbeat from minutes to come makes it %v", late.caughtUp)
+	}
+	if later, _ := late.outOfReach(testNow.Add(time.Hour)); !later.caughtUp.Equal(late.caughtUp) {
+		t.Errorf("time alone makes it %v", later.caughtUp)
+	}
+}
+
+// What a process says from memory rests on leases of all shards, and on clocks that do not differ much.
+func TestWorkedOffFromMemory(t *testing.T) {
+	now := time.Now()
+	for _, row := range []struct {
+		why      string
+		caughtUp time.Time
+		complete bool
+		at       time.Time
+		known    bool
+		current  bool
+	}{
+		{"all is known", now.Add(-time.Second), true, now, true, true},
+		{"by a clock that is a little ahead", now.Add(time.Second), true, now, true, true},
+		{"by a clock that is far ahead", now.Add(5 * time.Minute), true, now, false, true},
+		{"some shards have no lease yet, or there was a gap", now.Add(-time.Second), false, now, false, true},
+		{"it was not looked for long", now.Add(-time.Minute), true, now.Add(-time.Minute), false, false},
+	} {
+		var c Consumer
+		c.see(sighted{at: row.at, leases: []Lease{{Shard: "a", CaughtUp: row.caughtUp}}, complete: row.complete})
+		before, known, current := c.WorkedOff()
+		if known != row.known || current != row.current || before.After(time.Now()) {
+			t.Errorf("%s: %v, known %v, current %v", row.why, before.Sub(now), known, current)
+		}
+	}
+}
+
 // That records may be missing is noticed once, when what is known falls out of reach.
 func TestOutOfReach(t *testing.T) {
 	reach := retention - retentionMargin

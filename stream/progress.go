@@ -13,6 +13,9 @@ const (
 // may differ from ours.
 const recordMargin = time.Minute
 
+// clockMargin is by how much the clocks of processes may differ.
+const clockMargin = 2 * time.Second
+
 // progress is how far a shard was worked off, as its reader knows.
 type progress struct {
 	checkpoint string
@@ -66,8 +69,12 @@ func (p progress) caughtUpAt(t time.Time) progress {
 }
 
 // outOfReach tells whether records may have been dropped unread since the shard was last known to be worked off. It does
-// so once until that is within reach again.
+// so once until that is within reach again. A time by a clock that is ahead of ours becomes now: else it would be said of
+// minutes to come, even while nothing is processed.
 func (p progress) outOfReach(now time.Time) (progress, bool) {
+	if p.caughtUp.After(now) {
+		p.caughtUp = now
+	}
 	within := !p.caughtUp.IsZero() && now.Sub(p.caughtUp) < retention-retentionMargin
 	lost := p.inReach && !within
 	p.inReach = within

@@ -68,7 +68,7 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	}
 	v.absent = w.absent
 	if v.state, err = w.Journal.State(ctx); err == nil {
-		w.see(leases, v.state, now)
+		w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
 	}
 	return v, err
 }
