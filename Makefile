@@ -1,5 +1,5 @@
-# What there is to make. `make run` needs Go and npm, `make test` also Java and Maven for one of its suites; as root on
-# Debian the latter are installed.
+# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven and a C
+# compiler; as root on Debian these are installed.
 
 .PHONY: run build lambda generate explorer provision-engine provision test check-explorer torture lint vuln bench bench-plans clean
 

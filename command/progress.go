@@ -1,11 +1,12 @@
 package command
 
 import (
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -19,37 +20,33 @@ const (
 	lineEvery = 5 * time.Second
 )
 
+// barCells is how wide the bar is, between its brackets.
+const barCells = 20
+
+// eraseLine takes the cursor to the beginning of its line, and away what stands there.
+const eraseLine = "\r\x1b[K"
+
 // progress shows how far something has come: a bar on a terminal, else a line now and then. It may be ended while another goroutine still shows.
 type progress struct {
-	out   io.Writer
-	what  string // what is counted, such as "rows"
-	now   func() time.Time
-	start time.Time
+	out     io.Writer
+	columns func() int // of the terminal; nil where there is none
+	what    string     // what is counted, such as "rows"
+	now     func() time.Time
+	start   time.Time
 
 	mu   sync.Mutex
-	size int64 // of the whole: bytes of a file, or the things counted; -1 when nobody knows
-	bar  *progressbar.ProgressBar
-	next time.Time     // for the next line
+	size int64         // of the whole: bytes of a file, or the things counted; -1 when nobody knows
+	next time.Time     // for the next line or drawing
 	took time.Duration // until the end; 0 before
 }
 
 func newProgress(out io.Writer, size int64, what string) *progress {
 	start := time.Now()
-	return &progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
-}
-
-// draw makes the bar if there is a terminal to draw on.
-func (p *progress) draw() {
-	if p.bar != nil || !isTerminal(p.out) {
-		return
+	p := &progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
+	if isTerminal(out) {
+		p.columns, p.next = func() int { return columnsOf(out) }, start
 	}
-	p.bar = progressbar.NewOptions64(p.size,
-		progressbar.OptionSetWriter(p.out),
-		progressbar.OptionThrottle(drawEvery),
-		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetElapsedTime(true),
-		progressbar.OptionClearOnFinish(),
-	)
+	return p
 }
 
 // expect says how large the whole is, before anything is shown.
@@ -66,31 +63,49 @@ func (p *progress) show(done int, taken int64) {
 	if p.took > 0 {
 		return
 	}
-	p.draw()
 	now := p.now()
-	took := now.Sub(p.start)
-	if p.bar != nil {
-		// What cannot be drawn is no reason to stop.
-		p.bar.Describe(english.Sprintf("%d %s, %.0f %s/s", done, p.what, rate(done, took), p.what))
-		_ = p.bar.Set64(taken)
-		return
-	}
 	if now.Before(p.next) {
 		return
 	}
-	p.next = now.Add(lineEvery)
-	_, _ = english.Fprintf(p.out, "%d %s, %.0f %s/s%s\n", done, p.what, rate(done, took), p.what, p.left(taken, took))
+	took := now.Sub(p.start)
+	line := english.Sprintf("%d %s, %.0f %s/s%s", done, p.what, rate(done, took), p.what, p.left(taken, took))
+	// What cannot be shown is no reason to stop.
+	if p.columns == nil {
+		p.next = now.Add(lineEvery)
+		_, _ = fmt.Fprintln(p.out, line)
+		return
+	}
+	p.next = now.Add(drawEvery)
+	line = p.bar(taken) + line
+	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), max(p.columns()-1, 0))])
 }
 
-// left is the share of the file that is done and the time that the rest will take, if its size is known. A size that was
-// passed was only a guess.
-func (p *progress) left(taken int64, took time.Duration) string {
+// share is how much of the whole is done, from 0 to 1, if its size is known. A size that was passed was only a guess.
+func (p *progress) share(taken int64) (share float64, known bool) {
 	if p.size <= 0 || taken <= 0 || taken > p.size {
+		return 0, false
+	}
+	return float64(taken) / float64(p.size), true
+}
+
+// left is the share that is done and the time that the rest will take, if that is known.
+func (p *progress) left(taken int64, took time.Duration) string {
+	done, known := p.share(taken)
+	if !known {
 		return ""
 	}
-	done := float64(taken) / float64(p.size)
 	left := time.Duration(float64(took) * (1 - done) / done)
 	return english.Sprintf(", %.0f %%, %s left", 100*done, left.Round(time.Second))
+}
+
+// bar is the share that is done as a picture, if that is known.
+func (p *progress) bar(taken int64) string {
+	done, known := p.share(taken)
+	if !known {
+		return ""
+	}
+	cells := int(barCells * done)
+	return "[" + strings.Repeat("=", cells) + strings.Repeat(" ", barCells-cells) + "] "
 }
 
 // end takes the bar away, so that what comes next has the line for itself, and returns how long it all took. Nothing is shown afterwards.
@@ -101,9 +116,8 @@ func (p *progress) end() time.Duration {
 		return p.took
 	}
 	p.took = max(p.now().Sub(p.start), 1)
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		_ = p.bar.Clear() // one whose end nobody knows does not finish by itself
+	if p.columns != nil {
+		_, _ = io.WriteString(p.out, eraseLine)
 	}
 	return p.took
 }

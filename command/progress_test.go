@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,39 @@ func TestProgressLines(t *testing.T) {
 		}
 		if took := p.end(); took != 12*time.Second {
 			t.Errorf("%s took %s, want 12s", test.why, took)
+		}
+	}
+}
+
+// On a terminal one line is drawn over and over, five times a second at most and never wider than the terminal, and taken
+// away at the end.
+func TestProgressBar(t *testing.T) {
+	for _, test := range []struct {
+		why     string
+		size    int64
+		columns int
+		want    string
+	}{
+		{"a file", 100_000, 80, "|0 rows, 0 rows/s|[====                ] 12,000 rows, 2,000 rows/s, 20 %, 24s left|[=========           ] 30,000 rows, 2,500 rows/s, 48 %, 13s left|"},
+		{"a narrow terminal", 100_000, 31, "|0 rows, 0 rows/s|[====                ] 12,000 |[=========           ] 30,000 |"},
+		{"a pipe, the end of which nobody knows", -1, 80, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s|30,000 rows, 2,500 rows/s|"},
+	} {
+		var out bytes.Buffer
+		p := newProgress(&out, test.size, "rows")
+		now := time.Unix(0, 0)
+		p.now, p.start, p.next, p.columns = func() time.Time { return now }, now, now, func() int { return test.columns }
+		for _, step := range []struct {
+			at    time.Duration
+			rows  int
+			taken int64
+		}{{0, 0, 0}, {100 * time.Millisecond, 10, 20}, {6 * time.Second, 12_000, 20_000}, {12 * time.Second, 30_000, 48_000}, {12*time.Second + 1, 30_001, 48_001}} {
+			now = time.Unix(0, 0).Add(step.at)
+			p.show(step.rows, step.taken)
+		}
+		p.end()
+		p.show(40_000, 60_000)
+		if diff := cmp.Diff(test.want, strings.ReplaceAll(out.String(), eraseLine, "|")); diff != "" {
+			t.Errorf("%s: %s", test.why, diff)
 		}
 	}
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -46,14 +43,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 }
 
 // widthOf is how many columns a text may take on a terminal.
-func widthOf(out io.Writer) int {
-	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return min(width, maxWidth)
-		}
-	}
-	return defaultWidth
-}
+func widthOf(out io.Writer) int { return min(columnsOf(out), maxWidth) }
 
 // showComment is what was written, and by whom and when.
 func showComment(c comment.Comment, width int, style style) string {

@@ -21,6 +21,16 @@ func isTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
+// columnsOf is how wide a terminal is, and defaultWidth elsewhere.
+func columnsOf(out io.Writer) int {
+	if file, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultWidth
+}
+
 func (s style) paint(code, text string) string {
 	if !s {
 		return text
