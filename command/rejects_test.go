@@ -380,6 +380,45 @@ func TestImportOfHostileFiles(t *testing.T) {
 	})
 }
 
+// Names of files and columns are a stranger's too, wherever a message has them.
+func TestMessagesOfHostileNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const nasty = "x\x1b]0;owned\a\n" + forged
+	for name, content := range map[string]string{
+		nasty:         badReviews("gb"),
+		"keys.jsonl":  `{"product":"cup","text":"x","rating":5,"x\u001b]0;owned\u0007\n` + forged + `":1}`,
+		"good.csv":    badReviews("gb"),
+		"twice.csv":   "\"" + nasty + "\",\"" + nasty + "\"\n",
+		"control.csv": "product,x\x1b[2J\n",
+	} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []struct {
+		why       string
+		arguments []string
+	}{
+		{"a file that is not there", []string{"import", nasty + "2"}},
+		{"a file to import", []string{"import", nasty, "--format", "csv", "--map", "text=none"}},
+		{"a key of JSON", []string{"import", "keys.jsonl", "--dry-run"}},
+		{"a column", []string{"import", "control.csv", "--dry-run"}},
+		{"a column that is there twice", []string{"import", "twice.csv", "--dry-run", "--map", "text=" + nasty}},
+		{"where rejected rows went", []string{"import", "good.csv", "--dry-run", "--rejects", nasty + ".tsv"}},
+		{"where they cannot go", []string{"import", "good.csv", "--dry-run", "--rejects", nasty}},
+		{"a folder that is not there", []string{"export", nasty + "2/x"}},
+		{"an export that is there", []string{"export", nasty}},
+		{"an argument", []string{"\x1b]0;owned\a"}},
+		{"a flag", []string{"import", "good.csv", "--\x1b]0;owned\a"}},
+	} {
+		var said bytes.Buffer
+		runMain(t, &said, &said, row.arguments...)
+		if text := said.String(); strings.ContainsAny(text, "\x1b\a") || strings.Contains(text, "\n"+forged) || !strings.Contains(text, `\`) {
+			t.Errorf("%s: %q", row.why, text)
+		}
+	}
+}
+
 // FuzzImport does the same with any bytes.
 func FuzzImport(f *testing.F) {
 	all := strings.Join(nastyValues, " ")
