@@ -107,7 +107,7 @@ var weights = map[string]func(q question, inside *place) (units float64){
 	"CommentConnection.totalCount": question.total,
 	"CommentConnection.stats":      question.counts,
 	"CommentStats.ratings":         func(_ question, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
-	"Product.stats":                question.stats,
+	"Product.stats":                question.statsOfLanguage,
 
 	"Product.commentsInOtherLanguages": question.stats,
 	"Product.languages": func(q question, inside *place) float64 {
@@ -152,6 +152,18 @@ func (q question) stats(inside *place) float64 {
 	return raise(inside.stats, inside.products*q.prices.StatsUnits(), inside.times)
 }
 
+// statsOfLanguage is the price of the statistics of products, perhaps of one language alone.
+func (q question) statsOfLanguage(inside *place) float64 {
+	languages := 0
+	if q.arguments["lang"] != nil {
+		languages = 1
+	}
+	return q.stats(inside) + q.rows(languages)
+}
+
+// rows is what looking up so many languages may cost that share a row of the statistics of their product.
+func (q question) rows(languages int) float64 { return float64(languages) * q.prices.StatsUnits() }
+
 // total is the price of a list's total: that of the statistics, or of counting what is in a range of dates.
 func (q question) total(inside *place) float64 { return q.counted(inside, comment.CountTotal) }
 
@@ -161,7 +173,7 @@ func (q question) counts(inside *place) float64 { return q.counted(inside, comme
 // counted is the price of counting the list above. It is counted once, for whatever wants most.
 func (q question) counted(inside *place, counting comment.Counting) float64 {
 	if !inside.dated {
-		return q.stats(inside)
+		return q.stats(inside) + q.rows(len(inside.list.Filter.Languages))
 	}
 	list := inside.list
 	list.Count = counting

@@ -99,7 +99,9 @@ func TestCost(t *testing.T) {
 		{"statistics: half a unit", product("stats { total }"), nil, 1},
 		{"of a hundred products", `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { stats { total ratings { count } } } }`, nil, 50},
 		{"however often and wherever they are asked for, they are read once for each product", `{ products(ids: ["a", "b", "c", "d"]) {
-			stats { total } de: stats(lang: "de") { total } languages { count } comments(first: 1) { totalCount stats { total } nodes { product { stats { total } } } } } }`, nil, 2 + 4/2},
+			stats { total } de: stats(lang: "de") { total } languages { count } comments(first: 1) { totalCount stats { total } nodes { product { stats { total } } } } } }`, nil, 2 + 4/2 + 4/2},
+		{"each language of a filter may share a row, which is read too", product(`comments(first: 1, filter: {languages: ["de", "en", "fr"]}) { totalCount }`), nil, 4},
+		{"and so may each that is asked for alone", product(`de: stats(lang: "de") { total } en: stats(lang: "en") { total }`), nil, 2},
 		{"first where they are multiplied", `{ products(ids: ["a", "b"]) { comments(first: 100) { nodes { product { stats { total } } } totalCount } stats { total } } }`, nil, 2*13 + 1},
 		{"below an empty page, and beside it", `{ products(ids: ["a", "b"]) { comments(first: 0) { nodes { product { stats { total } } } } stats { total } } }`, nil, 1 + 1},
 		{"of the products of comments", `{ nodes(ids: [` + id + `, ` + id + `]) { ... on Comment { product { stats { total } } } } }`, nil, 2 + 1},
