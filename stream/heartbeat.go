@@ -20,9 +20,11 @@ import (
 const (
 	// heartbeatKeys is how many keys there are to try, so that the items of an engine that expires none are bounded.
 	heartbeatKeys = 1 << 20
-	// keysAtOnce is how many keys a reader tries with each heartbeat while it knows none: 4 is the number of shards of a
-	// new table on AWS.
-	keysAtOnce = 4
+	// keysAtOnce is how many keys a reader tries at first while it knows none: 4 is the number of shards of a new table on
+	// AWS. With each heartbeat that was in vain it tries twice as many, up to mostKeysAtOnce: of many shards, the last to
+	// find a key is alone in trying.
+	keysAtOnce     = 4
+	mostKeysAtOnce = 64
 	// heartbeatsLost is how many heartbeats in a row have to be overdue for other keys to be tried.
 	heartbeatsLost = 3
 )
@@ -53,17 +55,24 @@ func (p progress) nextKeys(draw func(below int64) int64) []string {
 	if p.key != "" {
 		keys = append(keys, p.key)
 	}
-	if p.key == "" || p.overdue >= heartbeatsLost {
-		for range keysAtOnce {
-			keys = append(keys, strconv.FormatInt(draw(heartbeatKeys), 10))
-		}
+	missed := p.overdue
+	if p.key != "" {
+		missed -= heartbeatsLost
+	}
+	if missed < 0 {
+		return keys
+	}
+	for range min(keysAtOnce<<min(missed, 10), mostKeysAtOnce) {
+		keys = append(keys, strconv.FormatInt(draw(heartbeatKeys), 10))
 	}
 	return keys
 }
 
-// sent is the progress after a heartbeat was sent.
+// sent is the progress after a heartbeat was sent. While older records are still to be read, none can be overdue.
 func (p progress) sent() progress {
-	p.overdue++
+	if !p.behind {
+		p.overdue++
+	}
 	return p
 }
 

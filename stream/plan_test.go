@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -224,23 +225,54 @@ func TestKeysOfHeartbeats(t *testing.T) {
 		want string
 	}{
 		{"no key is known", "", false, "[1 2 3 4]"},
-		{"none came through", "", false, "[5 6 7 8]"},
+		{"none came through: twice as many", "", false, "[5 6 7 8 9 10 11 12]"},
 		{"one did, though the reader of another shard tried it", "77", false, "[77]"},
 		{"it goes on", "77", true, "[77]"},
 		{"a second one is no better", "5", true, "[77]"},
 		{"it is late", "", false, "[77]"},
-		{"it is overdue: the shard has parted, and the key leads to a sibling", "", false, "[77 9 10 11 12]"},
+		{"it is overdue: the shard has parted, and the key leads to a sibling", "", false, "[77 13 14 15 16]"},
 		{"it was late only", "77", true, "[77]"},
 		{"late", "", false, "[77]"},
 		{"late", "", false, "[77]"},
-		{"overdue", "", false, "[77 13 14 15 16]"},
-		{"one that was tried then came through", "14", true, "[14]"},
+		{"overdue", "", false, "[77 17 18 19 20]"},
+		{"one that was tried then came through", "18", true, "[18]"},
 	} {
 		if row.came != "" {
 			p = p.heard(Heartbeat{Key: row.came}, row.own)
 		}
 		if got := fmt.Sprint(p.nextKeys(draw)); got != row.want {
 			t.Errorf("%s: %s, want %s", row.why, got, row.want)
+		}
+		p = p.sent()
+	}
+}
+
+// However many shards there are, each finds a key soon, also the last one; and no reader that is behind tries keys.
+func TestKeysOfManyShards(t *testing.T) {
+	const shards = 1000
+	readers := make([]progress, shards)
+	heartbeats, left := 0, shards
+	for ; left > 0 && heartbeats < 300; heartbeats++ {
+		for i, p := range readers {
+			readers[i] = p.sent()
+			if p.key != "" {
+				continue
+			}
+			for _, key := range p.nextKeys(rand.Int64N) {
+				if leads := rand.IntN(shards); readers[leads].key == "" {
+					readers[leads] = readers[leads].heard(Heartbeat{Key: key}, leads == i)
+					left--
+				}
+			}
+		}
+	}
+	if t.Logf("%d shards have keys after %d heartbeats", shards-left, heartbeats); left > 0 {
+		t.Errorf("%d shards have none", left)
+	}
+	p := progress{key: "77", behind: true}
+	for range 10 {
+		if keys := p.nextKeys(rand.Int64N); len(keys) > 1 {
+			t.Fatalf("behind, a reader tries %v", keys)
 		}
 		p = p.sent()
 	}

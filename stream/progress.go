@@ -13,6 +13,9 @@ const (
 // may differ from ours.
 const recordMargin = time.Minute
 
+// behindAfter is the age from which on a record is old.
+const behindAfter = 5 * time.Second
+
 // clockMargin is by how much the clocks of processes may differ.
 const clockMargin = 2 * time.Second
 
@@ -27,6 +30,8 @@ type progress struct {
 	key string
 	// overdue is how many heartbeats were sent since one of that key came through.
 	overdue int
+	// behind says that the records read last are old, so that a heartbeat may be among those still to be read.
+	behind bool
 	// inReach says that caughtUp was within the retention when it was last looked at, so that falling out of it is news.
 	inReach bool
 }

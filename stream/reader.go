@@ -224,6 +224,8 @@ func (r *reader) fetch(ctx context.Context) error {
 		return err
 	}
 	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
+	behind := len(batch.Records) > 0 && time.Since(batch.Records[len(batch.Records)-1].Created) > behindAfter
+	r.advance(func(p progress) progress { p.behind = behind; return p })
 	return nil
 }
 
