@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // ListenFlags say where and how the server is reached.
@@ -14,6 +15,8 @@ type ListenFlags struct {
 	Listen  string `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	TLSCert string `name:"tls-cert" help:"Certificate with its chain, a PEM file: serves HTTPS. Needs --tls-key. Without, plain HTTP, over which proxies may also speak HTTP/2 (h2c)." placeholder:"FILE" complete:"files"`
 	TLSKey  string `name:"tls-key" help:"Private key of --tls-cert, a PEM file." placeholder:"FILE" complete:"files"`
+
+	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers that came by HTTPS are to come by it only, to any port of this host; 0 tells them nothing (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
 // open listens. Its error names the cure.

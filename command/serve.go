@@ -29,8 +29,10 @@ const (
 	readTimeout       = 15 * time.Second
 	writeMargin       = 15 * time.Second // beyond the time of the operation
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 64 << 10
-	maxStreams        = 100 // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
+	maxHeaderBytes    = 16 << 10 // beside the address; browsers send cookies of a few KB
+	maxStreams        = 100      // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
+	maxFrame          = 16 << 10 // of HTTP/2, the least there is: a frame is read as a whole, into memory taken by its announced length
+	maxBuffered       = 64 << 10 // of HTTP/2, in all bodies of a connection together that nobody has read yet; the least there is
 	pingAfter         = 30 * time.Second
 	stuckTimeout      = 20 * time.Second // of a connection of HTTP/2 that takes not a byte
 )
@@ -48,12 +50,14 @@ type Serve struct {
 	NoCount          bool          `help:"Do not count comments here, for other processes do: talkback stream, another server, or a function of AWS Lambda."`
 	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
 
-	MaxBody     uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
-	MaxQuery    uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
-	MaxInFlight uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
-	MaxUnsent   uint32           `help:"Answers that clients have yet to read, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
-	HedgeReads  bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
-	CORSOrigin  []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may. Without tokens, they may also write, and * is refused." placeholder:"ORIGIN"`
+	MaxBody        uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
+	MaxQuery       uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
+	MaxInFlight    uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	MaxUnsent      uint32           `help:"Answers that clients have yet to read, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
+	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
+	MaxConnections uint32           `help:"How many connections may be open, at most two thirds of the file descriptors; beyond it, those unused for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	HedgeReads     bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
+	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may. Without tokens, they may also write, and * is refused." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
@@ -63,6 +67,8 @@ type Serve struct {
 	WorkedOff dynamo.WorkedOff `kong:"-"`
 	// CountedUpTo tells the same cheaply, to be shown. Without, the Store tells it.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
+
+	connections *httpapi.Connections // nil until Run knows how many there may be
 }
 
 // Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
@@ -85,6 +91,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	// Probes are answered from now on, whatever the start takes.
 	opening := httpapi.NewOpening("the table is being opened")
+	c.connections = httpapi.NewConnections(connectionLimit(c.MaxConnections), int(c.MaxArriving))
 	answering, stop := context.WithCancel(ctx)
 	var server errgroup.Group
 	server.Go(func() error { return c.serve(answering, c.server(opening, certificates), listener, term) })
@@ -169,8 +176,10 @@ func (c *Serve) server(handler http.Handler, certificates []tls.Certificate) *ht
 		WriteTimeout:      c.OperationTimeout + writeMargin,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes + int(c.MaxQuery), // the address counts among the headers
-		ConnContext:       httpapi.WithConnection,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, WriteByteTimeout: stuckTimeout},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, WriteByteTimeout: stuckTimeout,
+			MaxReadFrameSize: maxFrame, MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered,
+		},
 	}
 	if certificates != nil {
 		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
@@ -180,6 +189,10 @@ func (c *Serve) server(handler http.Handler, certificates []tls.Certificate) *ht
 
 // serve answers requests until the context ends.
 func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Listener, term Terminal) error {
+	said := httpapi.NewServerLog(term.Logger)
+	defer said.Close()
+	server.ErrorLog = said.Logger()
+	listener = c.connections.Bound(server, listener)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveOn(server, listener) })
 	group.Go(func() error {
@@ -245,6 +258,8 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		MaxQuery:         int(c.MaxQuery),
 		MaxInFlight:      int(c.MaxInFlight),
 		MaxUnsent:        int(c.MaxUnsent),
+		Connections:      c.connections,
+		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 	})
 }

@@ -15,24 +15,24 @@ const revalidate = "private, no-cache"
 // revalidate gives an answer to GET that may be kept a strong ETag, and empties one that the client has: 304. The tag is that of
 // the bytes that go out, after compression: each coding and each type has a tag of its own.
 func (a *builtAnswer) revalidate(request http.Header) {
-	if a.status != http.StatusOK || a.header.Get("Cache-Control") != revalidate {
+	if a.status != http.StatusOK || a.Header().Get("Cache-Control") != revalidate {
 		return
 	}
 	tag := a.tag()
-	a.header.Set("ETag", tag)
+	a.Header().Set("ETag", tag)
 	if !matches(request.Values("If-None-Match"), tag) {
 		return
 	}
 	a.status = http.StatusNotModified
 	a.body.Reset()
-	a.header.Del("Content-Type")
-	a.header.Del("Content-Encoding")
+	a.Header().Del("Content-Type")
+	a.Header().Del("Content-Encoding")
 }
 
 // tag is a strong ETag: of the bytes and of what says how to read them.
 func (a *builtAnswer) tag() string {
 	sum := sha256.New()
-	sum.Write([]byte(a.header.Get("Content-Type") + "\n" + a.header.Get("Content-Encoding") + "\n"))
+	sum.Write([]byte(a.Header().Get("Content-Type") + "\n" + a.Header().Get("Content-Encoding") + "\n"))
 	sum.Write(a.body.Bytes())
 	return `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
 }

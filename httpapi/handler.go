@@ -34,6 +34,10 @@ const (
 	DefaultMaxInFlight = 256
 	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
 	DefaultMaxUnsent = 64 << 20
+	// DefaultMaxArriving is 32 MiB: 300 of the largest requests, or some two thousand.
+	DefaultMaxArriving = 32 << 20
+	// DefaultMaxConnections is enough for proxies, which share theirs, and for a shop's browsers without one.
+	DefaultMaxConnections = 1024
 )
 
 const (
@@ -79,11 +83,18 @@ type Options struct {
 	// MaxInFlight bounds how many requests to the API are worked on at a time. If not provided, DefaultMaxInFlight.
 	MaxInFlight int
 	// MaxUnsent bounds the answers that clients have yet to read, in bytes: beyond it, the connections that keep most
-	// waiting for longest are closed. That needs a server whose ConnContext is WithConnection, and whose WriteTimeout is
-	// set. If not provided, DefaultMaxUnsent.
+	// waiting for longest are closed. That needs Connections, and a server whose WriteTimeout is set. If not provided,
+	// DefaultMaxUnsent.
 	MaxUnsent int
+	// Connections bounds the connections that requests come over, and what is arriving there. If not provided, of connections
+	// none is closed, and of what arrives DefaultMaxArriving is taken.
+	Connections *Connections
+	// HSTSAge tells browsers for how long to come by HTTPS only, in answers over TLS. Zero tells them nothing.
+	HSTSAge time.Duration
 	// Origins are those whose pages may ask the API and read its answers. If not provided, only pages of this server may.
 	Origins []Origin
+
+	unsent *budget
 }
 
 // New makes the handler of all paths.
@@ -91,16 +102,27 @@ func New(o Options) http.Handler {
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
 	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
-	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
+	o.unsent = newBudget(cmp.Or(o.MaxUnsent, DefaultMaxUnsent))
+	if o.Connections == nil {
+		o.Connections = NewConnections(0, 0)
+	}
 	if o.Limits == (limits.Limits{}) {
 		o.Limits = limits.Default()
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", o.around(newGraphQL(o)))
-	mux.Handle("GET /healthz", http.HandlerFunc(healthy))
-	mux.Handle("GET /readyz", o.readiness())
-	mux.Handle("/", o.Pages)
-	return withRequestID(mux)
+	mux.Handle("GET /healthz", o.light(http.HandlerFunc(healthy)))
+	mux.Handle("GET /readyz", o.light(o.readiness()))
+	mux.Handle("/", o.light(o.Pages))
+	return o.entered(o.strict(withRequestID(mux)))
+}
+
+// entered notes which connections have a request.
+func (o Options) entered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer o.Connections.enter(o.Connections.of(r.Context()))()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // around wraps the API in all that is done with a request before it is run, and with its answer after. The first of the list
@@ -110,10 +132,10 @@ func (o Options) around(api http.Handler) http.Handler {
 		headAsGet,       // before whatever looks at the method
 		o.cors,          // before whatever refuses, so that an allowed page can read why it was refused
 		negotiated,      // before whatever refuses, which writes in the type that is settled here; preflights have none
+		o.builtFirst,    // outside of whatever writes a body, and of the place, which an answer does not hold while a client reads it
 		refuseTwice,     // before whatever reads these headers
 		refuseCrossSite, // after cors, which it asks for its verdict
-		o.withBody,      // outside of compressed, whose writer would hide the connection that a body too large has to close
-		o.builtFirst,    // outside of the place, which an answer does not hold while a client reads it
+		o.withBody,      // inside of builtFirst, which counts its refusals too
 		o.withPlace,     // after the body, which may take its time
 		compressed,      // inside of the place: it takes processor time
 		o.withRequest,

@@ -43,6 +43,7 @@ var (
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
 	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1"}
+	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1"}
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1"}
 )
 

@@ -21,8 +21,20 @@ import (
 // newWholeServer starts a server that is set up as the program's own, with HTTP/2 over plain connections.
 func newWholeServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
-	server := httptest.NewUnstartedServer(httpapi.New(options(set)))
-	server.Config.ConnContext = httpapi.WithConnection
+	connections := httpapi.NewConnections(1000, httpapi.DefaultMaxArriving)
+	return newBoundServer(t, connections, set)
+}
+
+// newBoundServer starts one with connections that are bounded as a test needs them.
+func newBoundServer(t *testing.T, connections *httpapi.Connections, set func(*httpapi.Options)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) {
+		o.Connections = connections
+		if set != nil {
+			set(o)
+		}
+	})))
+	server.Listener = connections.Bound(server.Config, server.Listener)
 	server.Config.WriteTimeout = 25 * time.Second
 	server.Config.Protocols = &http.Protocols{}
 	server.Config.Protocols.SetHTTP1(true)
@@ -47,6 +59,12 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 // answers have begun, or false when the server hung up before.
 func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	t.Helper()
+	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")
+}
+
+// refuseToReadOf asks for something of its own, as a browser does from a site.
+func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
+	t.Helper()
 	conn := dial(t, server)
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
 		t.Fatal(err)
@@ -59,7 +77,7 @@ func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	encoder := hpack.NewEncoder(&head)
 	for i := range requests {
 		head.Reset()
-		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", "/graphql?" + long}} {
+		for _, field := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "localhost"}, {":path", path}, {"sec-fetch-site", site}} {
 			if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
 				t.Fatal(err)
 			}
@@ -176,9 +194,14 @@ func TestSlowReaders(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			listener := make(pipes)
-			server := &http.Server{Handler: httpapi.New(options(nil)), WriteTimeout: 25 * time.Second, ConnContext: httpapi.WithConnection}
+			connections := httpapi.NewConnections(1, httpapi.DefaultMaxArriving)
+			server := &http.Server{
+				Handler:      httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })),
+				WriteTimeout: 25 * time.Second,
+			}
+			bound := connections.Bound(server, listener)
 			served := make(chan error)
-			go func() { served <- server.Serve(listener) }()
+			go func() { served <- server.Serve(bound) }()
 			client, conn := net.Pipe()
 			listener <- conn
 			go func() { _, _ = io.WriteString(client, "GET /graphql?query={huge} HTTP/1.1\r\nHost: localhost\r\n\r\n") }()

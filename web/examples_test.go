@@ -81,7 +81,7 @@ func TestExamplesAreValid(t *testing.T) {
 }
 
 func TestHomePageExampleIsValid(t *testing.T) {
-	found := regexp.MustCompile(`(?s)'query=(.*?)'`).FindStringSubmatch(unpack(t, pages["/"].packed))
+	found := regexp.MustCompile(`(?s)'query=(.*?)'`).FindStringSubmatch(unpacked(t, pages["/"].packed))
 	if found == nil {
 		t.Fatal("no query on the home page")
 	}
@@ -95,7 +95,7 @@ func TestExamplesAreInTheBuiltExplorer(t *testing.T) {
 	scripts := ""
 	for path, page := range pages {
 		if strings.HasSuffix(path, ".js") {
-			scripts += unpack(t, page.packed)
+			scripts += unpacked(t, page.packed)
 		}
 	}
 	for _, example := range examples(t) {

@@ -16,7 +16,7 @@ import (
 // pages is what every test asks; it keeps no state.
 var pages = Handler().(site)
 
-func unpack(t *testing.T, packed []byte) string {
+func unpacked(t *testing.T, packed []byte) string {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -47,6 +47,24 @@ func TestPagesAreMadeOnce(t *testing.T) {
 		t.Errorf("another handler costs %v allocations, want none: the pages are there", made)
 	}
 }
+
+// A file that is asked for as it is, without gzip, is unpacked once, not for each who asks.
+func TestUnpackedOnce(t *testing.T) {
+	for path := range pages {
+		ask("GET", path)
+		r := httptest.NewRequest("GET", path, nil)
+		if made := testing.AllocsPerRun(5, func() { pages.ServeHTTP(discard{http.Header{}}, r) }); made > 30 {
+			t.Errorf("%s: %v allocations for another answer, want those of its headers", path, made)
+		}
+	}
+}
+
+// discard takes an answer and keeps nothing of it.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) WriteHeader(int)             {}
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 
 func TestStatus(t *testing.T) {
 	for _, test := range []struct {
@@ -109,7 +127,7 @@ func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 	inline := regexp.MustCompile(`<script(?:\s[^>]*)?>[^<]|\son\w+\s*=|javascript:`)
 	foreign := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
 	for _, path := range []string{"/", "/playground"} {
-		page := unpack(t, pages[path].packed)
+		page := unpacked(t, pages[path].packed)
 		if found := inline.FindString(page); found != "" {
 			t.Errorf("%s: inline script %q, which the policy would block", path, found)
 		}
@@ -123,7 +141,7 @@ func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 func TestPagesNameWhatIsServed(t *testing.T) {
 	elsewhere := []string{"/healthz", "/readyz"} // by the server
 	for _, path := range []string{"/", "/playground"} {
-		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(unpack(t, pages[path].packed), -1) {
+		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(unpacked(t, pages[path].packed), -1) {
 			if address := found[1]; pages[address] == nil && !slices.Contains(elsewhere, address) {
 				t.Errorf("%s names %s, which nobody serves", path, address)
 			}
@@ -202,7 +220,7 @@ func TestBothEncodingsAreTheSameFile(t *testing.T) {
 		plain, packed := ask("GET", path), ask("GET", path, "Accept-Encoding: gzip")
 		plainBody, _ := io.ReadAll(plain.Body)
 		packedBody, _ := io.ReadAll(packed.Body)
-		if unpack(t, packedBody) != string(plainBody) || len(plainBody) == 0 {
+		if unpacked(t, packedBody) != string(plainBody) || len(plainBody) == 0 {
 			t.Errorf("%s: the two encodings differ", path)
 		}
 		if plain.ContentLength != int64(len(plainBody)) || packed.ContentLength != int64(len(packedBody)) {

@@ -1,0 +1,140 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// residentBound is what DESIGN.md promises of the memory of the whole process under clients that hold their requests back.
+const residentBound = 160 << 20
+
+// Whatever clients begin to send and do not end, memory stays bounded, and those who send all of theirs are answered.
+func TestRequestsHeldBack(t *testing.T) {
+	t.Parallel()
+	const connections = 2000
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < connections+200 {
+		t.Skipf("left out: requests held back: %d file descriptors are too few for %d connections", limit.Cur, connections)
+	}
+	for name, attack := range map[string]func(*testing.T, string){
+		"bodies over HTTP/2":   holdStreams,
+		"bodies over HTTP/1.1": func(t *testing.T, address string) { holdConnections(t, address, connections, bodyHeldBack) },
+		"heads":                func(t *testing.T, address string) { holdConnections(t, address, connections, headHeldBack) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"))
+			attack(t, strings.TrimPrefix(s.address, "http://"))
+			if got := post(t, s.address, `{ __typename }`); !strings.Contains(got, "200 OK") {
+				t.Errorf("others are answered %s", got)
+			}
+			peak := peakOf(t, s)
+			t.Logf("at most %d MB were resident", peak>>20)
+			if peak > residentBound {
+				t.Errorf("at most %d MB were resident, want %d", peak>>20, residentBound>>20)
+			}
+		})
+	}
+}
+
+// What clients send and do not end: as much as the server takes.
+var (
+	bodyHeldBack = "POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat(" ", 65535)
+	headHeldBack = "GET /graphql HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("x", 1000)+"\r\n", 79)
+)
+
+// holdConnections opens so many connections until the test ends, and sends the same over each.
+func holdConnections(t *testing.T, address string, connections int, held string) {
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range connections / 8 {
+				conn, err := net.Dial("tcp", address)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				t.Cleanup(func() { _ = conn.Close() })
+				_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // what the server does not take is not its burden
+				_, _ = io.WriteString(conn, held)                      // it may hang up
+			}
+		})
+	}
+	group.Wait()
+}
+
+// holdStreams sends bodies over HTTP/2, as many at a time over each of 20 connections as the server allows.
+func holdStreams(t *testing.T, address string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var group, sent sync.WaitGroup
+	for range 20 {
+		client := &http.Transport{Protocols: &http.Protocols{}}
+		client.Protocols.SetUnencryptedHTTP2(true)
+		t.Cleanup(client.CloseIdleConnections)
+		for range 100 {
+			sent.Add(1)
+			body := &heldBody{left: 65535, ctx: ctx, sent: sync.OnceFunc(sent.Done)}
+			group.Go(func() {
+				defer body.sent()
+				request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/graphql", body)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				request.Header.Set("Content-Type", "application/json")
+				if response, err := client.RoundTrip(request); err == nil { // else the server hung up, or the test is over
+					_ = response.Body.Close()
+				}
+			})
+		}
+	}
+	sent.Wait()
+	t.Cleanup(func() { cancel(); group.Wait() })
+}
+
+// heldBody is a body that does not end before its context does.
+type heldBody struct {
+	left int
+	ctx  context.Context
+	sent func()
+}
+
+// Read implements [io.Reader].
+func (b *heldBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		b.sent()
+		<-b.ctx.Done()
+		return 0, io.EOF
+	}
+	n := min(b.left, len(p))
+	for i := range p[:n] {
+		p[i] = ' '
+	}
+	b.left -= n
+	return n, nil
+}
+
+// peakOf is the most memory that a server's process had, in bytes.
+func peakOf(t *testing.T, s *server) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
+	if err != nil {
+		t.Skip("left out: the memory of a process: this system has no /proc to see it in")
+	}
+	_, after, _ := strings.Cut(string(text), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(after)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}

@@ -1,0 +1,156 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// When more is arriving than may, those who have sent most for longest are told to send it again, over either version of HTTP,
+// and keep nobody from being answered.
+func TestMoreArrivesThanMay(t *testing.T) {
+	for _, unencrypted2 := range []bool{false, true} {
+		t.Run(fmt.Sprintf("HTTP/2 %t", unencrypted2), func(t *testing.T) {
+			server := newBoundServer(t, httpapi.NewConnections(100, 300_000), nil)
+			client := &http.Transport{Protocols: &http.Protocols{}}
+			client.Protocols.SetHTTP1(!unencrypted2)
+			client.Protocols.SetUnencryptedHTTP2(unencrypted2)
+			t.Cleanup(client.CloseIdleConnections)
+			answers := make(chan reply, 5)
+			var bodies []*io.PipeWriter
+			for range cap(answers) { // each takes some 80 KB
+				body, send := io.Pipe()
+				bodies = append(bodies, send)
+				go func() {
+					request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)
+					if err != nil {
+						panic(err)
+					}
+					request.Header.Set("Content-Type", "application/json")
+					answer, err := client.RoundTrip(request)
+					if err != nil { // over HTTP/1.1 the server may hang up while the client still sends
+						answers <- reply{}
+						return
+					}
+					_ = answer.Body.Close()
+					answers <- reply{status: answer.StatusCode, header: answer.Header}
+				}()
+				if _, err := io.WriteString(send, strings.Repeat(" ", 60_000)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := <-answers; got.status != 0 && (got.status != 503 || got.header.Get("Retry-After") != "1") || got.status == 0 && unencrypted2 {
+				t.Errorf("a slow sender gets %d, want 503 and when to send again", got.status)
+			}
+			if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
+				t.Errorf("beside slow senders: %d %s", got.status, got.body)
+			}
+			for _, send := range bodies {
+				go func() { // those that were given up take nothing any more
+					_, _ = io.WriteString(send, `{"query": "{ echo }"}`)
+					_ = send.Close()
+				}()
+			}
+			served := 0
+			for range cap(answers) - 1 {
+				if got := <-answers; got.status == 200 {
+					served++
+				}
+			}
+			if !unencrypted2 && served < 2 { // over HTTP/2 all are of one connection
+				t.Errorf("%d of the others are answered when they end, want at least 2", served)
+			}
+		})
+	}
+}
+
+// Heads that do not end are counted too: their connections are closed.
+func TestMoreHeadsThanMay(t *testing.T) {
+	server := newBoundServer(t, httpapi.NewConnections(100, 50_000), nil)
+	closed := make(chan error)
+	for range 10 {
+		conn := dial(t, server)
+		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Filler: "+strings.Repeat("x", 4000)); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, err := conn.Read(make([]byte, 1)) // ends at the latest with the test
+			select {
+			case closed <- err:
+			case <-t.Context().Done():
+			}
+		}()
+	}
+	for range 4 { // six are kept
+		if err := <-closed; err == nil {
+			t.Error("a head that does not end is answered")
+		}
+	}
+	if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
+		t.Errorf("beside such clients: %d %s", got.status, got.body)
+	}
+}
+
+// When there are as many connections as may be, one that is worked for stays, and others make room.
+func TestRoomForConnections(t *testing.T) {
+	s := newSchema()
+	server := newBoundServer(t, httpapi.NewConnections(3, 0), func(o *httpapi.Options) { o.Schema = s })
+	worked := dial(t, server)
+	if _, err := io.WriteString(worked, "GET /graphql?query={waits} HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-s.entered
+	silent := dial(t, server)
+	for range 10 {
+		if err := readAll(ask(t, dial(t, server))); err != nil {
+			t.Errorf("a new one: %v", err)
+		}
+	}
+	if _, err := silent.Read(make([]byte, 1)); err == nil {
+		t.Error("there is something to read where the connection should be closed")
+	}
+	close(s.released)
+	if err := readAll(bufio.NewReader(worked)); err != nil {
+		t.Errorf("the one that was worked for: %v", err)
+	}
+}
+
+// Refusals and pages wait for their readers like all answers: who does not read them is counted.
+func TestRefusalsAndPagesAreCounted(t *testing.T) {
+	for path, reason := range map[string]string{
+		"/graphql": "refusals", "/playground": "pages", "/healthz": "health",
+	} {
+		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 100_000 })
+		if refuseToReadOf(t, server, 50, path, "cross-site") {
+			t.Errorf("%s: 50 that nobody reads are kept, which is more than may be", reason)
+		}
+		if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
+			t.Errorf("beside them: %d %s", got.status, got.body)
+		}
+	}
+}
+
+// Browsers that come by HTTPS are told to do so always, by every answer; others are not.
+func TestStrictTransportSecurity(t *testing.T) {
+	handler := httpapi.New(options(func(o *httpapi.Options) { o.HSTSAge = 3600e9 }))
+	for path := range map[string]bool{"/graphql?query={echo}": true, "/healthz": true, "/nothing": true} {
+		for _, encrypted := range []bool{false, true} {
+			request, want := httptest.NewRequest(http.MethodGet, path, nil), ""
+			if encrypted {
+				request.TLS, want = &tls.ConnectionState{}, "max-age=3600"
+			}
+			answer := httptest.NewRecorder()
+			handler.ServeHTTP(answer, request)
+			if got := answer.Header().Get("Strict-Transport-Security"); got != want {
+				t.Errorf("%s, TLS %t: %q, want %q", path, encrypted, got, want)
+			}
+		}
+	}
+}
