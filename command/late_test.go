@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,25 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	stats, _, err := dynamo.NewStore(session.Client, session.Table).StatsOf(t.Context(), []string{"vase"})
 	if total := stats["vase"].Counts(comment.Filter{}).Total(); total != 5 || err != nil {
 		t.Errorf("%d comments are counted, want 5: %v", total, err)
+	}
+}
+
+// What may only be still to be counted is told beside drifts, and nowhere else.
+func TestVerifyTellsWhatIsUnproven(t *testing.T) {
+	drifts := []dynamo.Drift{{Product: "vase", Kind: dynamo.FurtherMarks}}
+	for _, row := range []struct {
+		found dynamo.Verified
+		tells bool
+	}{
+		{dynamo.Verified{Drifts: drifts, Unproven: true}, true},
+		{dynamo.Verified{Drifts: drifts}, false},
+		{dynamo.Verified{Unproven: true}, false},
+	} {
+		var out strings.Builder
+		_ = printVerified(&out, row.found, 0) // that there is drift
+		if strings.Contains(out.String(), "still to be counted") != row.tells {
+			t.Errorf("%+v: %s", row.found, &out)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/stream"
 )
 
 // Verify counts all comments and compares.
@@ -34,9 +35,9 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
 		verifier := dynamo.NewVerifier(session.Client, session.Table, c.Calls)
-		verifier.WorkedOff = func(ctx context.Context) (time.Time, bool, error) {
-			before, known, _, err := dynamo.NewLeases(session.Client, session.Table).WorkedOff(ctx)
-			return before, known, err
+		verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
+			_, leases, err := dynamo.NewLeases(session.Client, session.Table).Current(ctx)
+			return leases, err
 		}
 		found, err = verifier.Run(ctx, func(items int) { progress.show(items, int64(items)) })
 		return err
@@ -81,9 +82,19 @@ func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) err
 	}
 	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
 	if len(found.Drifts) > 0 {
+		err = errors.Join(err, printUnproven(out, found))
 		err = errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
 	}
 	return errors.Join(err, improperError(found.Improper))
+}
+
+// printUnproven says so if drifts may be changes that are still to be counted.
+func printUnproven(out io.Writer, found dynamo.Verified) error {
+	if !found.Unproven {
+		return nil
+	}
+	_, err := fmt.Fprintln(out, "nothing proved that the stream is processed up to now: drifts may be changes that are still to be counted")
+	return err
 }
 
 // printImproper prints the keys of improper items, one on a line.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
 )
 
 // What differs may be on its way: a comment whose record was not read yet, a transaction that is seen in part, an index
@@ -29,13 +30,14 @@ const (
 // It remembers the ids of all products while it works, and of those that drift what it found: that grows with products and
 // languages. Of comments it holds no more than a page for each call under way.
 type Verifier struct {
-	// WorkedOff tells before which moment all changes of the table were counted, false if that is unknown. What differs is
-	// not looked at again before all changes until then are counted, for some seconds at most. It may be nil.
-	WorkedOff func(ctx context.Context) (before time.Time, known bool, err error)
+	// Leases reads the leases of the table's stream, none if no process writes any. What differs is not looked at again
+	// before they prove that all changes until then were counted, for 20 s in all at most. It may be nil.
+	Leases func(ctx context.Context) ([]stream.Lease, error)
 
 	examiner
-	calls int
-	wait  time.Duration
+	calls    int
+	wait     time.Duration
+	patience time.Duration // in all, for what is to be counted before further looks
 }
 
 // NewVerifier makes a verifier of a table, which must be as Definition says. calls is how many products may be looked at at
@@ -44,7 +46,7 @@ func NewVerifier(client looker, table string, calls int) *Verifier {
 	if calls < 1 {
 		calls = DefaultScanCalls
 	}
-	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst}
+	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst, patience: verifyStream}
 }
 
 // Verified is what a Verifier found.
@@ -60,6 +62,9 @@ type Verified struct {
 	Improper []Improper
 	// Restless are the products that were counted too often to be verified.
 	Restless []string
+	// Unproven is true if a further look was taken without the proof that all changes before it were counted: Drifts may
+	// hold what is only still to be counted.
+	Unproven bool
 }
 
 // Run verifies all products. It tells now and then how many items of the table it has looked at.
@@ -140,12 +145,12 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 
 // lookAgain looks at the suspects until each is cleared, convicted or given up.
 func (v *verifying) lookAgain(ctx context.Context) error {
-	giveUp := time.Now().Add(verifyStream)
+	giveUp := time.Now().Add(v.patience)
 	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
 		if err := waitFor(ctx, wait); err != nil {
 			return err
 		}
-		if err := v.awaitCounting(ctx, time.Now(), giveUp); err != nil {
+		if err := v.awaitCounting(ctx, giveUp); err != nil {
 			return err
 		}
 		suspects := v.suspects
@@ -162,20 +167,30 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// awaitCounting waits until all changes before a moment were counted, unless that is unknown or takes too long.
-func (v *verifying) awaitCounting(ctx context.Context, moment, giveUp time.Time) error {
-	for v.WorkedOff != nil && time.Now().Before(giveUp) {
-		before, known, err := v.WorkedOff(ctx)
-		if err != nil && !passes(err) {
+// awaitCounting waits until the leases prove that all changes before the call were counted, unless there are none or it
+// takes too long. It rests on what came through the stream, and on no clock.
+func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
+	if v.Leases == nil {
+		return nil
+	}
+	for fence := stream.Fence(nil); time.Now().Before(giveUp); {
+		leases, err := v.Leases(ctx)
+		switch {
+		case err != nil && !passes(err):
 			return err
-		}
-		if err == nil && (!known || !before.Before(moment)) {
+		case err == nil && len(leases) == 0:
+			v.out.Unproven = true
+			return nil
+		case err == nil && fence == nil:
+			fence = stream.FenceOf(leases)
+		case err == nil && fence.Passed(leases):
 			return nil
 		}
 		if err := waitFor(ctx, v.wait); err != nil {
 			return err
 		}
 	}
+	v.out.Unproven = true
 	return nil
 }
 
