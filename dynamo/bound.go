@@ -102,10 +102,10 @@ func narrowUnits(filter comment.Filter, want int) float64 {
 // fewItems is how many comments the first call looks at in each of more than maxReads partitions: half a unit's worth.
 const fewItems = unitBytes / assumedItemBytes
 
-// narrow plans to take so many comments from partitions that hold nothing else.
+// narrow plans to take so many comments from partitions that hold nothing else, after an attempt was given up.
 func (p planner) narrow(w window, purpose comment.ReadPurpose, want int) Plan {
 	plan := p.plan(w, purpose)
-	plan.Want = want
+	plan.Want, plan.Narrowed = want, true
 	plan.Candidates = covers(p.filter)[:1]
 	p.read(&plan, plan.Candidates[0].Cover)
 	limit := min(want, maxLimit)

@@ -197,14 +197,21 @@ type leaderboard struct {
 	starts   []item // where each shard is read on, nil at its beginning
 }
 
-// read reads on in the shards that ran dry. Any of them may hold all that are missing.
+// read reads on in the shards that ran dry.
 func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
 	batches := make([]merge.Batch[comment.Leader], len(dry))
+	limit := shardLimit(missing, len(dry))
 	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
-		batches[i], err = b.call(ctx, dry[i], missing)
+		batches[i], err = b.call(ctx, dry[i], limit)
 		return err
 	})
 	return batches, err
+}
+
+// shardLimit is how many entries to read from each of some shards while so many are missing: twice an even share, since the
+// hash spreads products, and no fewer than half a unit pays for in any case. A shard that holds more of them is read on.
+func shardLimit(missing, shards int) int {
+	return min(missing, max(unitBytes/maxLeaderBytes, 2*missing/shards))
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {

@@ -34,6 +34,8 @@ type Plan struct {
 	Estimated bool
 	// Remembered is whether the limits follow what the page held when it was last read.
 	Remembered bool
+	// Narrowed is whether this is what follows an attempt that was given up, just now or lately.
+	Narrowed bool
 	// Skipped are partitions of the cover in which nothing is that the filter chooses, so far as is known.
 	Skipped []Partition
 	// Known is what is known of the product, by which cover, limits and what is skipped were chosen.
@@ -164,6 +166,9 @@ func (p Plan) headline() string {
 
 // choiceText says what was chosen from, and why the first of it.
 func (p Plan) choiceText() string {
+	if p.Narrowed {
+		return "\n  by " + p.Candidates[0].Name + ", as the cheaper attempt was given up: it found too little of what is wanted"
+	}
 	if len(p.Candidates) < 2 {
 		return ""
 	}

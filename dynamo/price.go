@@ -20,6 +20,9 @@ const (
 	assumedCounted = 400
 	// assumedLeaderBytes is what an entry of a leaderboard is assumed to have: its four keys, each with the product's id.
 	assumedLeaderBytes = 256
+	// maxLeaderBytes is what such an entry has at most: the names and values of its keys, with a product id of
+	// comment.MaxIDBytes in two of them, and with a language of 35 bytes, the longest that there are, in the other two.
+	maxLeaderBytes = 366
 	// writePrice is how many read units cost as much as a write unit: https://aws.amazon.com/dynamodb/pricing/on-demand/
 	writePrice = 5
 )
@@ -55,9 +58,13 @@ func eventualUnits(bytes int) float64 { return math.Ceil(float64(bytes)/unitByte
 // StatsUnits is what fetching the statistics of one product costs: its item is far below 4 KB with dozens of languages.
 func (*Store) StatsUnits() float64 { return 0.5 }
 
-// LeadersUnits is what a leaderboard of so many products may cost: its settings, and from each shard as many entries.
+// LeadersUnits is what a leaderboard of so many products may cost: its settings, and from each of defaultLeaderShards as many
+// entries. It is high enough for BoundFactor times it to be the most that a leaderboard of any number of shards costs,
+// whatever they hold: half a unit for each of MaxLeaderShards, and some of them read on. While a rebuild changes the number
+// of shards, they are read twice.
 func (*Store) LeadersUnits(first int) float64 {
-	return 0.5 + defaultLeaderShards*eventualUnits(first*assumedLeaderBytes)
+	const eachShard = MaxLeaderShards * 0.5 / BoundFactor
+	return 0.5 + max(eachShard, defaultLeaderShards*eventualUnits(first*assumedLeaderBytes))
 }
 
 // CommentUnits is what fetching one comment costs: a consistent read of its own.

@@ -28,6 +28,8 @@ type Store struct {
 	memory *memory // of statistics; nil before UseStatistics
 	sizes  *sizes
 	recent *recent // pages, by what they held
+	// attempts are those that were given up lately.
+	attempts *attempts
 	// changes are those of products that this Store wrote, or was told of.
 	changes *changes
 	// moves are comments that edits moved between partitions.
@@ -44,7 +46,7 @@ type Store struct {
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), changes: newChanges(), moves: newMoves()}
+	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), changes: newChanges(), moves: newMoves()}
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -168,7 +170,7 @@ type reading struct {
 }
 
 // take reads as the planner thinks best and, where that would cost more than an attempt may, from the partitions that hold
-// nothing else. The last of the runs is the one that succeeded.
+// nothing else; from these at once, if such an attempt was given up lately. The last of the runs is the one that succeeded.
 func (s *Store) take(ctx context.Context, p planner, of reading, m *meter) ([]comment.Comment, []*run, error) {
 	var runs []*run
 	try := func(plan Plan, most float64) ([]comment.Comment, error) {
@@ -179,11 +181,16 @@ func (s *Store) take(ctx context.Context, p planner, of reading, m *meter) ([]co
 		return r.take(ctx)
 	}
 	plan, most := p.take(of.window, of.purpose, of.want), 0.0
+	var key attemptKey
 	if plan.residual() {
-		plan, most = plan.limitedTo(of.attempt), of.attempt
+		plan, most, key = plan.limitedTo(of.attempt), of.attempt, attemptKeyOf(p, of.purpose)
+		if s.attempts.failedLately(key) {
+			plan, most = p.narrow(of.window, of.purpose, of.want), 0
+		}
 	}
 	taken, err := try(plan, most)
 	if errors.Is(err, errBound) {
+		s.attempts.fail(key)
 		taken, err = try(p.narrow(of.window, of.purpose, of.want), 0)
 	}
 	if err == nil {

@@ -3,6 +3,7 @@ package planbench
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,45 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		}
 		checkPage(t, p, q, page)
 	})
+}
+
+// Where counts are false, the first page of a filter pays for an attempt that is given up; the pages after it make none. Both
+// say so.
+func TestFailedAttemptIsMadeOnce(t *testing.T) {
+	comments, r := Generate(4000, 1), rand.New(rand.NewPCG(1, 0))
+	for i := range comments {
+		comments[i].Language, comments[i].Rating, comments[i].Text = "en", 5, words(r, 100)
+		if i%250 == 0 {
+			comments[i].Language = manyTongues[i/250]
+		}
+	}
+	p, err := NewProduct(t.Context(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := p.table.Store()
+	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
+	beliefs := dynamo.Known{Stats: nothingElse(q.Filter)}
+	attempts := func() (residual int) {
+		page, err := store.CommentsKnowing(t.Context(), q, beliefs)
+		if err != nil || len(page.Comments) != q.Slice.Size {
+			t.Fatalf("%d comments, %v", len(page.Comments), err)
+		}
+		for _, read := range page.Plan.Reads {
+			if read.Purpose == comment.ReadPage && len(read.ResidualLanguages) > 0 {
+				residual++
+			}
+		}
+		if !strings.Contains(page.Plan.Summary(), "attempt was given up") {
+			t.Errorf("the summary does not tell of the attempt:\n%s", page.Plan.Summary())
+		}
+		after := page.Comments[len(page.Comments)-1].ID.Position()
+		q.Slice.After = &after
+		return residual
+	}
+	if first, second := attempts(), attempts(); first == 0 || second != 0 {
+		t.Errorf("the first page made %d reads with a residual filter, want some; the second %d, want none", first, second)
+	}
 }
 
 // A range is counted exactly, or not at all, and costs no more than is promised.
