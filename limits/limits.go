@@ -65,7 +65,7 @@ type Limits struct {
 	// are expanded, and as the answer shows them.
 	TextBytes int `help:"Bytes of comments that an operation holds, as read, expanded and answered (default: ${default})." placeholder:"N" default:"25165824"`
 	// ProcessTextBytes bounds the same of all operations together.
-	ProcessTextBytes int `help:"Bytes of comments that all operations together hold (default: ${default})." placeholder:"N" default:"100663296"`
+	ProcessTextBytes int `help:"Bytes of comments that all operations together hold (default: ${default})." placeholder:"N" default:"67108864"`
 	// Errors bounds the errors of an answer. The last one then says how many were left out.
 	Errors int `help:"Errors of an answer (default: ${default})." placeholder:"N" default:"20"`
 	// ErrorBytes bounds the message of each error, in bytes.
@@ -96,7 +96,7 @@ func Default() Limits {
 		AnswerValues:     20_000,
 		AnswerBytes:      8 << 20,
 		TextBytes:        24 << 20,
-		ProcessTextBytes: 96 << 20,
+		ProcessTextBytes: 64 << 20,
 		Errors:           20,
 		ErrorBytes:       400,
 	}

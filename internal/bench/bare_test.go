@@ -124,7 +124,8 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 				"PK": &types.AttributeValueMemberS{Value: "C#" + strings.TrimPrefix(id, "c_")},
 				"SK": &types.AttributeValueMemberS{Value: "C"},
 			}},
-			ConsistentRead: aws.Bool(true),
+			ConsistentRead:       aws.Bool(true),
+			ProjectionExpression: aws.String("PK,l,r,h,t,a,n,v,u,A,e"), // what the API shows of a comment
 		}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})

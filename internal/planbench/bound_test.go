@@ -141,7 +141,7 @@ func nothingElse(filter comment.Filter) comment.Stats {
 // one kind.
 func hostile(t *rapid.T, large bool) *Product {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	count := rapid.SampledFrom([]int{1, 60, 2000, 2000}).Draw(t, "comments")
+	count := rapid.SampledFrom([]int{1, 60, 600, 2000}).Draw(t, "comments")
 	if large {
 		count = min(count, 60)
 	}
