@@ -137,23 +137,46 @@ func nothingElse(filter comment.Filter) comment.Stats {
 	return stats
 }
 
-// hostile makes a product that a filter may match hardly anything of: many languages, some of one comment, and a long run of
+// hostility says what a product of hostile is like.
+type hostility struct {
+	seed  uint64
+	count int
+	rare  float64 // the share of comments that are of a rare kind
+	large bool
+}
+
+// made are the products that hostile made, which many questions are asked of: making one takes longer than asking.
+var made = map[hostility]*Product{}
+
+// hostile is a product that a filter may match hardly anything of: many languages, some of one comment, and a long run of
 // one kind.
 func hostile(t *rapid.T, large bool) *Product {
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-	count := rapid.SampledFrom([]int{1, 60, 600, 2000}).Draw(t, "comments")
-	if large {
-		count = min(count, 60)
+	h := hostility{
+		seed:  rapid.Uint64Range(0, 1).Draw(t, "seed"),
+		count: rapid.SampledFrom([]int{1, 60, 600, 2000}).Draw(t, "comments"),
+		rare:  rapid.SampledFrom([]float64{0, 0, 0.01, 0.3, 1}).Draw(t, "rare"),
+		large: large,
 	}
-	rare := rapid.SampledFrom([]float64{0, 0, 0.01, 0.3, 1}).Draw(t, "rare")
-	comments := Generate(count, r.Uint64())
+	if large {
+		h.count = min(h.count, 60)
+	}
+	if made[h] == nil {
+		made[h] = h.product(t)
+	}
+	return made[h]
+}
+
+// product makes the product.
+func (h hostility) product(t *rapid.T) *Product {
+	r := rand.New(rand.NewPCG(h.seed, 0))
+	comments := Generate(h.count, r.Uint64())
 	for i := range comments {
 		c := &comments[i]
 		c.Language, c.Rating, c.Text = "en", 5, words(r, r.IntN(600))
-		if r.Float64() < rare {
+		if r.Float64() < h.rare {
 			c.Language, c.Rating = manyTongues[r.IntN(len(manyTongues))], 1+r.IntN(5)
 		}
-		if large {
+		if h.large {
 			c.Text = commenttest.Large(r, "", 1+r.IntN(250<<10)).Text
 		}
 	}
