@@ -19,6 +19,7 @@ func valueMappers() []kong.Option {
 			n, err := strconv.ParseUint(text, 10, 32)
 			return uint32(n), err
 		})),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a length of time", time.ParseDuration)),
 		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a moment", parseMoment)),
 	}
@@ -39,6 +40,19 @@ func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 		target.Set(reflect.ValueOf(value).Convert(target.Type()))
 		return nil
 	})
+}
+
+// decodePath reads a path as kong does, but leaves a blank one for refuseBlank: kong makes the current folder of it.
+func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	if path != "-" && strings.TrimSpace(path) != "" {
+		path = kong.ExpandPath(path)
+	}
+	target.SetString(path)
+	return nil
 }
 
 // example is what a proper value looks like; empty when the flag shows none.

@@ -279,6 +279,27 @@ func TestBlankVariablesAreRefused(t *testing.T) {
 	}
 }
 
+// Each flag that takes a value is refused without one, paths too, of which the current folder could be made.
+func TestBlankFlagsAreRefused(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	t.Chdir(t.TempDir())
+	for _, command := range [][]string{{"serve"}, {"import", "/dev/null"}} {
+		_, help, _ := talkback(t.Context(), command[0], "--help")
+		flags := regexp.MustCompile(`(--[a-z0-9-]+)=`).FindAllStringSubmatch(help, -1)
+		if len(flags) < 8 {
+			t.Fatalf("the help of %s names %d flags", command[0], len(flags))
+		}
+		for _, flag := range flags {
+			for _, blank := range []string{"", " "} {
+				status, _, stderr := talkback(t.Context(), append(command, flag[1]+"="+blank)...)
+				if status != 2 || !strings.Contains(stderr, flag[1]) {
+					t.Errorf("%s %s=%q: status %d: %s", command[0], flag[1], blank, status, stderr)
+				}
+			}
+		}
+	}
+}
+
 // What a server says at its start of who may write, and that it means it.
 func TestWritingIsAnnounced(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)

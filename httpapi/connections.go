@@ -158,7 +158,7 @@ func (c *connection) use() use {
 	switch {
 	case c.working > 0:
 		return worked
-	case c.idle && c.requests == 0:
+	case c.requests == 0 && (c.idle || c.head == nil): // also one that never sent a byte
 		return unused
 	}
 	return moving

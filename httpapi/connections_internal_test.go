@@ -12,9 +12,10 @@ func TestLeastUsed(t *testing.T) {
 		want   int // of those there, -1 for the new one
 		reason string
 	}{
-		{[]*connection{{since: at(1)}, {idle: true, since: at(9)}}, 1, "an idle one goes before one that sends"},
+		{[]*connection{{head: &held{}, since: at(1)}, {idle: true, since: at(9)}}, 1, "an idle one goes before one that sends"},
 		{[]*connection{{idle: true, since: at(2)}, {idle: true, since: at(1)}}, 1, "of idle ones the oldest"},
-		{[]*connection{{since: at(2)}, {requests: 1, since: at(1)}}, 1, "sending and reading are alike: the oldest"},
+		{[]*connection{{idle: true, since: at(2)}, {since: at(1)}}, 1, "one that never sent a byte is idle"},
+		{[]*connection{{head: &held{}, since: at(2)}, {requests: 1, since: at(1)}}, 1, "sending and reading are alike: the oldest"},
 		{[]*connection{{since: at(2)}, {requests: 2, working: 1, since: at(1)}}, 0, "one that is worked for stays"},
 		{[]*connection{{requests: 1, working: 1}}, -1, "when all are worked for, the new one goes"},
 	} {

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/surrogate"
 )
 
 // members are those of a request that were given, each as JSON.
@@ -175,7 +177,7 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 		raw := m[member.name]
 		switch {
 		case raw == nil:
-		case hasHalf(string(raw)):
+		case surrogate.HalfInJSON(string(raw)):
 			return nil, halfCharacter
 		case decodeWhole(raw, member.into) != nil:
 			return nil, badMember.with(member.name, member.want)

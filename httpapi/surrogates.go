@@ -1,60 +1,19 @@
 package httpapi
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf16"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/lexer"
+
+	"github.com/talkback/talkback/surrogate"
 )
 
-// This file sees to characters beyond the first 65,536, which JSON and GraphQL may write as two escapes, a surrogate pair. Go's
-// JSON decoder joins pairs, gqlparser does not, and both make U+FFFD of a half without a word: it would be stored.
+// This file joins the surrogate pairs of a query, since gqlparser makes U+FFFD of each half.
 
-// escapeLength is that of one escape, such as \uD83D.
-const escapeLength = 6
-
-// unit is the UTF-16 unit that a text begins with as an escape.
-func unit(text string) (u rune, ok bool) {
-	if len(text) < escapeLength || !strings.HasPrefix(text, `\u`) {
-		return 0, false
-	}
-	value, err := strconv.ParseUint(text[2:escapeLength], 16, 16)
-	return rune(value), err == nil
-}
-
-// escape is what an escape at the beginning of a text stands for, and its length. Half is true for half of a pair. A pair is one
-// escape; r is 0 for all others.
-func escape(text string) (r rune, length int, half bool) {
-	first, ok := unit(text)
-	switch {
-	case !ok:
-		return 0, min(2, len(text)), false
-	case !utf16.IsSurrogate(first):
-		return 0, escapeLength, false
-	}
-	second, _ := unit(text[escapeLength:])
-	if joined := utf16.DecodeRune(first, second); joined != '�' {
-		return joined, 2 * escapeLength, false
-	}
-	return 0, escapeLength, true
-}
-
-// hasHalf tells whether JSON holds half of a pair. A backslash stands in strings only, and always begins an escape.
-func hasHalf(json string) bool {
-	for {
-		start := strings.IndexByte(json, '\\')
-		if start < 0 {
-			return false
-		}
-		_, length, half := escape(json[start:])
-		if half {
-			return true
-		}
-		json = json[start+length:]
-	}
-}
-
-// joinPairs writes the pairs in the strings of a query as the characters that they are. It is false when there is half of
-// one. Comments and block strings, which have no such escapes, stay as they are.
+// joinPairs writes the pairs in the strings of a query as the characters that they are. Spaces behind a string take the place
+// of what it got shorter by, so that errors name the columns of what was sent. It is false when there is half of a pair.
+// Comments and block strings, which have no such escapes, stay as they are, and so do strings that the parser refuses.
 func joinPairs(query string) (joined string, ok bool) {
 	if !strings.Contains(query, `\u`) {
 		return query, true
@@ -109,28 +68,48 @@ func blockLength(text string) int {
 
 // joinString writes the string that a text begins with, and returns its length.
 func joinString(text string, out *strings.Builder) (length int, ok bool) {
+	var joined strings.Builder
+	joined.WriteByte('"')
 	length = 1
-	out.WriteByte('"')
+	missing := 0 // columns
 	for length < len(text) {
 		switch c := text[length]; c {
 		case '\\':
-			r, n, half := escape(text[length:])
+			r, n, half := surrogate.Escape(text[length:])
 			if half {
 				return 0, false
 			}
 			if r != 0 {
-				out.WriteRune(r)
+				joined.WriteRune(r)
+				missing += n - 1
 			} else {
-				out.WriteString(text[length : length+n])
+				joined.WriteString(text[length : length+n])
 			}
 			length += n
 		case '"', '\n', '\r': // a string ends with its line, which the parser complains of
-			out.WriteByte(c)
-			return length + 1, true
+			joined.WriteByte(c)
+			length++
+			writeString(out, text[:length], joined.String(), missing)
+			return length, true
 		default:
-			out.WriteByte(c)
+			joined.WriteByte(c)
 			length++
 		}
 	}
+	out.WriteString(text) // has no end
 	return length, true
+}
+
+// writeString writes a joined string and the spaces behind it, or the string as it was sent if nothing was joined or the
+// parser refuses it: the error then lies inside, where no spaces can stand.
+func writeString(out *strings.Builder, sent, joined string, missing int) {
+	if missing > 0 {
+		reader := lexer.New(&ast.Source{Input: sent})
+		if _, err := reader.ReadToken(); err == nil {
+			out.WriteString(joined)
+			out.WriteString(strings.Repeat(" ", missing))
+			return
+		}
+	}
+	out.WriteString(sent)
 }

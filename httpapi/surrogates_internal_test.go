@@ -9,22 +9,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tokens are those of a text up to the first error.
+// tokens are those of a text up to the first error, which ends them as a token of its place.
 func tokens(text string) (all []lexer.Token) {
 	reader := lexer.New(&ast.Source{Input: text})
 	for {
 		token, err := reader.ReadToken()
+		all = append(all, token)
 		if err != nil || token.Kind == lexer.EOF {
 			return all
 		}
-		all = append(all, token)
 	}
 }
 
 // Joining pairs changes nothing of a query but the strings that hold them: the parser's lexer, which makes U+FFFD of each half,
-// finds the same tokens before and after. Whatever holds a half is refused.
+// finds the same tokens at the same places before and after. Whatever holds a half is refused.
 func TestJoinPairs(t *testing.T) {
-	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u00e9`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"""\uD83D"""`, `"\u00`}
+	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u00e9`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"\uD83D\uDE00\x"`, `"""\uD83D"""`, `"\u00`}
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(t, "query"), "")
 		joined, ok := joinPairs(query)
@@ -39,6 +39,9 @@ func TestJoinPairs(t *testing.T) {
 			want := before[i].Value
 			if before[i].Kind == lexer.String {
 				want = strings.ReplaceAll(want, "\uFFFD\uFFFD", "😀")
+			}
+			if was, is := before[i].Pos, after[i].Pos; was.Line != is.Line || was.Column != is.Column {
+				t.Errorf("%q: token %d stands at %d:%d, and in %q at %d:%d", query, i, was.Line, was.Column, joined, is.Line, is.Column)
 			}
 			if before[i].Kind != after[i].Kind || want != after[i].Value {
 				t.Errorf("%q: %q becomes %q in %q", query, before[i].Value, after[i].Value, joined)

@@ -26,11 +26,11 @@ func (r *Reader) convert(rec record) (comment.Comment, error) {
 	row := values{record: rec, layout: r.layout}
 	c := comment.Comment{
 		ProductID: row.get(Product),
-		Text:      cleanText(row.get(Text)),
-		Author:    r.author(strings.Map(dropControl, row.get(Author)), cleanLine(row.get(AuthorName))),
+		Text:      cleanText(row.prose(Text)),
+		Author:    r.author(strings.Map(dropControl, row.get(Author)), cleanLine(row.prose(AuthorName))),
 		Version:   1,
 	}
-	if title := cleanLine(row.get(Title)); title != "" {
+	if title := cleanLine(row.prose(Title)); title != "" {
 		c.Title = &title
 	}
 	date := row.get(CreatedAt)
@@ -69,6 +69,15 @@ func (v *values) get(field Field) string {
 		v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
 	}
 	return strings.TrimSpace(v.values[i])
+}
+
+// prose is the value of a field whose entities are to be resolved, with pairs of them joined.
+func (v *values) prose(field Field) string {
+	text, ok := joinEntities(v.get(field))
+	if !ok && v.err == nil {
+		v.err = errors.New(halfOf(string(field), "an entity such as &#55357;"))
+	}
+	return text
 }
 
 // distinct tells the comment apart from all others of its millisecond, and is the same whenever the row is read again. It

@@ -53,11 +53,14 @@ func (c *csvRecords) next() (record, error) {
 	if err := first.check(); err != nil {
 		return record{}, err
 	}
-	text, more, closed, err := c.row(first)
+	text, more, reason, err := c.row(first)
 	if err != nil {
 		return record{}, err
 	}
-	values, reason := c.parse(text, closed)
+	var values []string
+	if reason == "" {
+		values, reason = c.parse(text)
+	}
 	if reason != "" {
 		c.lines.unread(more)
 		return record{}, first.bad(reason)
@@ -65,34 +68,34 @@ func (c *csvRecords) next() (record, error) {
 	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
 }
 
-// row reads on from the first line of a row until its quotes are closed, and tells whether they are.
-func (c *csvRecords) row(first line) (text []byte, more []line, closed bool, err error) {
+// row reads on from the first line of a row until its quotes are closed; else the reason says why they are not.
+func (c *csvRecords) row(first line) (text []byte, more []line, reason string, err error) {
 	text = first.text
 	for open := oddQuotes(text); open; {
 		next, err := c.lines.any()
 		if err == io.EOF {
-			return text, more, false, nil
+			return text, more, "a quote is opened and never closed", nil
 		}
 		if err != nil {
-			return nil, nil, false, err
+			return nil, nil, "", err
 		}
 		more = append(more, next)
-		if next.check() != nil || len(text)+1+len(next.text) > maxLine || len(more) == maxRowLines {
-			return text, more, false, nil
+		if reason := next.fault(); reason != "" {
+			return text, more, fmt.Sprintf("a quote is opened and not closed before line %d, which cannot be read: %s", next.number, reason), nil
+		}
+		if len(text)+1+len(next.text) > maxLine || len(more) == maxRowLines {
+			return text, more, fmt.Sprintf("a quote is opened and not closed within %d lines and %d MiB", maxRowLines, maxLine>>20), nil
 		}
 		text = append(append(text, '\n'), next.text...)
 		open = open != oddQuotes(next.text)
 	}
-	return text, more, true, nil
+	return text, more, "", nil
 }
 
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
 
 // parse makes values of one row, or says why that cannot be.
-func (c *csvRecords) parse(text []byte, closed bool) (values []string, reason string) {
-	if !closed {
-		return nil, "a quote is opened and never closed"
-	}
+func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.FieldsPerRecord = c.comma, -1
 	values, err := in.Read()

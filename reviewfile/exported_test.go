@@ -91,6 +91,8 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"talkback":1`, `"talkback":1.5`, "not a whole number", "no version at all"},
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
 		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},
+		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
+		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
 		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},
 		{`"text":`, `"texts":`, "text is missing", "no text"},
 		{`"title":"A`, `"title":7,"x":"A`, "not a text", "a number for a text"},

@@ -8,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/talkback/talkback/surrogate"
 )
 
 // jsonRecords reads one JSON object from each line.
@@ -54,6 +56,9 @@ func parseObject(text []byte) (object map[string]any, reason string) {
 	}
 	if _, err := in.Token(); err != io.EOF {
 		return nil, "the line goes on after its JSON object; each review stands on a line of its own"
+	}
+	if surrogate.HalfInJSON(string(text)) {
+		return nil, halfOf("line", `an escape such as \uD83D`)
 	}
 	if len(object) > maxColumns {
 		return nil, fmt.Sprintf("the object has %d names; at most %d are read", len(object), maxColumns)

@@ -95,13 +95,21 @@ func (l *lineReader) unread(lines []line) {
 
 // check refuses lines that no format can read.
 func (l line) check() error {
-	switch {
-	case l.tooLong:
-		return l.bad(fmt.Sprintf("the line is longer than %d MiB", maxLine>>20))
-	case !utf8.Valid(l.text):
-		return l.bad("the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8")
+	if reason := l.fault(); reason != "" {
+		return l.bad(reason)
 	}
 	return nil
+}
+
+// fault says why no format can read the line; empty when that is not so.
+func (l line) fault() string {
+	switch {
+	case l.tooLong:
+		return fmt.Sprintf("the line is longer than %d MiB", maxLine>>20)
+	case !utf8.Valid(l.text):
+		return "the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8"
+	}
+	return ""
 }
 
 func (l line) bad(reason string) *RowError {

@@ -126,6 +126,20 @@ func TestRows(t *testing.T) {
 				`line 3: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`,
 				"line 4: a quote is opened and never closed",
 				`line 5: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`}},
+		{"a line that is no UTF-8 costs itself and the row that goes on over it",
+			reviewfile.Options{Format: reviewfile.CSV},
+			csvHeader + "1,p,5,en,\"lost\ncaf\xe9\",2020-01-01\n2,p,4,en,kept,2020-01-01\n",
+			[]string{
+				"line 2: a quote is opened and not closed before line 3, which cannot be read: the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8",
+				"line 3: the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8",
+				`line 4: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`}},
+		{"pairs of JSON are characters, and a row with half of one is lost whatever name it stands under",
+			reviewfile.Options{Format: reviewfile.JSONLines, Language: "en"},
+			`{"product":"p","rating":5,"text":"\ud83d\ude00 \\uD83D","date":"2020-01-01"}` + "\n" +
+				`{"product":"p","rating":5,"text":"x","date":"2020-01-01","other":["\ude00"]}`,
+			[]string{
+				`line 1: p 5 en 2020-01-01T00:00:00Z text="😀 \\uD83D" author=anonymous/Anonymous`,
+				`line 2: the line holds half of a character, an escape such as \uD83D without its other half (the text may have been cut there): write the whole character, or remove the half`}},
 		{"numbers and strings of JSON are both read, nulls are absent",
 			reviewfile.Options{Format: reviewfile.JSONLines, Language: "en"},
 			`{"asin": 12345678901234567890, "overall": 5.0, "reviewText": "a", "summary": null, "unixReviewTime": 1252800000, "reviewerID": "A1", "reviewerName": "Jo &amp; Al"}` + "\n" +
@@ -198,6 +212,7 @@ func TestReasons(t *testing.T) {
 		set("lang", ""), set("lang", `"Klingon"`), set("lang", `"english"`),
 		set("title", `"`+strings.Repeat("t", 4<<10+1)+`"`), set("title", `{"en": "t"}`),
 		set("text", `"`+strings.Repeat("t", 256<<10+1)+`"`), set("text", `["a"]`),
+		set("text", `"a\uD83D"`), set("text", `"\uDE00\uD83D"`), set("text", `"a&#55357;"`),
 		set("date", ""), set("date", `"yesterday"`), set("date", `"02/01/2006"`), set("date", "2015"), set("date", `"1969-12-31T23:59:59Z"`), set("date", `"1970-01-01T00:00:00+01:00"`), set("date", "99999999999999999999"), set("date", "-1"), set("date", `"2021-02-29"`), set("date", `"9999-12-31T23:59:59-01:00"`),
 		set("author", `"`+strings.Repeat("a", 129)+`"`), set("author_name", `"`+strings.Repeat("a", 513)+`"`),
 		"[]", "null", "5", `{"product": "p"`, set("text", `"a"`) + "{}", "\xff", `{"text": "` + strings.Repeat("x", 4<<20) + `"}`,

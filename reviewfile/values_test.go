@@ -130,6 +130,10 @@ func TestTexts(t *testing.T) {
 		"AT&T":                       "AT&T",
 		"a\r\nb\rc":                  "a\nb\nc",
 		"a\x00b\x1bc\x7fd\u0085e":    "abcde",
+		"&#55357;&#56832;":           "😀",
+		"a&#xD83D;&#x0DE00 b":        "a😀 b",
+		"&amp;#55357; stays a text":  "&#55357; stays a text",
+		"&#8217;&#x110000;&# &#":     "’\uFFFD&# &#",
 		"tab\tstays":                 "tab\tstays",
 		" \n\u00a0 around \t\n":      "around",
 		"&#13;&#10;x":                "x",
@@ -145,6 +149,18 @@ func TestTexts(t *testing.T) {
 	}
 	if c := mustRead(t, map[string]any{"title": " &nbsp; "}); c.Title != nil {
 		t.Errorf("a title of spaces is read as %q, want none", *c.Title)
+	}
+}
+
+// Half of a character is never replaced without a word.
+func TestHalfEntities(t *testing.T) {
+	for _, written := range []string{"&#55357;", "a &#xde00", "&#56832;&#55357;", "&#55357; &#56832;", "&#55357;&#55357;&#56832;"} {
+		for _, field := range []string{"text", "title", "author_name"} {
+			_, err := read(t, map[string]any{field: written})
+			if err == nil || !strings.Contains(err.Error(), "half of a character") {
+				t.Errorf("%s %q: %v", field, written, err)
+			}
+		}
 	}
 }
 
@@ -256,7 +272,7 @@ func TestQuoteOpenForLong(t *testing.T) {
 	const rows = 12_000
 	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows) + "3,p,5,en,lost\",2020-01-01\n"
 	got := readAll(strings.NewReader(input), reviewfile.Options{Format: reviewfile.CSV})
-	if len(got) != rows+2 || got[0] != "line 2: a quote is opened and never closed" || got[1] == got[0] {
+	if len(got) != rows+2 || got[0] != "line 2: a quote is opened and not closed within 10000 lines and 4 MiB" || got[1] == got[0] {
 		t.Errorf("%d rows, the first %q; want %d, of which the first and the last are bad", len(got), got[0], rows+2)
 	}
 }

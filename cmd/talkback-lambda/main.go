@@ -1,11 +1,13 @@
 // Command talkback-lambda counts comments as a function of AWS Lambda, by the events that Lambda makes of the table's
-// stream. The environment variable TALKBACK_TABLE names the table; region and credentials are those of the function.
+// stream. The environment variable TALKBACK_TABLE names the table, comments if it is not set; region and credentials are those of the function.
 package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -20,9 +22,21 @@ func main() {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	table := os.Getenv("TALKBACK_TABLE")
-	if table == "" {
-		table = dynamo.DefaultTable
+	table, err := tableName(os.LookupEnv("TALKBACK_TABLE"))
+	if err != nil {
+		logger.Error("the function cannot start", "error", err)
+		os.Exit(1)
 	}
 	lambda.Start(function.New(dynamo.NewCounter(client, table), dynamo.NewLeases(client, table), logger).Invoke)
+}
+
+// tableName is the table that the variable names, the default one if the variable is not set.
+func tableName(value string, set bool) (string, error) {
+	switch {
+	case !set:
+		return dynamo.DefaultTable, nil
+	case strings.TrimSpace(value) == "":
+		return "", errors.New("TALKBACK_TABLE is set but empty: give it the table's name, or unset it for " + dynamo.DefaultTable)
+	}
+	return value, nil
 }
