@@ -19,7 +19,7 @@ lambda:
 # graph/ again, and the Go client of the clients' tests, after a change of the schema.
 generate:
 	go run github.com/99designs/gqlgen generate
-	cd clients/genqlient && go generate
+	cd internal/clients/genqlient && go generate
 
 # The explorer's bundle again, after a change of web/explorer.
 explorer:
@@ -79,4 +79,4 @@ bench-plans:
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache clients/node_modules
+	rm -rf bin .cache internal/clients/node_modules

@@ -74,6 +74,6 @@ require (
 
 // npm fetches into these.
 ignore (
-	./clients/node_modules
+	./internal/clients/node_modules
 	./web/explorer/node_modules
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // Each folder of testdata/api holds data.jsonl, which is loaded into an empty table and counted, and operations: NAME.graphql with

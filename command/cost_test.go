@@ -10,7 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/sample"
+	"github.com/talkback/talkback/internal/sample"
 )
 
 // What a page was estimated to cost is no less than what the table then says it did, and for a page of one partition not

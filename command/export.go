@@ -18,7 +18,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // Export writes the comments of the table to a file.

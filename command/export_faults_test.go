@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // Whichever call of an export and of an import meets whichever fault, the file and the table hold every comment once, as

@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // Import reads a file of reviews into the table.

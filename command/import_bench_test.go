@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // BenchmarkImport compares the import of a file with a bare loop that writes the same items by BatchWriteItem, 25 at a

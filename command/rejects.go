@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // rejects writes the rows that cannot be imported to a file of their own, which exists only if there are any. It is the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/sample"
+	"github.com/talkback/talkback/internal/sample"
 )
 
 // sampleChunk is how many comments are loaded between two looks at the progress. It is one fetch by ids, too.

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/authoring"
+	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/limits"
+	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/web"
@@ -238,7 +238,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 			Resolvers: &resolvers.Resolver{
 				Comments: store,
 				Leaders:  store,
-				Author:   &authoring.Desk{Store: store, Authorizer: authorizer},
+				Author:   &authoring.Writer{Store: store, Authorizer: authorizer},
 			},
 		}),
 		Fields:           direct.Fields,

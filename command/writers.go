@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/authoring"
+	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/httpapi"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // MaxKeysPerGet is how many items one BatchGetItem can fetch.

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // However large comments are, those fetched by their ids cost no more than is promised, those that would cost more say so, and

@@ -15,7 +15,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // The leaderboard is an index of its own, of items about products alone. One of its partitions would take 1,000 writes a

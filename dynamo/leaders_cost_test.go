@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // boardOf answers reads of the leaderboard of a language, with the entries of these leaders and at DynamoDB's price.

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/reviewfile"
-	"github.com/talkback/talkback/sample"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/sample"
 )
 
 // corpus is what packing is measured on.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/sample"
+	"github.com/talkback/talkback/internal/sample"
 )
 
 // How an item should be written (DESIGN.md, The table): under the keys of before or those of now, the text compressed or

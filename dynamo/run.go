@@ -15,7 +15,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/merge"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // maxCallsAtOnce bounds the parallel calls of one plan.

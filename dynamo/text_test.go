@@ -16,7 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/sample"
+	"github.com/talkback/talkback/internal/sample"
 )
 
 // checkText stores a text and reads it back, and holds the form that was chosen against the standard library.

@@ -18,10 +18,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"github.com/talkback/talkback/coercion"
-	"github.com/talkback/talkback/limits"
+	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
-	"github.com/talkback/talkback/usage"
 )
 
 // Bounds that hold unless Options say otherwise. A page of a shop asks for one to three kilobytes.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"github.com/talkback/talkback/surrogate"
+	"github.com/talkback/talkback/internal/surrogate"
 )
 
 // members are those of a request that were given, each as JSON.

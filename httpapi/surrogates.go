@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/lexer"
 
-	"github.com/talkback/talkback/surrogate"
+	"github.com/talkback/talkback/internal/surrogate"
 )
 
 // This file joins the surrogate pairs of a query, since gqlparser makes U+FFFD of each half.

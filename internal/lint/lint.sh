@@ -13,6 +13,6 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 
-for module in . clients/genqlient; do
+for module in . internal/clients/genqlient; do
 	(cd "$module" && go vet ./... && go tool -modfile="$here/go.mod" staticcheck ./...)
 done

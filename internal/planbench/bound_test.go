@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/usage"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Whatever a product holds, whatever is believed of it and whatever page of it is asked for, that page is exact and costs at

@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/reviewfile"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // Product is a product of which everything is known.

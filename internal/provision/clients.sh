@@ -1,11 +1,11 @@
 #!/bin/sh
-# Puts the GraphQL clients that the API is tested with into clients/node_modules, in the versions of
-# clients/package-lock.json. They need Node.js 20 or newer.
+# Puts the GraphQL clients that the API is tested with into internal/clients/node_modules, in the versions of
+# internal/clients/package-lock.json. They need Node.js 20 or newer.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
-clients=$root/clients
+clients=$root/internal/clients
 suite="the clients' tests"
 . "$here/leave-out.sh"
 

@@ -1,0 +1,187 @@
+package authoring_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/auth/authoring"
+	"github.com/talkback/talkback/comment"
+)
+
+// store holds one comment, which others keep editing while it is being deleted.
+type store struct {
+	kept   comment.Comment
+	edits  int // to come before a delete gets through
+	writes int
+}
+
+func (s *store) Comment(context.Context, comment.ID) (comment.Comment, error) { return s.kept, nil }
+
+func (s *store) Add(_ context.Context, c comment.Comment, _ string) (comment.Comment, error) {
+	s.writes++
+	return c, nil
+}
+
+func (s *store) Replace(_ context.Context, _, after comment.Comment) error {
+	s.writes++
+	s.kept = after
+	return nil
+}
+
+func (s *store) Delete(ctx context.Context, c comment.Comment) error {
+	s.writes++
+	if s.edits > 0 {
+		s.edits--
+		s.kept.Version++
+	}
+	if c.Version != s.kept.Version {
+		return comment.Errorf(comment.Conflict, "changed")
+	}
+	return ctx.Err()
+}
+
+type everyone struct{}
+
+func (everyone) MayWrite(context.Context, comment.Author) error { return nil }
+
+type nobody struct{}
+
+func (nobody) MayWrite(context.Context, comment.Author) error {
+	return comment.Errorf(comment.Forbidden, "no")
+}
+
+var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func newStore(edits int) *store {
+	return &store{edits: edits, kept: comment.Comment{
+		ID: comment.IDOf(comment.FirstAt(written)), ProductID: "p", Rating: 4, Language: "en",
+		Author: comment.Author{ID: "a", Name: "A"}, Version: 1,
+	}}
+}
+
+// The time of an edit is now to the millisecond, but never before the comment was written or edited last, though the
+// clock of this server be behind that of the other.
+func TestTimeOfEditNeverGoesBack(t *testing.T) {
+	store := newStore(0)
+	for _, row := range []struct{ now, want time.Duration }{
+		{-time.Hour, 0},
+		{time.Minute + 1500*time.Microsecond, time.Minute + time.Millisecond},
+		{time.Second, time.Minute + time.Millisecond},
+		{time.Hour, time.Hour},
+	} {
+		w := authoring.Writer{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
+		before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
+		after, problems, err := w.Edit(t.Context(), store.kept.ID, before, comment.Change{Rating: &rating})
+		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
+			t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
+		}
+	}
+}
+
+// An edit that changes nothing writes nothing, in whatever words; one of another version is a conflict all the same.
+func TestEditThatChangesNothing(t *testing.T) {
+	title, long := "A headline", strings.Repeat("x", 20_000)
+	for _, row := range []struct {
+		why    string
+		kept   func(*comment.Comment)
+		change comment.Change
+		writes int
+	}{
+		{"nothing given", nil, comment.Change{}, 0},
+		{"the same rating", nil, comment.Change{Rating: new(4)}, 0},
+		{"another rating", nil, comment.Change{Rating: new(5)}, 1},
+		{"the same language in another form", nil, comment.Change{Language: new("EN")}, 0},
+		{"a language that is no longer taken, sent back", func(c *comment.Comment) { c.Language = "und-biske-1994-gb" }, comment.Change{Language: new("und-biske-1994-gb")}, 0},
+		{"no headline taken away", nil, comment.Change{Title: new("")}, 0},
+		{"a headline taken away", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("")}, 1},
+		{"the same headline", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("A headline")}, 0},
+		{"all of a form sent back", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(4), Language: new("en"), Title: new(""), Text: &long}, 0},
+		{"one field of a form changed, beside a text longer than the API takes", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(3), Text: &long}, 1},
+	} {
+		store := newStore(0)
+		if row.kept != nil {
+			row.kept(&store.kept)
+		}
+		before := store.kept
+		w := authoring.Writer{Store: store, Authorizer: everyone{}}
+		after, problems, err := w.Edit(t.Context(), before.ID, before.Version, row.change)
+		if err != nil || len(problems) > 0 || store.writes != row.writes {
+			t.Errorf("%s: %v, %v, %d writes", row.why, problems, err, store.writes)
+		}
+		if unchanged := cmp.Equal(before, after); unchanged != (row.writes == 0) {
+			t.Errorf("%s: %s", row.why, cmp.Diff(before, after))
+		}
+		if _, problems, _ := w.Edit(t.Context(), before.ID, before.Version+7, row.change); len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+			t.Errorf("%s, of another version: %v", row.why, problems)
+		}
+	}
+}
+
+// Without a version, a delete outlasts edits that come between; with one, it does not.
+func TestDeleteBesideEdits(t *testing.T) {
+	store := newStore(3)
+	w := authoring.Writer{Store: store, Authorizer: everyone{}}
+	if c, problems, err := w.Delete(t.Context(), store.kept.ID, nil); err != nil || len(problems) > 0 || c.Version != 4 {
+		t.Errorf("whatever the version: %+v, %v, %v", c, problems, err)
+	}
+	store, version := newStore(1), 1
+	w.Store = store
+	if _, problems, err := w.Delete(t.Context(), store.kept.ID, &version); err != nil || len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+		t.Errorf("version 1 of a comment that is being edited: %v, %v", problems, err)
+	}
+}
+
+// Who may not write does not get to the store.
+func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
+	store, version := newStore(0), 1
+	w := authoring.Writer{Store: store, Authorizer: nobody{}}
+	draft := comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}
+	_, _, add := w.Add(t.Context(), draft, nil)
+	_, _, edit := w.Edit(t.Context(), store.kept.ID, 1, comment.Change{})
+	_, _, late := w.Edit(t.Context(), store.kept.ID, 7, comment.Change{})
+	_, _, remove := w.Delete(t.Context(), store.kept.ID, &version)
+	_, _, removeAny := w.Delete(t.Context(), store.kept.ID, nil)
+	for _, err := range []error{add, edit, late, remove, removeAny} {
+		if comment.KindOf(err) != comment.Forbidden {
+			t.Errorf("%v, want forbidden", err)
+		}
+	}
+	if store.writes > 0 {
+		t.Errorf("%d writes", store.writes)
+	}
+}
+
+// slow takes a while to decide, as one that fetches keys does.
+type slow struct{ decided *time.Time }
+
+func (s slow) MayWrite(context.Context, comment.Author) error {
+	*s.decided = s.decided.Add(5 * time.Second)
+	return nil
+}
+
+// The place of a comment is made right before it is written, and not while it is asked who may.
+func TestPlaceOfACommentThatHasToWait(t *testing.T) {
+	now := written
+	w := authoring.Writer{Store: newStore(0), Authorizer: slow{&now}, Now: func() time.Time { return now }}
+	c, _, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
+	if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
+		t.Errorf("it stands at %v, %v", c.CreatedAt(), err)
+	}
+}
+
+// A new comment stands at the time of writing, and no two at the same place.
+func TestPlaceOfANewComment(t *testing.T) {
+	w := authoring.Writer{Store: newStore(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
+	seen := map[comment.ID]bool{}
+	for range 100 {
+		c, problems, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
+		if err != nil || len(problems) > 0 || !c.CreatedAt().Equal(written) || seen[c.ID] {
+			t.Fatalf("%+v, %v, %v", c, problems, err)
+		}
+		seen[c.ID] = true
+	}
+}

@@ -1,0 +1,256 @@
+package coercion_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/httpapi/coercion"
+)
+
+var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
+	scalar Moment
+	enum Order { NEWEST OLDEST }
+	input Author { id: ID!, name: String! = "nobody" }
+	input Draft { language: String!, rating: Int, tags: [String!], author: Author, order: Order, at: Moment, inner: Draft }
+	type Query { f(int: Int, float: Float, id: ID, text: String, flag: Boolean, order: Order, at: Moment, draft: Draft, list: [Int!], lists: [[Int]], drafts: [Draft!]): Int }`})
+
+// operation is one that declares the variable $v, of a type that may have a default behind it.
+func operation(t testing.TB, declared string) *ast.OperationDefinition {
+	t.Helper()
+	argument := map[string]string{
+		"Int": "int", "Float": "float", "ID": "id", "String": "text", "Boolean": "flag", "Order": "order", "Moment": "at",
+		"Draft": "draft", "[Int!]": "list", "[[Int]]": "lists", "[Draft!]": "drafts",
+	}[strings.TrimSuffix(strings.TrimSpace(strings.SplitN(declared, "=", 2)[0]), "!")]
+	document, err := gqlparser.LoadQueryWithRules(schema, "\nquery ($v: "+declared+") { f("+argument+": $v) }", coercion.ValidationRules(rules.NewDefaultRules()))
+	if err != nil {
+		t.Fatalf("%s: %v", declared, err)
+	}
+	return document.Operations[0]
+}
+
+// decode reads JSON as the transport does.
+func decode(t testing.TB, text string) map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.UseNumber()
+	var out map[string]any
+	if err := decoder.Decode(&out); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return out
+}
+
+func TestVariables(t *testing.T) {
+	for _, test := range []struct {
+		declared, sent string
+		want           any
+		reason         string
+	}{
+		{"Int", `{"v": 5}`, int64(5), "a number"},
+		{"Int", `{"v": 1.0}`, int64(1), "a whole number, as some languages write it"},
+		{"Int", `{"v": 1e2}`, int64(100), "likewise"},
+		{"Int", `{"v": 10e-1}`, int64(1), "likewise"},
+		{"Int", `{"v": -0}`, int64(0), "zero"},
+		{"Int", `{"v": -2147483648}`, int64(-2147483648), "the lowest"},
+		{"Int", `{"v": 2147483647}`, int64(2147483647), "the highest"},
+		{"Int", `{"v": null}`, nil, "nothing"},
+		{"Int = 7", `{}`, int64(7), "the default"},
+		{"Int = 7", `{"v": null}`, nil, "nothing by name is no default"},
+		{"Int! = 7", `{}`, int64(7), "a default makes it optional"},
+		{"Float", `{"v": 5}`, 5.0, "whole numbers are numbers"},
+		{"Float", `{"v": -1.5e3}`, -1500.0, "a number"},
+		{"ID", `{"v": "a"}`, "a", "a string"},
+		{"ID", `{"v": 5}`, "5", "a database's number"},
+		{"ID", `{"v": 5.0}`, "5", "likewise"},
+		{"ID", `{"v": -9007199254740993}`, "-9007199254740993", "with all of its digits"},
+		{"ID = 5", `{}`, "5", "a default is read as well"},
+		{"String", `{"v": "5"}`, "5", "a string"},
+		{"Boolean", `{"v": false}`, false, "a boolean"},
+		{"Order", `{"v": "OLDEST"}`, "OLDEST", "a name"},
+		{"Order = OLDEST", `{}`, "OLDEST", "a name in the text"},
+		{"Moment", `{"v": "tomorrow"}`, "tomorrow", "the scalar decides"},
+		{"Moment", `{"v": 12345678901234567890}`, json.Number("12345678901234567890"), "with all of its digits"},
+		{"[Int!]", `{"v": [1, 2.0]}`, []any{int64(1), int64(2)}, "a list"},
+		{"[Int!]", `{"v": 1}`, []any{int64(1)}, "one is a list of one"},
+		{"[Int!]", `{"v": []}`, []any{}, "an empty list"},
+		{"[[Int]]", `{"v": 1}`, []any{[]any{int64(1)}}, "likewise, twice"},
+		{"[[Int]]", `{"v": [1, [2], null]}`, []any{[]any{int64(1)}, []any{int64(2)}, nil}, "each element by itself"},
+		{"Draft", `{"v": {"language": "en"}}`, map[string]any{"language": "en"}, "what is left out stays so"},
+		{"Draft", `{"v": {"language": "en", "rating": null, "tags": "a", "author": {"id": 1}}}`, map[string]any{"language": "en", "rating": nil, "tags": []any{"a"}, "author": map[string]any{"id": "1"}}, "inside too"},
+		{"Draft = {language: \"en\", rating: 3}", `{}`, map[string]any{"language": "en", "rating": int64(3)}, "a default that is an object"},
+		{"Int", `{"v": 1, "other": {"a": [1]}}`, int64(1), "what no operation declares is left alone"},
+	} {
+		got, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
+		if diff := cmp.Diff(map[string]any{"v": test.want}, got); diff != "" || len(errs) > 0 {
+			t.Errorf("%s of %s (%s): %v %s", test.sent, test.declared, test.reason, errs, diff)
+		}
+	}
+	if got, errs := coercion.Variables(schema, operation(t, "Int"), nil); len(got) > 0 || len(errs) > 0 {
+		t.Errorf("an optional variable that is left out is %v, %v; want it absent", got, errs)
+	}
+}
+
+func TestWrongVariables(t *testing.T) {
+	for _, test := range []struct{ declared, sent, want string }{
+		{"Int!", `{}`, `Variable "$v" of required type "Int!" was not provided.`},
+		{"Int!", `{"v": null}`, `Variable "$v" of non-null type "Int!" must not be null.`},
+		{"Int", `{"v": "5"}`, `Variable "$v" got invalid value: Int cannot represent a string.`},
+		{"Int", `{"v": 1.5}`, `Variable "$v" got invalid value 1.5: Int cannot represent a fraction.`},
+		{"Int", `{"v": 2147483648}`, `Variable "$v" got invalid value 2147483648: Int cannot represent a number beyond 32 bits.`},
+		{"Int", `{"v": 1e999999999}`, `Variable "$v" got invalid value 1e999999999: Int cannot represent a number beyond 32 bits.`},
+		{"Int", `{"v": true}`, `Variable "$v" got invalid value true: Int cannot represent a boolean.`},
+		{"Int", `{"v": {}}`, `Variable "$v" got invalid value: Int cannot represent an object.`},
+		{"Int", `{"v": [1]}`, `Variable "$v" got invalid value: Int cannot represent a list.`},
+		{"Float", `{"v": "1"}`, `Variable "$v" got invalid value: Float cannot represent a string.`},
+		{"Float", `{"v": 1e999}`, `Variable "$v" got invalid value 1e999: Float cannot represent a number beyond 64 bits.`},
+		{"ID", `{"v": 1.5}`, `Variable "$v" got invalid value 1.5: ID cannot represent a fraction.`},
+		{"ID", `{"v": 99999999999999999999}`, `Variable "$v" got invalid value 99999999999999999999: ID cannot represent a number beyond 64 bits: send it as a string.`},
+		{"ID", `{"v": 1e300}`, `Variable "$v" got invalid value 1e300: ID cannot represent a number beyond 64 bits: send it as a string.`},
+		{"ID", `{"v": false}`, `Variable "$v" got invalid value false: ID cannot represent a boolean.`},
+		{"String", `{"v": 1}`, `Variable "$v" got invalid value 1: String cannot represent a number.`},
+		{"Boolean", `{"v": "true"}`, `Variable "$v" got invalid value: Boolean cannot represent a string.`},
+		{"Order", `{"v": "oldest"}`, `Variable "$v" got invalid value: Order cannot represent a string that is none of its values.`},
+		{"Order", `{"v": 1}`, `Variable "$v" got invalid value 1: Order cannot represent a number.`},
+		{"Moment", `{"v": {"a": 1}}`, `Variable "$v" got invalid value: Moment cannot represent an object.`},
+		{"Moment", `{"v": []}`, `Variable "$v" got invalid value: Moment cannot represent a list.`},
+		{"[Int!]", `{"v": [1, null, "x"]}`, `Variable "$v" got invalid value at "v[1]": expected type "Int!" not to be null.|Variable "$v" got invalid value at "v[2]": Int cannot represent a string.`},
+		{"Draft", `{"v": {}}`, `Variable "$v" got invalid value: field "language" of type "String!" is required.`},
+		{"Draft", `{"v": "x"}`, `Variable "$v" got invalid value: expected type "Draft" to be an object, not a string.`},
+		{"Draft", `{"v": []}`, `Variable "$v" got invalid value: expected type "Draft" to be an object, not a list.`},
+		{"Draft", `{"v": {"language": null}}`, `Variable "$v" got invalid value at "v.language": expected type "String!" not to be null.`},
+		{"Draft", `{"v": {"language": "en", "author": {}}}`, `Variable "$v" got invalid value at "v.author": field "id" of type "ID!" is required.`},
+		{"Draft", `{"v": {"language": "en", "colour": 1, "__typename": "Draft"}}`, `Variable "$v" got invalid value: field "__typename" is not defined by type "Draft".|Variable "$v" got invalid value: field "colour" is not defined by type "Draft".`},
+		{"Draft", `{"v": {"language": "en", "I love it": 1}}`, `Variable "$v" got invalid value: a field with a name that is too long or no name is not defined by type "Draft".`},
+		{"[Draft!]", `{"v": [{"language": "en"}, {"language": "en", "tags": ["a", 2]}]}`, `Variable "$v" got invalid value 2 at "v[1].tags[1]": String cannot represent a number.`},
+	} {
+		values, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
+		var said []string
+		for _, err := range errs {
+			said = append(said, err.Message)
+			if len(err.Locations) != 1 || err.Locations[0].Line != 2 || err.Locations[0].Column != 8 {
+				t.Errorf("%s of %s: it stands at %v, want where the variable is defined", test.sent, test.declared, err.Locations)
+			}
+		}
+		if got := strings.Join(said, "|"); got != test.want || values != nil {
+			t.Errorf("%s of %s:\n got %s\nwant %s", test.sent, test.declared, got, test.want)
+		}
+	}
+}
+
+// Whatever is sent: what is accepted, gqlparser accepts as it is; what is not is told in at most 50 short errors, without a
+// word of the texts.
+func TestAnyVariables(t *testing.T) {
+	types := []string{"Int", "Float!", "ID", "String!", "Boolean", "Order", "Moment", "Draft", "[Int!]", "[[Int]]!", "[Draft!]"}
+	operations := map[string]*ast.OperationDefinition{}
+	for _, declared := range types {
+		operations[declared] = operation(t, declared)
+	}
+	fields := []string{"language", "rating", "tags", "author", "order", "at", "inner", "id", "name", "secret"}
+	var value func(depth int) *rapid.Generator[any]
+	value = func(depth int) *rapid.Generator[any] {
+		scalars := rapid.SampledFrom([]any{
+			nil, true, json.Number("1"), json.Number("2.0"), json.Number("1.5"), json.Number("-1e400"), json.Number("99999999999"), "secret", "NEWEST", "",
+		})
+		if depth == 0 {
+			return scalars
+		}
+		inner := value(depth - 1)
+		return rapid.OneOf(scalars,
+			rapid.Map(rapid.SliceOfN(inner, 0, 9), func(v []any) any { return v }),
+			rapid.Map(rapid.MapOfN(rapid.SampledFrom(fields), inner, 0, 7), func(v map[string]any) any { return v }))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		declared := rapid.SampledFrom(types).Draw(t, "type")
+		values, errs := coercion.Variables(schema, operations[declared], map[string]any{"v": value(4).Draw(t, "value")})
+		if len(errs) > 50 {
+			t.Errorf("%d errors", len(errs))
+		}
+		for _, err := range errs {
+			if said := strings.ReplaceAll(err.Message, `field "secret"`, ""); strings.Contains(said, "secret") || len(said) > 300 {
+				t.Errorf("an error says too much: %s", said)
+			}
+		}
+		if len(errs) > 0 {
+			return
+		}
+		before := fmt.Sprint(values)
+		if _, err := validator.VariableValues(schema, operations[declared], values); err != nil || fmt.Sprint(values) != before {
+			t.Errorf("gqlparser makes of %s: %v, %v", before, values, err)
+		}
+	})
+}
+
+// Of many variables that are wrong, the first are told.
+func TestManyWrongVariables(t *testing.T) {
+	declared := *operation(t, "Int!")
+	declared.VariableDefinitions = slices.Repeat(declared.VariableDefinitions, 1000)
+	for why, sent := range map[string]map[string]any{"missing": nil, "null": {"v": nil}, "wrong": {"v": "x"}} {
+		if values, errs := coercion.Variables(schema, &declared, sent); values != nil || len(errs) != 50 {
+			t.Errorf("%s: %d errors, want the first 50", why, len(errs))
+		}
+	}
+}
+
+// Values in the text are held to their types, wherever they stand.
+func TestLiterals(t *testing.T) {
+	for _, test := range []struct{ query, want string }{
+		{`{ f(int: {}) }`, `Int cannot represent an object.`},
+		{`{ f(int: {a: 1}) }`, `Int cannot represent an object.`},
+		{`{ f(float: {}) }`, `Float cannot represent an object.`},
+		{`{ f(id: {}) }`, `ID cannot represent an object.`},
+		{`{ f(text: {}) }`, `String cannot represent an object.`},
+		{`{ f(flag: {}) }`, `Boolean cannot represent an object.`},
+		{`{ f(order: {}) }`, `Order cannot represent an object.`},
+		{`{ f(at: {}) }`, `Moment cannot represent an object.`},
+		{`{ f(at: []) }`, `Moment cannot represent a list.`},
+		{`{ f(at: noon) }`, `Moment cannot represent an enum value.`},
+		{`{ f(at: "noon") }`, ``},
+		{`{ f(at: 12) }`, ``},
+		{`{ f(list: {}) }`, `Int cannot represent an object.`},
+		{`{ f(list: [1, {}]) }`, `Int cannot represent an object.`},
+		{`{ f(lists: [[{}]]) }`, `Int cannot represent an object.`},
+		{`{ f(draft: {language: {}}) }`, `String cannot represent an object.`},
+		{`{ f(draft: {language: "en", author: {id: {}}}) }`, `ID cannot represent an object.`},
+		{`{ f(drafts: [{language: "en", order: {}}]) }`, `Order cannot represent an object.`},
+		{`{ f(draft: {language: "en", at: {}}) }`, `Moment cannot represent an object.`},
+		{`query ($v: Int = {}) { f(int: $v) }`, `Int cannot represent an object.`},
+		{`query ($v: Draft = {language: {}}) { f(draft: $v) }`, `String cannot represent an object.`},
+		{`{ f @include(if: {}) }`, `Boolean cannot represent an object.`},
+		{`{ __type(name: {}) { name } }`, `String cannot represent an object.`},
+		{`{ f(int: 2147483647) }`, ``},
+		{`{ f(int: 2147483648) }`, `Int cannot represent a number beyond 32 bits.`},
+		{`{ f(int: 1.0) }`, `Int cannot represent non-integer value: 1.0`},
+		{`{ f(id: 5) }`, ``},
+		{`{ f(draft: "x") }`, `Expected value of type "Draft", found "x".`},
+	} {
+		for name, all := range map[string]*rules.Rules{"": rules.NewDefaultRules(), " without suggestions": quiet()} {
+			_, errs := gqlparser.LoadQueryWithRules(schema, test.query, coercion.ValidationRules(all))
+			var said []string
+			for _, err := range errs {
+				said = append(said, err.Message)
+			}
+			if got := strings.Join(said, "|"); got != test.want {
+				t.Errorf("%s%s: %s, want %s", test.query, name, got, test.want)
+			}
+		}
+	}
+}
+
+// quiet are rules whose one about values makes no suggestions.
+func quiet() *rules.Rules {
+	all := rules.NewDefaultRules()
+	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
+	all.AddRule(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.Name, rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc)
+	return all
+}

@@ -1,0 +1,232 @@
+package limits_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/resolvers"
+)
+
+// Each limit serves exactly what it allows, and refuses one more.
+func TestEachLimitIsExact(t *testing.T) {
+	ids := map[string]any{"ids": []any{"x", "y"}}
+	product := `{ product(id: "x") { `
+	for _, row := range []struct {
+		code      limits.Code
+		limit     func(*limits.Limits) *int
+		value     int
+		query     string
+		variables any
+	}{
+		{limits.TooManyTokens, func(l *limits.Limits) *int { return &l.Tokens }, 4, "{__typename}#", nil},
+		{limits.NestedTooDeep, func(l *limits.Limits) *int { return &l.Nesting }, 5, product + `comments(filter: {ratings: [1]}) { nodes { id } } } }`, nil},
+		{limits.NameTooLong, func(l *limits.Limits) *int { return &l.NameBytes }, 10, `{__typename}`, nil},
+		{limits.TooManyOperations, func(l *limits.Limits) *int { return &l.Operations }, 2, `query a {__typename} query b {__typename}`, nil},
+		{limits.TooManyFragments, func(l *limits.Limits) *int { return &l.Fragments }, 2, `{...F ...G} fragment F on Query {__typename} fragment G on Query {__typename}`, nil},
+		{limits.TooDeep, func(l *limits.Limits) *int { return &l.Depth }, 3, `{...F} fragment F on Query {product(id: "x") {...{latestPositive {id}}}}`, nil},
+		{limits.TooManyFields, func(l *limits.Limits) *int { return &l.Fields }, 6, `{...F ...F} fragment F on Query {...{__typename}}`, nil},
+		{limits.SelectionTooLong, func(l *limits.Limits) *int { return &l.SelectionFields }, 3, product + `id id __typename}}`, nil},
+		{limits.TooManyRootFields, func(l *limits.Limits) *int { return &l.RootFields }, 3, `{__typename ...F} fragment F on Query {a: __typename b: __typename}`, nil},
+		{limits.TooManyAliases, func(l *limits.Limits) *int { return &l.Aliases }, 3, `{a: __typename ...F} fragment F on Query {b: __typename c: __typename}`, nil},
+		{limits.TooManyIntrospections, func(l *limits.Limits) *int { return &l.Introspections }, 2, `{__schema {__typename} __type(name: "a") {name}}`, nil},
+		{limits.TooManyOverlaps, func(l *limits.Limits) *int { return &l.Overlaps }, 3 + 3, product + `latestPositive {id} latestPositive {id} ...{latestPositive {id}}}}`, nil},
+		{limits.TooManyDirectives, func(l *limits.Limits) *int { return &l.Directives }, 2, `{__typename @skip(if: false) @include(if: true)}`, nil},
+		{limits.ValueTooDeep, func(l *limits.Limits) *int { return &l.ValueDepth }, 2, product + `comments(filter: {ratings: [1]}) {nodes {id}}}}`, nil},
+		{limits.ValueTooDeep, func(l *limits.Limits) *int { return &l.ValueDepth }, 2, filtered, map[string]any{"f": map[string]any{"ratings": []any{1}}}},
+		{limits.ListTooLong, func(l *limits.Limits) *int { return &l.ListLength }, 2, `{products(ids: ["x", "y"]) {id}}`, nil},
+		{limits.ListTooLong, func(l *limits.Limits) *int { return &l.ListLength }, 2, `query($ids: [ID!]!) {products(ids: $ids) {id}}`, ids},
+		{limits.TooManyVariables, func(l *limits.Limits) *int { return &l.Variables }, 2, `query($a: Boolean!, $b: Boolean!) {__typename @skip(if: $a) @include(if: $b)}`, map[string]any{"a": false, "b": true}},
+		{limits.VariablesTooLarge, func(l *limits.Limits) *int { return &l.VariableValues }, 3, `query($ids: [ID!]!) {products(ids: $ids) {id}}`, ids},
+		{limits.TooComplex, func(l *limits.Limits) *int { return &l.ReadUnits }, 13, product + `comments(first: 100) {nodes {id}}}}`, nil},
+		{limits.AnswerTooLarge, func(l *limits.Limits) *int { return &l.AnswerValues }, 6, `{products(ids: ["x", "y", "z", "u", "v"]) {id}}`, nil},
+		{limits.TooManyErrors, func(l *limits.Limits) *int { return &l.Errors }, 2, `{a b}`, nil},
+		{limits.AnswerTooManyBytes, func(l *limits.Limits) *int { return &l.AnswerBytes }, 22, `{__typename}`, nil},
+	} {
+		for _, allowed := range []int{row.value, row.value - 1} {
+			handler := newServer(&shop{}, func(o *httpapi.Options) { *row.limit(&o.Limits) = allowed })
+			got := ask(t, handler, row.query, row.variables)
+			refused := len(got.Errors) > 0 && got.Errors[len(got.Errors)-1].Extensions.Code == string(row.code)
+			if refused != (allowed < row.value) {
+				t.Errorf("%s with a limit of %d: %+v", row.code, allowed, got.Errors)
+			}
+		}
+	}
+}
+
+// What an operation is estimated to cost stands in the answer: variables resolved, what is skipped left out, what is asked
+// for twice counted once.
+func TestCost(t *testing.T) {
+	handler := newServer(&shop{}, nil)
+	product := func(fields string) string { return `{ product(id: "x") { ` + fields + ` } }` }
+	id := `"c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`
+	for _, row := range []struct {
+		why, query string
+		variables  any
+		want       int
+	}{
+		{"nothing is read", product("id"), nil, 0},
+		{"a page of 20: 21 comments of 1 KB, half a unit for each 4 of them", product("comments { nodes { id } }"), nil, 3},
+		{"a page of 100", product("comments(last: 100) { nodes { id } }"), nil, 13},
+		{"an empty page looks for one comment", product("comments(first: 0) { nodes { id } }"), nil, 1},
+		{"a page that is refused", product("comments(first: 5000) { nodes { id } }"), nil, 13},
+		{"four partitions of 20", product(`comments(filter: {languages: ["de", "en"], ratings: [1, 2]}) { nodes { id } }`), nil, 12},
+		{"languages said twice", product(`comments(filter: {languages: ["de", "DE", "en"]}) { nodes { id } }`), nil, 6},
+		{"one language, not as a list", product(`comments(filter: {languages: "de"}) { nodes { id } }`), nil, 3},
+		{"a size by default of a variable", `query($n: Int = 100) ` + product("comments(first: $n) { nodes { id } }"), nil, 13},
+		{"a size from a variable", `query($n: Int = 100) ` + product("comments(first: $n) { nodes { id } }"), map[string]any{"n": 20}, 3},
+		{"a filter from a variable", filtered, map[string]any{"f": map[string]any{"ratings": []any{1, 2, 3}}}, 9},
+		{"a filter of one value from a variable", filtered, map[string]any{"f": map[string]any{"ratings": 1}}, 3},
+		{"skipped", `query($a: Boolean!) ` + product("comments @skip(if: $a) { nodes { id } }"), map[string]any{"a": true}, 0},
+		{"not included", product("...@include(if: false) { comments { nodes { id } } }"), nil, 0},
+		{"asked for twice", product("comments { nodes { id } } comments { nodes { rating } }"), nil, 3},
+		{"two aliases", product("a: comments { nodes { id } } b: comments { nodes { id } }"), nil, 6},
+		{"each of three products", `{ products(ids: ["a", "b", "c"]) { comments { nodes { id } } } }`, nil, 9},
+		{"the products of five comments", product("comments(first: 5) { nodes { product { lastCommentedAt } } }"), nil, 1 + 3},
+		{"through edges", product("comments(first: 5) { edges { node { product { lastCommentedAt } } } }"), nil, 1 + 3},
+		{"the latest ones", product("lastCommentedAt latestPositive { id } latestNegative { id }"), nil, 3},
+		{"a comment", `{ comment(id: ` + id + `) { id } }`, nil, 1},
+		{"one node, not as a list", `{ nodes(ids: ` + id + `) { id } }`, nil, 1},
+		{"one node from a variable, not as a list", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, map[string]any{"ids": "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"}, 1},
+		{"statistics: half a unit", product("stats { total }"), nil, 1},
+		{"of a hundred products", `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { stats { total ratings { count } } } }`, nil, 50},
+		{"however often and wherever they are asked for, they are read once for each product", `{ products(ids: ["a", "b", "c", "d"]) {
+			stats { total } de: stats(lang: "de") { total } languages { count } comments(first: 1) { totalCount stats { total } nodes { product { stats { total } } } } } }`, nil, 2 + 4/2 + 4/2},
+		{"each language of a filter may share a row, which is read too", product(`comments(first: 1, filter: {languages: ["de", "en", "fr"]}) { totalCount }`), nil, 4},
+		{"and so may each that is asked for alone", product(`de: stats(lang: "de") { total } en: stats(lang: "en") { total }`), nil, 2},
+		{"first where they are multiplied", `{ products(ids: ["a", "b"]) { comments(first: 100) { nodes { product { stats { total } } } totalCount } stats { total } } }`, nil, 2*13 + 1},
+		{"below an empty page, and beside it", `{ products(ids: ["a", "b"]) { comments(first: 0) { nodes { product { stats { total } } } } stats { total } } }`, nil, 1 + 1},
+		{"of the products of comments", `{ nodes(ids: [` + id + `, ` + id + `]) { ... on Comment { product { stats { total } } } } }`, nil, 2 + 1},
+		{"of two root fields", `{ a: product(id: "a") { stats { total } } b: product(id: "b") { stats { total } } c: product(id: "c") { stats { total } } }`, nil, 2},
+		{"a range of dates is counted: 400 comments of 1 KB", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount }`), nil, 3 + 50},
+		{"a total and its parts are counted once", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z", ratings: [1, 2, 3]}) { totalCount stats { total } }`), nil, 9 + 51},
+		{"in a total, the dearer way counts", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z", languages: ["de", "en", "fr"]}) { stats { total } totalCount }`), nil, 9 + 15*7/2 + 1},
+		{"by a filter from a variable", filtered, map[string]any{"f": map[string]any{"createdBefore": "2024-05-01T00:00:00Z"}}, 3},
+		{"not counted when it is not asked for", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount @skip(if: true) }`), nil, 3},
+		{"each alias counts", product(`a: comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount } b: comments(filter: {createdAfter: "2024-05-02T00:00:00Z"}) { totalCount }`), nil, 2 * 53},
+		{"a leaderboard: its settings, and room for ten entries of however many shards", `{ leaderboard { rank } }`, nil, 5},
+		{"a long one", `{ leaderboard(first: 100) { rank } }`, nil, 15},
+		{"one that is refused", `{ leaderboard(first: 1000000) { rank } }`, nil, 15},
+		{"with statistics", `{ leaderboard(first: 100) { product { stats { total } languages { count } } } }`, nil, 65},
+		{"nodes of both kinds", `{ nodes(ids: ["x", ` + id + `, ` + id + `]) { id } node(id: ` + id + `) { id } }`, nil, 3},
+	} {
+		got := ask(t, handler, row.query, row.variables)
+		if cost := got.Extensions.Cost.EstimatedReadUnits; cost != row.want {
+			t.Errorf("%s: %d units, want %d %v", row.why, cost, row.want, got.Errors)
+		}
+	}
+}
+
+// Without introspection nothing is told of the schema that was not known to whoever asks.
+func TestIntrospectionOff(t *testing.T) {
+	handler := newServer(&shop{}, func(o *httpapi.Options) { o.NoIntrospection = true })
+	for _, query := range []string{
+		`{ __schema { types { name } } }`, `{ ... { __type(name: "Query") { name } } }`, `{ ...F } fragment F on Query { a: __schema { types { name } } }`,
+	} {
+		if got := ask(t, handler, query, nil); got.code() != string(limits.IntrospectionIsOff) {
+			t.Errorf("%s: %+v", query, got.Errors)
+		}
+	}
+	if got := ask(t, handler, `{ __typename }`, nil); len(got.Errors) > 0 {
+		t.Errorf("the name of a type is no question about the schema: %+v", got.Errors)
+	}
+	for _, query := range []string{
+		`{ produkt(id: "x") { id } }`, `{ product(idd: "x") { id } }`, `{ product { id } }`, `{ product(id: "x") }`, `{ product(id: "x") { id { a } } }`,
+		`{ ...F } fragment F on Kwery { a }`, `{ product(id: "x") { comments(order: NEWEST) { nodes { id } } } }`,
+		`{ product(id: "x") { comments(filter: {rating: 1}) { nodes { id } } } }`, `{ product(id: "x") { comments(order: "NEWEST") { nodes { id } } } }`,
+	} {
+		got := ask(t, handler, query, nil)
+		if len(got.Errors) == 0 || strings.Contains(got.Errors[0].Message, "Did you mean") {
+			t.Errorf("%s: %+v, want an error without a suggestion", query, got.Errors)
+		}
+	}
+}
+
+// An answer of texts that are larger than anyone would guess is never put together in memory.
+func TestAnswerOfLargeTexts(t *testing.T) {
+	handler := newServer(&shop{text: repeat("x", comment.MaxTextBytes)}, nil)
+	body := envelope(t, `{ product(id: "x") { comments(first: 100) { nodes { `+distinct("t%d: text ", 30)+` } } } }`, nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, raw := post(handler, body)
+	runtime.ReadMemStats(&after)
+	if got := decode(t, raw); len(got.Errors) != 1 || got.code() != string(limits.AnswerTooManyBytes) || string(got.Data) != "null" {
+		t.Errorf("%.300s", raw)
+	}
+	// The buffer that the answer is written to doubles as it grows, and each text is copied once to be escaped.
+	if allocated, most := after.TotalAlloc-before.TotalAlloc, uint64(8*limits.Default().AnswerBytes); allocated > most {
+		t.Errorf("%d MB were allocated, more than %d", allocated>>20, most>>20)
+	}
+}
+
+// panicking fails where a resolver would: in its own code.
+type panicking struct{}
+
+// Comments implements resolvers.Lister.
+func (panicking) Comments(context.Context, comment.Query) (comment.Page, error) {
+	panic("secret inside")
+}
+
+// CommentsByID implements loaders.CommentGetter.
+func (panicking) CommentsByID(context.Context, []comment.ID, bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	panic("secret inside")
+}
+
+// StatsOf implements loaders.StatsGetter.
+func (panicking) StatsOf(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+	panic("secret inside")
+}
+
+func (panicking) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
+// Leaders implements resolvers.Ranker.
+func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
+	panic("secret inside")
+}
+
+// A panic is INTERNAL in the field where it happened, with the id by which the log knows the request; the others stand.
+func TestPanicInAResolver(t *testing.T) {
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	handler := newServer(&shop{}, func(o *httpapi.Options) {
+		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}, Leaders: panicking{}}})
+		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
+		o.Comments, o.Stats = panicking{}, panicking{}
+		o.Prices = dynamo.NewStore(nil, "")
+	})
+	for query, field := range map[string]string{
+		`{ a: product(id: "x") { id comments { nodes { id } } } b: product(id: "y") { id } }`:                             "comments",
+		`{ a: product(id: "x") { id latestPositive { id } } b: product(id: "y") { id } }`:                                 "latestPositive",
+		`{ a: product(id: "x") { id stats { total } } b: product(id: "y") { id } }`:                                       "stats",
+		`{ a: product(id: "x") { id } leaderboard { rank } b: product(id: "y") { id } }`:                                  "leaderboard",
+		`{ a: product(id: "x") { id } c: comment(id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ") { id } b: product(id: "y") { id } }`: "c",
+		`{ a: product(id: "x") { id } nodes(ids: ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"]) { id } b: product(id: "y") { id } }`:   "nodes",
+	} {
+		log.Reset()
+		got := ask(t, handler, query, nil)
+		if len(got.Errors) != 1 || got.code() != "INTERNAL" || strings.Contains(got.Errors[0].Message, "secret") {
+			t.Fatalf("%s: %+v, want one error that tells nothing", query, got.Errors)
+		}
+		if !strings.Contains(string(got.Data), `"a":{"id":"x"`) || !strings.Contains(string(got.Data), `"b":{"id":"y"}`) {
+			t.Errorf("%s: one field took others along: %s", query, got.Data)
+		}
+		path := got.Errors[0].Path
+		if last := path[len(path)-1]; last != field && path[0] != field {
+			t.Errorf("%s: the error is at %v, want %s", query, path, field)
+		}
+		_, id, _ := strings.Cut(got.Errors[0].Message, "request ")
+		if id == "" || !strings.Contains(log.String(), "request="+id) || !strings.Contains(log.String(), "secret inside") {
+			t.Errorf("%s: request %q is not in the log: %.200s", query, id, log.String())
+		}
+	}
+}

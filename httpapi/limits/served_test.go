@@ -1,0 +1,65 @@
+package limits_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// served are the operations that people and clients send: the explorer's examples and its introspection, what the README
+// shows, what the tests of the command ask, and pages as large as a shop's.
+func served(t *testing.T) map[string]operation {
+	t.Helper()
+	all := map[string]operation{
+		"introspection": readOperation(t, "testdata/introspection.graphql", ""),
+		"README":        {Query: readmeQuery(t), Variables: json.RawMessage("null")},
+		"a shelf and a page": {Query: `{
+			products(ids: [` + distinct(`"p%d", `, 20) + `]) { id lastCommentedAt comments(first: 3) { nodes { ...C } } }
+			product(id: "x") { latestPositive { ...C } comments(first: 100) { edges { cursor node { ...C } } pageInfo { endCursor hasNextPage } plan { summary } } }
+		}
+		fragment C on Comment { id rating language title text createdAt updatedAt version author { id customerId name } product { id } }`},
+		"a page of all but one rating in five languages": {Query: `{ product(id: "x") {
+			comments(filter: {ratings: [1, 2, 3, 4], languages: ["de", "en", "fr", "ja", "es"]}) { nodes { id } } } }`},
+		"a hundred products with their charts": {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) {
+			id stats { total average ratings { rating count } } de: stats(lang: "de") { total average } languages { language count } } }`},
+		"a page with its totals": {Query: `{ product(id: "x") {
+			stats { total average ratings { rating count } } languages { language count }
+			comments(first: 100, filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount stats { ratings { rating count } } nodes { id } plan { skipped { partitionKey } } } } }`},
+		"a leaderboard of a hundred":    {Query: `{ leaderboard(first: 100) { rank count product { id stats { total average } } } }`},
+		"a hundred products":            {Query: `{ products(ids: [` + distinct(`"p%d", `, 100) + `]) { id } }`},
+		"a hundred comments by id":      {Query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, Variables: json.RawMessage(`{"ids": ["c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"` + repeat(`, "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"`, 99) + `]}`)},
+		"a page in a hundred languages": {Query: `query($f: CommentFilter) { product(id: "x") { comments(filter: $f) { nodes { id } } } }`, Variables: json.RawMessage(`{"f": {"languages": [` + strings.TrimSuffix(repeat(`"de","en",`, 50), ",") + `]}}`)},
+	}
+	for _, pattern := range []string{"../../web/explorer/examples/*.graphql", "../../command/testdata/api/*/*.graphql"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("nothing at %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			name := strings.TrimSuffix(path, ".graphql")
+			variables := name + ".variables.json"
+			if strings.Contains(pattern, "examples") {
+				variables = name + ".json"
+			}
+			all[path] = readOperation(t, path, variables)
+		}
+	}
+	return all
+}
+
+// readmeQuery is the first query of the README.
+func readmeQuery(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "```graphql\n")
+	query, _, ended := strings.Cut(rest, "```")
+	if !found || !ended {
+		t.Fatal("the README shows no query")
+	}
+	return query
+}

@@ -1,0 +1,189 @@
+package limits_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
+)
+
+// shop answers every question at once, without a table: each page is full, each comment exists.
+type shop struct {
+	text string
+}
+
+var _ resolvers.Lister = (*shop)(nil)
+
+// Comments implements resolvers.Lister.
+func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error) {
+	page := comment.Page{HasNext: true}
+	for i := range q.Slice.Size {
+		page.Comments = append(page.Comments, s.comment(q.Product, i))
+	}
+	return page, nil
+}
+
+func (s *shop) comment(product string, i int) comment.Comment {
+	at := time.Date(2024, 5, 1, 0, 0, 0, i, time.UTC)
+	return comment.Comment{
+		ID: comment.IDOf(comment.PositionAt(at, [10]byte{byte(i)})), ProductID: product, Rating: 1 + i%5, Language: "en",
+		Text: s.text, Author: comment.Author{ID: "a", Name: "A. Customer"}, Version: 1,
+	}
+}
+
+// CommentsByID implements loaders.CommentGetter.
+func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+	found = map[comment.ID]comment.Comment{}
+	for i, id := range ids {
+		c := s.comment("p", i)
+		c.ID = id
+		found[id] = c
+	}
+	return found, nil, nil
+}
+
+// StatsOf implements loaders.StatsGetter.
+func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	found = map[string]comment.Stats{}
+	for _, product := range products {
+		found[product] = comment.Stats{"en": {1, 1, 1, 1, 1}}
+	}
+	return found, nil, nil
+}
+
+func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+	return nil, nil, nil // no product has that many languages
+}
+
+// Leaders implements resolvers.Ranker.
+func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
+	leaders := make([]comment.Leader, first)
+	for i := range leaders {
+		leaders[i] = comment.Leader{Rank: i + 1, Product: fmt.Sprint("p", i), Count: first - i}
+	}
+	return leaders, nil
+}
+
+// closed lets nobody write.
+type closed struct{}
+
+var errClosed = comment.Errorf(comment.Forbidden, "nobody writes here: read instead")
+
+// Add implements resolvers.Author.
+func (closed) Add(context.Context, comment.Draft, *string) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Edit implements resolvers.Author.
+func (closed) Edit(context.Context, comment.ID, int, comment.Change) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Delete implements resolvers.Author.
+func (closed) Delete(context.Context, comment.ID, *int) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// newServer is the whole handler over a shop.
+func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
+	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
+	options := httpapi.Options{
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}}),
+		Fields:           direct.Fields,
+		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
+		Comments:         s,
+		Stats:            s,
+		Limits:           limits.Default(),
+		Prices:           dynamo.NewStore(nil, ""),
+		Pages:            http.NotFoundHandler(),
+		Ready:            func(context.Context) error { return nil },
+		OperationTimeout: time.Minute,
+		Logger:           logger,
+	}
+	if change != nil {
+		change(&options)
+	}
+	return httpapi.New(options)
+}
+
+// post sends a body and gives the status and the body of the answer.
+func post(handler http.Handler, body []byte) (status int, answer []byte) {
+	request := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, request)
+	return recorder.Code, recorder.Body.Bytes()
+}
+
+// envelope is the body of a request.
+func envelope(tb testing.TB, query string, variables any) []byte {
+	tb.Helper()
+	body := map[string]any{"query": query}
+	if variables != nil {
+		body["variables"] = variables
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
+
+// answer is the body of an answer.
+type answer struct {
+	Data   json.RawMessage
+	Errors []struct {
+		Message    string
+		Path       []any
+		Extensions struct {
+			Code         string
+			Value, Limit int
+		}
+	}
+	Extensions struct {
+		Cost struct{ EstimatedReadUnits, Limit int }
+	}
+}
+
+func ask(tb testing.TB, handler http.Handler, query string, variables any) answer {
+	tb.Helper()
+	_, raw := post(handler, envelope(tb, query, variables))
+	return decode(tb, raw)
+}
+
+func decode(tb testing.TB, raw []byte) answer {
+	tb.Helper()
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		tb.Fatalf("%v\n%.500s", err, raw)
+	}
+	return a
+}
+
+// code is that of the first error, empty when there is none.
+func (a answer) code() string {
+	if len(a.Errors) == 0 {
+		return ""
+	}
+	if a.Errors[0].Extensions.Code == "" {
+		return "none: " + a.Errors[0].Message
+	}
+	return a.Errors[0].Extensions.Code
+}
+
+func repeat(text string, n int) string { return strings.Repeat(text, n) }

@@ -1,0 +1,136 @@
+package limits
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"github.com/talkback/talkback/graph"
+)
+
+// The flags have the defaults that the package has, and each limit is described.
+func TestFlagsAndDefaultsAgree(t *testing.T) {
+	v := reflect.ValueOf(Default())
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if got := field.Tag.Get("default"); got != strconv.FormatInt(v.Field(i).Int(), 10) {
+			t.Errorf("%s: the flag's default is %s, the package's %d", field.Name, got, v.Field(i).Int())
+		}
+		if field.Tag.Get("help") == "" {
+			t.Errorf("%s: the flag has no help", field.Name)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	if err := Default().Validate(); err != nil {
+		t.Error(err)
+	}
+	l := Default()
+	l.Tokens = 0
+	if err := l.Validate(); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
+		t.Errorf("%v, want an error that names the limit", err)
+	}
+}
+
+// The documents tell of every limit and every code.
+func TestDocuments(t *testing.T) {
+	design, err := os.ReadFile("../../DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Limits]()) {
+		flag := "`" + flagOf(field.Name) + "`"
+		row := regexp.MustCompile(`(?m)^\| ` + flag + ` .*$`).FindString(string(design))
+		if !strings.Contains(strings.ReplaceAll(row, ",", ""), "| "+field.Tag.Get("default")+" |") {
+			t.Errorf("DESIGN.md has no row of %s with its default %s: %q", flag, field.Tag.Get("default"), row)
+		}
+	}
+	for _, code := range Codes() {
+		if !strings.Contains(string(design), "`"+string(code)+"`") {
+			t.Errorf("DESIGN.md does not tell of %s", code)
+		}
+	}
+}
+
+// free are the fields with a resolver of their own that read nothing.
+var free = []string{"Query.product"}
+
+// Every field that reads has a price, and every list of objects a length: what has none would count as nothing, or as a
+// hundred elements.
+func TestEveryReadIsWeighed(t *testing.T) {
+	resolved := map[string]reflect.Type{}
+	root := reflect.TypeFor[graph.ResolverRoot]()
+	for i := range root.NumMethod() {
+		resolved[root.Method(i).Name] = root.Method(i).Type.Out(0)
+	}
+	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
+	for _, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			name := definition.Name + "." + field.Name
+			_, weighed := weights[name]
+			_, average := averages(schema)[name]
+			element := schema.Types[field.Type.Name()]
+			list := field.Type.Elem != nil && element.IsCompositeType() && definition.Kind != ast.InputObject
+			if (list || reads(resolved[definition.Name], field.Name)) && !weighed && !average && !slices.Contains(free, name) {
+				t.Errorf("%s reads, or is a list of objects, and has no weight", name)
+			}
+		}
+	}
+	for name := range weights {
+		parent, field, _ := strings.Cut(name, ".")
+		if definition := schema.Types[parent]; definition == nil || definition.Fields.ForName(field) == nil {
+			t.Errorf("%s has a weight, and does not exist", name)
+		}
+	}
+}
+
+func reads(resolver reflect.Type, field string) bool {
+	if resolver == nil {
+		return false
+	}
+	_, found := resolver.MethodByName(strings.ToUpper(field[:1]) + field[1:])
+	return found
+}
+
+func TestShorten(t *testing.T) {
+	l := Limits{Errors: 2, ErrorBytes: 5, NameBytes: 3}
+	errs := gqlerror.List{
+		{Message: "short", Path: ast.Path{ast.PathName("abcdef"), ast.PathIndex(7), ast.PathName("abc")}},
+		{Message: "1234é6"}, {Message: "left out"},
+	}
+	got := l.shorten(errs)
+	if len(got) != 3 || got[0].Message != "short" || got[1].Message != "1234…" || got[2].Extensions["code"] != string(TooManyErrors) {
+		t.Errorf("%v", got)
+	}
+	if path := got[0].Path.String(); path != "abc…[7].abc" {
+		t.Errorf("the path is %s", path)
+	}
+	if errs[2].Message != "left out" {
+		t.Errorf("the list that was given is changed: %v", errs)
+	}
+}
+
+// Whatever type stands where a number does: reading such a number would fail while arguments are read.
+func TestNumbersOutOfRange(t *testing.T) {
+	for text, refused := range map[string]bool{
+		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,
+		`{a(b: 1e308)}`: false, `{a(b: 1e309)}`: true, `{a @b(c: 1e309)}`: true, `query($d: T = 1e309) {a}`: true,
+	} {
+		doc, err := parser.ParseQuery(&ast.Source{Input: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Default().checkDocument(doc); (err != nil) != refused {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

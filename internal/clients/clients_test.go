@@ -1,0 +1,178 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// patience bounds every wait for a program. It is reached only by a failure.
+const patience = 2 * time.Minute
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// client is a program, in the folder of its name, and what makes it.
+type client struct {
+	name string
+	// needs says why the program cannot run here, nil when it can.
+	needs func() error
+	// steps are the commands to run, in the client's folder; the last is the program itself.
+	steps [][]string
+}
+
+var clients = []client{
+	{"apollo", installed, [][]string{nodeTest("apollo.test.mjs")}},
+	{"urql", installed, [][]string{nodeTest("urql.test.mjs")}},
+	{"relay", installed, [][]string{
+		{"node", "build.mjs"},
+		nodeTest("relay.test.mjs"),
+	}},
+	{"codegen", installed, [][]string{
+		{"node", "../node_modules/@graphql-codegen/cli/esm/bin.js", "--config", "codegen.json"},
+		{"node", "../node_modules/typescript/bin/tsc", "--project", "."},
+		nodeTest("__generated__/built/codegen.test.js"),
+	}},
+	{"genqlient", nil, [][]string{{"go", "test", "-count=1", "."}}},
+}
+
+// The Go client that is committed is what genqlient makes of the schema as it stands.
+func TestGeneratedClientIsFresh(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "internal", "clients", "genqlient")
+	if err := os.CopyFS(folder, os.DirFS("genqlient")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "schema.graphqls"), []byte(read(t, "../../schema.graphqls")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, folder, []string{"go", "generate"})
+	if read(t, "genqlient/generated.go") != read(t, filepath.Join(folder, "generated.go")) {
+		t.Error("internal/clients/genqlient/generated.go is not what the schema makes: run `make generate`")
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// nodeTest runs a program of tests, and ends it when these are through: Relay would stay for the five minutes for which
+// it keeps what might be asked again.
+func nodeTest(program string) []string {
+	return []string{"node", "--test-force-exit", "--test-reporter=spec", program}
+}
+
+func TestClients(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.needs != nil {
+				if err := c.needs(); err != nil {
+					leaveOut(t, err)
+				}
+			}
+			url := serve(t, endpoint, c.name)
+			for _, step := range c.steps {
+				run(t, c.name, step, "TALKBACK_URL="+url, "TALKBACK_PRODUCT="+c.name)
+			}
+		})
+	}
+}
+
+// run runs a command in a folder; unless it succeeds, what it said is the failure.
+func run(t *testing.T, folder string, command []string, environment ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	process := exec.CommandContext(ctx, command[0], command[1:]...)
+	process.Dir = folder
+	process.Env = append(os.Environ(), environment...)
+	if out, err := process.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+}
+
+// installed says whether the programs' packages are there, in the versions of package-lock.json.
+func installed() error {
+	if _, err := exec.LookPath("node"); err != nil {
+		return fmt.Errorf("the clients' tests: node is not on PATH")
+	}
+	wanted, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return err
+	}
+	// What clients.sh leaves there when all is in place.
+	if stamp, err := os.ReadFile(filepath.Join("node_modules", "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
+		return fmt.Errorf("the clients' tests: internal/clients/node_modules is not there, or of other versions; `make provision` fetches it")
+	}
+	return nil
+}
+
+// leaveOut skips the test, aloud; in CI, where everything is meant to be there, it fails it.
+func leaveOut(t *testing.T, why error) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf("CI is set, so this test may not be left out: %v", why)
+	}
+	t.Skipf("left out: %v", why)
+}
+
+// serve starts the whole service over a table of its own, which holds comments on one product, and gives the address of
+// its API.
+func serve(t *testing.T, endpoint, product string) string {
+	t.Helper()
+	session := &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
+	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), written(product)); err != nil {
+		t.Fatal(err)
+	}
+	service := command.Serve{OperationTimeout: patience}
+	server := httptest.NewServer(service.Handler(service.Store(session), &auth.Guard{}, command.Terminal{
+		Err:    io.Discard,
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/graphql"
+}
+
+// written are the comments that the programs expect: see service.mjs.
+func written(product string) []comment.Comment {
+	var comments []comment.Comment
+	for n, title := range []string{"one", "two", "three", "four", "five", "six", "seven"} {
+		at := time.Date(2024, time.May, 1+n, 12, 0, 0, 0, time.UTC)
+		comments = append(comments, comment.Comment{
+			ID:        comment.IDOf(comment.FirstAt(at)),
+			ProductID: product,
+			Rating:    1 + n%comment.MaxRating,
+			Language:  "en",
+			Title:     &title,
+			Text:      "Written before.",
+			// One customer, whose id is that of the product, and who goes by another name each time: a cache must
+			// neither take the two for one thing, nor show all of the customer's comments under the last name.
+			Author:  comment.Author{ID: product, Name: "Ada " + title},
+			Version: 1,
+		})
+	}
+	return comments
+}

@@ -1,0 +1,20 @@
+// Makes __generated__: the compiler's artifacts, and the component with its GraphQL replaced by them.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import babel from "@babel/core";
+import compiler from "relay-compiler";
+
+rmSync("__generated__", { recursive: true, force: true });
+mkdirSync("__generated__");
+// The compiler reads no schema under another ending.
+copyFileSync("../../../schema.graphqls", "schema.graphql");
+execFileSync(compiler, ["relay.config.json", "--output", "quiet-with-errors"], { stdio: "inherit" });
+
+// Compiled as if it stood beside the artifacts, which is where it will.
+const { code } = babel.transformSync(readFileSync("Comments.js", "utf8"), {
+  filename: "__generated__/Comments.js",
+  configFile: false,
+  plugins: [["relay", { artifactDirectory: "__generated__", eagerEsModules: false }]],
+});
+writeFileSync("__generated__/Comments.js", code);

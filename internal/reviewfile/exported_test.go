@@ -1,0 +1,140 @@
+package reviewfile_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+func appended(t interface{ Fatal(...any) }, comments ...comment.Comment) []byte {
+	var out []byte
+	for _, c := range comments {
+		var err error
+		if out, err = reviewfile.Append(out, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// What was written is read back as it was, one line for each comment.
+func TestExportedLinesReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		want := make([]comment.Comment, 1+r.IntN(5))
+		for i := range want {
+			want[i] = commenttest.Nasty(r, "a/en \"5\"")
+		}
+		lines := appended(t, want...)
+		if got := bytes.Count(lines, []byte("\n")); got != len(want) {
+			t.Fatalf("%d lines for %d comments", got, len(want))
+		}
+		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range want {
+			row, err := reader.Next()
+			if diff := cmp.Diff(c, row.Comment); err != nil || diff != "" {
+				t.Fatalf("%v %s\n%s", err, diff, lines)
+			}
+		}
+		if _, err := reader.Next(); err != io.EOF {
+			t.Fatalf("%v, want the end", err)
+		}
+	})
+}
+
+func exportedComment() comment.Comment {
+	title, updated := "A <b> & \"c\"", time.Date(2024, 5, 29, 1, 2, 3, 4e6, time.UTC)
+	return comment.Comment{
+		ID: "c_01HZ0000000000000000000000", ProductID: "p", Rating: 4, Language: "pt-BR", Title: &title, Text: " &amp;<br />\r\n",
+		Author: comment.Author{ID: "7", Name: "Ada "}, UpdatedAt: &updated, Version: 3,
+	}
+}
+
+// The form of a line is what other programs rely on.
+func TestExportedLine(t *testing.T) {
+	bare := exportedComment()
+	bare.Title, bare.UpdatedAt, bare.Version = nil, nil, 1
+	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
+{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
+`
+	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A line that was changed by hand is taken where it still says one thing, and refused where it contradicts itself.
+func TestExportedLinesThatWereChanged(t *testing.T) {
+	line := strings.TrimSpace(string(appended(t, exportedComment())))
+	for _, row := range []struct{ old, new, reason, why string }{
+		{`"rating":4`, `"rating":5`, "", "another rating"},
+		{`16:19:36.576Z`, `18:19:36.576+02:00`, "", "the same time elsewhere"},
+		{`"language":"pt-BR"`, `"language":"pt-br"`, "", "a language is put into its canonical form"},
+		{`"language":"pt-BR"`, `"language":"und-biske-1994-gb"`, "", "a language that was once taken is still"},
+		{`36.576Z`, `36.577Z`, "one of the two was changed", "a time that contradicts the id"},
+		{`"createdAt"`, `"written"`, "createdAt is missing", "no time"},
+		{`"c_01HZ`, `"01HZ`, "not the id of a comment", "another kind of id"},
+		{`"talkback":1`, `"talkback":2`, "use a newer one", "the form of a later version"},
+		{`"talkback":1`, `"talkback":1.5`, "not a whole number", "no version at all"},
+		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
+		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},
+		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
+		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
+		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},
+		{`"text":`, `"texts":`, "text is missing", "no text"},
+		{`"title":"A`, `"title":7,"x":"A`, "not a text", "a number for a text"},
+		{`"authorImported":false,`, ``, "", "an export from before authors were told apart"},
+		{`"authorImported":false`, `"authorImported":"no"`, "not true or false", "a text for a flag"},
+		{`"pt-BR"`, `"Klingon"`, "not a language", "no language"},
+		{`"2024-05-29T`, `"soon`, "updatedAt: ", "no time of an edit"},
+	} {
+		changed := strings.Replace(line, row.old, row.new, 1)
+		reader, err := reviewfile.NewReader(strings.NewReader(line+"\n"+changed), reviewfile.Options{Format: reviewfile.JSONLines})
+		if err != nil || changed == line {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		_, _ = reader.Next()
+		_, err = reader.Next()
+		var bad *reviewfile.RowError
+		if refused := errors.As(err, &bad); refused != (row.reason != "") || refused && !strings.Contains(bad.Reason, row.reason) {
+			t.Errorf("%s: %v, want %q", row.why, err, row.reason)
+		}
+	}
+}
+
+// Whoever has a member of that name for another purpose has reviews like any others; the id of a comment alone does not
+// make an export either, since whoever made the file may have changed the text.
+func TestLinesThatLookLikeAnExport(t *testing.T) {
+	const file = `{"talkback":"nice","id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"en","text":" a &amp; b ","createdAt":"2024-05-01"}`
+	got := readAll(strings.NewReader(file), reviewfile.Options{Format: reviewfile.JSONLines})
+	want := []string{`line 1: p 4 en 2024-05-01T00:00:00Z text="a & b" author=anonymous/Anonymous`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Flags that say how to understand a file are refused for one that tells all by itself.
+func TestExportNeedsNoFlags(t *testing.T) {
+	for _, options := range []reviewfile.Options{
+		{Language: "en"}, {Customers: true}, {LanguageOf: map[string]comment.Language{"x": "en"}}, {Columns: map[reviewfile.Field]string{reviewfile.Text: "title"}},
+	} {
+		options.Format = reviewfile.JSONLines
+		_, err := reviewfile.NewReader(bytes.NewReader(appended(t, exportedComment())), options)
+		if err == nil || !strings.Contains(err.Error(), "leave out --map") {
+			t.Errorf("%+v: %v", options, err)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package reviewfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/talkback/talkback/internal/surrogate"
+)
+
+// jsonRecords reads one JSON object from each line.
+type jsonRecords struct{ lines *lineReader }
+
+// newJSONRecords refuses a list at once: its lines would all be bad.
+func newJSONRecords(lines *lineReader) (*jsonRecords, error) {
+	first, err := lines.in.Peek(1)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if string(first) == "[" {
+		return nil, errors.New("the file is one JSON list: write one object on each line, for example by jq -c '.[]'")
+	}
+	return &jsonRecords{lines: lines}, nil
+}
+
+func (j *jsonRecords) next() (record, error) {
+	for {
+		next, err := j.lines.next()
+		if err != nil {
+			return record{}, err
+		}
+		if err := next.check(); err != nil {
+			return record{}, err
+		}
+		if len(bytes.TrimSpace(next.text)) == 0 {
+			continue
+		}
+		object, reason := parseObject(next.text)
+		if reason != "" {
+			return record{}, next.bad(reason)
+		}
+		return recordOf(next, object), nil
+	}
+}
+
+// parseObject reads the object that a line has to be. Of a name that stands there twice, the last value counts.
+func parseObject(text []byte) (object map[string]any, reason string) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.UseNumber()
+	if err := in.Decode(&object); err != nil || object == nil {
+		return nil, "the line is not a JSON object; each review stands on a line of its own"
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return nil, "the line goes on after its JSON object; each review stands on a line of its own"
+	}
+	if surrogate.HalfInJSON(string(text)) {
+		return nil, halfOf("line", `an escape such as \uD83D`)
+	}
+	if len(object) > maxColumns {
+		return nil, fmt.Sprintf("the object has %d names; at most %d are read", len(object), maxColumns)
+	}
+	return object, ""
+}
+
+// recordOf leaves out what is null: it is as if it were not there.
+func recordOf(from line, object map[string]any) record {
+	maps.DeleteFunc(object, func(_ string, value any) bool { return value == nil })
+	r := record{
+		line:    from.number,
+		raw:     from.text,
+		columns: slices.Sorted(maps.Keys(object)),
+		values:  make([]string, len(object)),
+		nested:  make([]bool, len(object)),
+
+		exported: exportedOf(object),
+	}
+	for i, column := range r.columns {
+		r.values[i], r.nested[i] = textOf(object[column])
+	}
+	return r
+}
+
+// textOf writes a JSON value as text, a string as it is, and tells whether it is an object or a list.
+func textOf(value any) (text string, nested bool) {
+	switch v := value.(type) {
+	case string:
+		return v, false
+	case json.Number, bool:
+		return fmt.Sprint(v), false
+	}
+	inner, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("what was read as JSON can be written: %v", err))
+	}
+	return string(inner), true
+}

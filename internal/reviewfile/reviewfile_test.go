@@ -1,0 +1,292 @@
+package reviewfile_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// outcome is a row as a test shows it: a comment, or what is wrong with the row.
+func outcome(row reviewfile.Row, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	c := row.Comment
+	title := ""
+	if c.Title != nil {
+		title = fmt.Sprintf(" title=%q", *c.Title)
+	}
+	return fmt.Sprintf("line %d: %s %d %s %s%s text=%q author=%s/%s", row.Line, c.ProductID, c.Rating, c.Language,
+		c.CreatedAt().Format(time.RFC3339Nano), title, c.Text, c.Author.ID, c.Author.Name)
+}
+
+// readAll reads an input to its end. An input that is refused or breaks off ends with the error.
+func readAll(input io.Reader, options reviewfile.Options) []string {
+	reader, err := reviewfile.NewReader(input, options)
+	if err != nil {
+		return []string{"refused: " + err.Error()}
+	}
+	var out []string
+	for {
+		row, err := reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case err == io.EOF:
+			return out
+		case err != nil && !errors.As(err, &bad):
+			return append(out, "broken off: "+err.Error())
+		}
+		out = append(out, outcome(row, err))
+	}
+}
+
+const (
+	amazonHeader = "marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_body\treview_date\tcustomer_id\n"
+	csvHeader    = "id,product,rating,lang,text,date\n"
+)
+
+func TestRows(t *testing.T) {
+	for _, test := range []struct {
+		name    string // says why the outcome is right
+		options reviewfile.Options
+		input   string
+		want    []string
+	}{
+		{"quotes of a TSV are text, also unbalanced ones",
+			reviewfile.Options{Format: reviewfile.TSV},
+			amazonHeader + "US\tR1\tB1\t5\t\"Great\"\tan 8\" pan\t2015-08-20\t77\n",
+			[]string{`line 2: B1 5 en 2015-08-20T00:00:00Z title="\"Great\"" text="an 8\" pan" author=77/Anonymous`}},
+		{"marketplaces tell languages, in any case",
+			reviewfile.Options{Format: reviewfile.TSV},
+			amazonHeader + "jp\tR1\tB1\t4\t\tよい\t2015-08-20\t\nDE\tR2\tB1\t4\t\tgut\t2015-08-20\t\n",
+			[]string{
+				`line 2: B1 4 ja 2015-08-20T00:00:00Z text="よい" author=anonymous/Anonymous`,
+				`line 3: B1 4 de 2015-08-20T00:00:00Z text="gut" author=anonymous/Anonymous`}},
+		{"a headline is the text of a file without texts",
+			reviewfile.Options{Format: reviewfile.TSV},
+			"marketplace\tproduct_id\tstar_rating\treview_headline\treview_date\nFR\tB1\t1\tNul\t2015-08-20\nFR\tB1\t1\t\t2015-08-20\n",
+			[]string{
+				`line 2: B1 1 fr 2015-08-20T00:00:00Z text="Nul" author=anonymous/Anonymous`,
+				`line 3: B1 1 fr 2015-08-20T00:00:00Z text="" author=anonymous/Anonymous`}},
+		{"--language-of wins over what a value means otherwise",
+			reviewfile.Options{Format: reviewfile.TSV, LanguageOf: map[string]comment.Language{"us": "es", "xx": "nl"}},
+			amazonHeader + "US\tR1\tB1\t5\t\t\t2015-08-20\t\nXX\tR2\tB1\t5\t\t\t2015-08-20\t\nUK\tR3\tB1\t5\t\t\t2015-08-20\t\n",
+			[]string{
+				`line 2: B1 5 es 2015-08-20T00:00:00Z text="" author=anonymous/Anonymous`,
+				`line 3: B1 5 nl 2015-08-20T00:00:00Z text="" author=anonymous/Anonymous`,
+				`line 4: B1 5 en 2015-08-20T00:00:00Z text="" author=anonymous/Anonymous`}},
+		{"--language alone is that of every row, whatever the columns say",
+			reviewfile.Options{Format: reviewfile.TSV, Language: "und"},
+			amazonHeader + "US\tR1\tB1\t5\t\t\t2015-08-20\t\n",
+			[]string{`line 2: B1 5 und 2015-08-20T00:00:00Z text="" author=anonymous/Anonymous`}},
+		{"--language beside a mapped column is for rows whose column tells none",
+			reviewfile.Options{Format: reviewfile.CSV, Language: "und", Columns: map[reviewfile.Field]string{reviewfile.Language: "lang"}},
+			csvHeader + "1,p,5,pt_br,x,2020-01-01\n2,p,5,,x,2020-01-01\n3,p,5,gibberish,x,2020-01-01\n",
+			[]string{
+				`line 2: p 5 pt-BR 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`,
+				`line 3: p 5 und 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`,
+				`line 4: p 5 und 2020-01-01T00:00:00Z text="x" author=anonymous/Anonymous`}},
+		{"--map wins over known names, and an empty column is none",
+			reviewfile.Options{Format: reviewfile.CSV, Columns: map[reviewfile.Field]string{
+				reviewfile.Text: "Notes", reviewfile.Title: "", reviewfile.AuthorName: "who"}},
+			"product,rating,lang,title,text,notes,who,date\np,5,en,T,X,N,Ann Lee,2020-01-01\n",
+			[]string{`line 2: p 5 en 2020-01-01T00:00:00Z text="N" author=Ann Lee/Ann Lee`}},
+		{"values of CSV go over lines, and keep commas and quotes",
+			reviewfile.Options{Format: reviewfile.CSV},
+			csvHeader + "1,p,5,en,\"one, \"\"two\"\"\n\nthree\",2020-01-01\r\n2,p,4,en,next,2020-01-01\r\n",
+			[]string{
+				`line 2: p 5 en 2020-01-01T00:00:00Z text="one, \"two\"\n\nthree" author=anonymous/Anonymous`,
+				`line 5: p 4 en 2020-01-01T00:00:00Z text="next" author=anonymous/Anonymous`}},
+		{"a quote that is never closed costs its own line alone",
+			reviewfile.Options{Format: reviewfile.CSV},
+			csvHeader + "1,p,5,en,\"lost,2020-01-01\n2,p,4,en,kept,2020-01-01\n3,p,4,en,\"kept\",2020-01-01\n",
+			[]string{
+				"line 2: a quote is opened and never closed",
+				`line 3: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`,
+				`line 4: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`}},
+		{"quotes that make a row of the wrong width cost their own lines alone",
+			reviewfile.Options{Format: reviewfile.CSV},
+			csvHeader + "1,p,5,en,\"lost,2020-01-01\n2,p,4,en,kept,2020-01-01\n3,p,4,en,lost\",2020-01-01,\n4,p,4,en,kept,2020-01-01\n",
+			[]string{
+				"line 2: the row has 7 columns; the header has 6",
+				`line 3: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`,
+				"line 4: a quote is opened and never closed",
+				`line 5: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`}},
+		{"a line that is no UTF-8 costs itself and the row that goes on over it",
+			reviewfile.Options{Format: reviewfile.CSV},
+			csvHeader + "1,p,5,en,\"lost\ncaf\xe9\",2020-01-01\n2,p,4,en,kept,2020-01-01\n",
+			[]string{
+				"line 2: a quote is opened and not closed before line 3, which cannot be read: the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8",
+				"line 3: the line is not valid UTF-8; what Excel calls CSV may be turned into it by iconv -f WINDOWS-1252 -t UTF-8",
+				`line 4: p 4 en 2020-01-01T00:00:00Z text="kept" author=anonymous/Anonymous`}},
+		{"pairs of JSON are characters, and a row with half of one is lost whatever name it stands under",
+			reviewfile.Options{Format: reviewfile.JSONLines, Language: "en"},
+			`{"product":"p","rating":5,"text":"\ud83d\ude00 \\uD83D","date":"2020-01-01"}` + "\n" +
+				`{"product":"p","rating":5,"text":"x","date":"2020-01-01","other":["\ude00"]}`,
+			[]string{
+				`line 1: p 5 en 2020-01-01T00:00:00Z text="😀 \\uD83D" author=anonymous/Anonymous`,
+				`line 2: the line holds half of a character, an escape such as \uD83D without its other half (the text may have been cut there): write the whole character, or remove the half`}},
+		{"numbers and strings of JSON are both read, nulls are absent",
+			reviewfile.Options{Format: reviewfile.JSONLines, Language: "en"},
+			`{"asin": 12345678901234567890, "overall": 5.0, "reviewText": "a", "summary": null, "unixReviewTime": 1252800000, "reviewerID": "A1", "reviewerName": "Jo &amp; Al"}` + "\n" +
+				`{"overall": "4", "asin": "B2", "reviewText": "b", "summary": "s", "unixReviewTime": "1252800000"}`,
+			[]string{
+				`line 1: 12345678901234567890 5 en 2009-09-13T00:00:00Z text="a" author=A1/Jo & Al`,
+				`line 2: B2 4 en 2009-09-13T00:00:00Z title="s" text="b" author=anonymous/Anonymous`}},
+		{"an unknown name of a row of JSON matters to no other",
+			reviewfile.Options{Format: reviewfile.JSONLines},
+			"{\"product\":\"p\",\"stars\":5,\"lang\":\"en\",\"text\":\"a\",\"date\":\"2020-01-01\"}\n\n  \n{\"extra\":{\"deep\":[1]},\"product\":\"p\",\"stars\":5,\"lang\":\"en\",\"text\":\"b\",\"date\":\"2020-01-01\"}\n",
+			[]string{
+				`line 1: p 5 en 2020-01-01T00:00:00Z text="a" author=anonymous/Anonymous`,
+				`line 4: p 5 en 2020-01-01T00:00:00Z text="b" author=anonymous/Anonymous`}},
+		{"a byte order mark, CRLF, empty lines and a last line without an end change nothing",
+			reviewfile.Options{Format: reviewfile.TSV},
+			"\ufeff" + strings.ReplaceAll(amazonHeader, "\n", "\r\n") + "\r\n\nUS\tR1\tB1\t5\tT\tx\t2015-08-20\t9\r\nUS\tR2\tB1\t5\tT\tx\t2015-08-20\t9",
+			[]string{
+				`line 4: B1 5 en 2015-08-20T00:00:00Z title="T" text="x" author=9/Anonymous`,
+				`line 5: B1 5 en 2015-08-20T00:00:00Z title="T" text="x" author=9/Anonymous`}},
+		{"an empty TSV has no rows", reviewfile.Options{Format: reviewfile.TSV}, "", nil},
+		{"an empty CSV has no rows", reviewfile.Options{Format: reviewfile.CSV}, "\n\n", nil},
+		{"an empty JSON Lines has no rows", reviewfile.Options{Format: reviewfile.JSONLines}, "", nil},
+		{"a header alone has no rows", reviewfile.Options{Format: reviewfile.CSV}, csvHeader, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := readAll(iotest.OneByteReader(strings.NewReader(test.input)), test.options)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// checkGolden compares with a file of testdata, or writes it anew.
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-update writes it anew): %s", path, diff)
+	}
+}
+
+// The reasons of bad rows, as people read them. Each of these rows lacks one thing.
+func TestReasons(t *testing.T) {
+	row := func(change func(map[string]string)) string {
+		values := map[string]string{"product": `"p"`, "rating": "5", "lang": `"en"`, "title": `"t"`, "text": `"secret"`, "date": `"2020-01-01"`, "author": `"a"`, "author_name": `"A"`}
+		change(values)
+		var members []string
+		for _, name := range []string{"product", "rating", "lang", "title", "text", "date", "author", "author_name"} {
+			if value := values[name]; value != "" {
+				members = append(members, fmt.Sprintf("%q: %s", name, value))
+			}
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	set := func(name, value string) string { return row(func(values map[string]string) { values[name] = value }) }
+	var input strings.Builder
+	for _, line := range []string{
+		set("product", ""), set("product", `""`), set("product", `"c_1"`), set("product", `"a\u0000b"`), set("product", `"`+strings.Repeat("p", 129)+`"`),
+		set("rating", ""), set("rating", "4.5"), set("rating", "0"), set("rating", "6"), set("rating", "-1"), set("rating", `"five"`), set("rating", "5e0"), set("rating", "[5]"), set("rating", "true"),
+		set("lang", ""), set("lang", `"Klingon"`), set("lang", `"english"`),
+		set("title", `"`+strings.Repeat("t", 4<<10+1)+`"`), set("title", `{"en": "t"}`),
+		set("text", `"`+strings.Repeat("t", 256<<10+1)+`"`), set("text", `["a"]`),
+		set("text", `"a\uD83D"`), set("text", `"\uDE00\uD83D"`), set("text", `"a&#55357;"`),
+		set("date", ""), set("date", `"yesterday"`), set("date", `"02/01/2006"`), set("date", "2015"), set("date", `"1969-12-31T23:59:59Z"`), set("date", `"1970-01-01T00:00:00+01:00"`), set("date", "99999999999999999999"), set("date", "-1"), set("date", `"2021-02-29"`), set("date", `"9999-12-31T23:59:59-01:00"`),
+		set("author", `"`+strings.Repeat("a", 129)+`"`), set("author_name", `"`+strings.Repeat("a", 513)+`"`),
+		"[]", "null", "5", `{"product": "p"`, set("text", `"a"`) + "{}", "\xff", `{"text": "` + strings.Repeat("x", 4<<20) + `"}`,
+	} {
+		input.WriteString(line + "\n")
+	}
+	reader, err := reviewfile.NewReader(strings.NewReader(set("text", `""`)+"\n"+input.String()), reviewfile.Options{Format: reviewfile.JSONLines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Next(); err != nil {
+		t.Fatalf("the row of which all others differ in one thing is bad itself: %v", err)
+	}
+	var reasons strings.Builder
+	for {
+		_, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
+		var bad *reviewfile.RowError
+		if !errors.As(err, &bad) {
+			t.Fatalf("%v after %s", err, reasons.String())
+		}
+		if strings.Contains(bad.Reason, "secret") {
+			t.Errorf("a reason shows the text: %s", bad.Reason)
+		}
+		fmt.Fprintf(&reasons, "%s\n", bad)
+	}
+	checkGolden(t, "reasons.golden", reasons.String())
+}
+
+// The sentences with which whole files are refused.
+func TestRefusals(t *testing.T) {
+	var got strings.Builder
+	for _, test := range []struct {
+		options reviewfile.Options
+		input   string
+	}{
+		{reviewfile.Options{}, "what\nis this\n"},
+		{reviewfile.Options{Format: reviewfile.TSV}, csvHeader},
+		{reviewfile.Options{Format: reviewfile.CSV}, strings.ReplaceAll(csvHeader, ",", "\t")},
+		{reviewfile.Options{}, "PK\x03\x04\x14\x00\x06\x00[Content_Types].xml"},
+		{reviewfile.Options{Format: reviewfile.CSV}, "PK\x03\x04\x14\x00\x00\x08mimetypeapplication/vnd.oasis.opendocument.spreadsheet"},
+		{reviewfile.Options{}, "PK\x03\x04\x14\x00reviews.csv"},
+		{reviewfile.Options{}, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"},
+		{reviewfile.Options{}, "\x1f\x8b\x08\x00"},
+		{reviewfile.Options{}, "BZh91AY&SY"},
+		{reviewfile.Options{}, "\xfd7zXZ\x00"},
+		{reviewfile.Options{}, "\x28\xb5\x2f\xfd"},
+		{reviewfile.Options{}, "PAR1"},
+		{reviewfile.Options{}, "SQLite format 3\x00"},
+		{reviewfile.Options{}, "%PDF-1.7"},
+		{reviewfile.Options{}, "<!DOCTYPE html><title>Log in</title>"},
+		{reviewfile.Options{}, "<?xml version=\"1.0\"?>"},
+		{reviewfile.Options{}, strings.Repeat("x", 257) + "ustar  "},
+		{reviewfile.Options{}, "p\x00r\x00o\x00"},
+		{reviewfile.Options{Format: reviewfile.CSV}, "id,product,rating,text,date\n"},
+		{reviewfile.Options{Format: reviewfile.CSV}, "a,b,c\n"},
+		{reviewfile.Options{Format: reviewfile.CSV, Language: "en"}, "product,rating,date\n"},
+		{reviewfile.Options{Format: reviewfile.CSV, Columns: map[reviewfile.Field]string{"text": "words"}}, csvHeader},
+		{reviewfile.Options{Format: reviewfile.CSV}, "product,rating,lang,text,text,date\n"},
+		{reviewfile.Options{Format: reviewfile.CSV}, strings.Repeat("a,", 1000) + "a\n"},
+		{reviewfile.Options{Format: reviewfile.CSV}, strings.Repeat("a,", 50) + "a\n"},
+		{reviewfile.Options{Format: reviewfile.CSV}, "product,\"rating\n"},
+		{reviewfile.Options{Format: reviewfile.TSV}, "\xff\xfep\x00"},
+		{reviewfile.Options{Format: reviewfile.TSV}, "caf\xe9\tb\n"},
+		{reviewfile.Options{Format: reviewfile.JSONLines}, `{"product_id": "p", "stars": 5, "text": "", "time": 1}`},
+		{reviewfile.Options{Format: reviewfile.JSONLines}, "[\n{}]"},
+	} {
+		_, err := reviewfile.NewReader(strings.NewReader(test.input), test.options)
+		if err == nil {
+			t.Errorf("%.60q with %+v is not refused", test.input, test.options)
+		}
+		fmt.Fprintln(&got, err)
+	}
+	checkGolden(t, "refusals.golden", got.String())
+}
