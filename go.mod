@@ -72,8 +72,5 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-// npm fetches into these.
-ignore (
-	./internal/clients/node_modules
-	./web/explorer/node_modules
-)
+// What npm fetches, which may hold Go files.
+ignore node_modules
