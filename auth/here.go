@@ -26,7 +26,7 @@ func notHere(r *http.Request) string {
 	return ""
 }
 
-// isForwarded tells whether a proxy says that it passed a request on. Not all do: see DESIGN.md, "Who may write".
+// isForwarded tells whether a proxy says that it passed a request on. Not all do: see docs/design/auth.md.
 func isForwarded(header http.Header) bool {
 	for name := range header { // in canonical form
 		switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// memoryBound is what DESIGN.md promises of the heap under attack.
+// memoryBound is what docs/design/limits.md promises of the heap under attack.
 const memoryBound = 160 << 20
 
 // Of texts that are small in the table and large outside it, and of texts that are large in both, no more is in memory than

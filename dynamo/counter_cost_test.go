@@ -115,7 +115,7 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 	return b
 }
 
-// What counting costs is promised (DESIGN.md, Counting): beyond the comment's own, at most 3 write units for each comment
+// What counting costs is promised (docs/design/counting.md): beyond the comment's own, at most 3 write units for each comment
 // of a burst of 25 or more of one product.
 func TestCostOfCounting(t *testing.T) {
 	for _, products := range []int{1, 1000} {

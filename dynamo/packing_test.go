@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// How an item should be written (DESIGN.md, The table): under the keys of before or those of now, the text compressed or
+// How an item should be written (docs/design/item-size.md): under the keys of before or those of now, the text compressed or
 // not, or all that a list shows packed into one attribute.
 //
 //	go test ./dynamo -run - -bench Figures -benchtime 1x
@@ -180,7 +180,7 @@ func listedBy(it item) []string {
 	return slices.Clone(listAttrs)
 }
 
-// What was decided (DESIGN.md, The table) hangs on this: of a long comment, the keys and the text's compression save a
+// What was decided (docs/design/item-size.md) hangs on this: of a long comment, the keys and the text's compression save a
 // third of the bytes, packing alone next to nothing, and packing what is compressed no more than a few hundredths.
 func TestPackingAlone(t *testing.T) {
 	all := slices.Collect(sample.Comments())[:200]

@@ -54,7 +54,7 @@ func (b *rebuildBill) read(consumed *types.ConsumedCapacity) {
 	b.reads += *consumed.CapacityUnits
 }
 
-// What a rebuild costs is promised (DESIGN.md, Rebuilding and verifying): it writes nothing but how far it came where all is
+// What a rebuild costs is promised (docs/design/rebuild.md): it writes nothing but how far it came where all is
 // right, and reads no more than half a unit for each comment of products with many.
 func TestCostOfRebuilding(t *testing.T) {
 	client := NewLocalClient(dynamotest.DynamoDBLocal(t))

@@ -15,7 +15,7 @@ import (
 //
 // Where the defaults come from: the largest thing that the explorer sends is its introspection query (2 KB, fewer than 200
 // tokens, 15 deep, 240 fields and fragments as they expand), and a real page is 20 products with 3 comments each beside a page of 100
-// comments. See DESIGN.md, "Limits".
+// comments. See docs/design/limits.md.
 type Limits struct {
 	// Tokens bounds the tokens of the text, comments among them.
 	Tokens int `help:"Tokens of a query's text (default: ${default})." placeholder:"N" default:"1000"`

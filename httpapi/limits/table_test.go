@@ -43,7 +43,7 @@ func TestValidate(t *testing.T) {
 
 // The documents tell of every limit and every code.
 func TestDocuments(t *testing.T) {
-	design, err := os.ReadFile("../../DESIGN.md")
+	design, err := os.ReadFile("../../docs/design/limits.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +51,12 @@ func TestDocuments(t *testing.T) {
 		flag := "`" + flagOf(field.Name) + "`"
 		row := regexp.MustCompile(`(?m)^\| ` + flag + ` .*$`).FindString(string(design))
 		if !strings.Contains(strings.ReplaceAll(row, ",", ""), "| "+field.Tag.Get("default")+" |") {
-			t.Errorf("DESIGN.md has no row of %s with its default %s: %q", flag, field.Tag.Get("default"), row)
+			t.Errorf("docs/design/limits.md has no row of %s with its default %s: %q", flag, field.Tag.Get("default"), row)
 		}
 	}
 	for _, code := range Codes() {
 		if !strings.Contains(string(design), "`"+string(code)+"`") {
-			t.Errorf("DESIGN.md does not tell of %s", code)
+			t.Errorf("docs/design/limits.md does not tell of %s", code)
 		}
 	}
 }
