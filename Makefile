@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven and a C
 # compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test check-explorer torture lint vuln bench bench-plans clean
+.PHONY: run build lambda generate explorer provision-engine provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -38,10 +38,17 @@ provision: provision-engine
 	@internal/provision/clients.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
-# that cannot be run fails. What is fetched from the net and what is compiled need not wait for each other.
+# that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs.
 test:
-	@$(MAKE) --no-print-directory -j3 provision lint check-explorer
+	@$(MAKE) --no-print-directory -j5 run-tests lint check-explorer
+
+# The tests alone.
+run-tests: provision compile-tests build
 	@internal/provision/test.sh
+
+# What the tests are made of, while what they need is being fetched.
+compile-tests:
+	@internal/provision/test.sh --compile
 
 # Whether the explorer's bundle is what web/explorer makes.
 check-explorer:
@@ -53,9 +60,10 @@ check-explorer:
 torture: provision
 	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo ./command
 
-# What gofmt, go vet and staticcheck find.
-lint:
-	@internal/lint/lint.sh
+# What gofmt, go vet and staticcheck find. The program is built first, so that its packages are not compiled by both at once.
+# The tests go first where the processor is short.
+lint: build
+	@nice internal/lint/lint.sh
 
 # Known vulnerabilities that the program reaches. Not part of test, for it asks https://vuln.go.dev, which is not to be
 # reached from everywhere, and what it finds changes without a change here.
