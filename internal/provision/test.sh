@@ -28,17 +28,18 @@ if [ "${1:-}" = --compile ]; then
 	exec go list $race -test -deps -export ./... >/dev/null
 fi
 
-# roomy FOLDER tells whether a folder has room for the tests' files and runs programs.
-roomy() {
-	[ "$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 4000000 ] 2>/dev/null || return 1
-	try=$(mktemp -d "$1/talkback.XXXXXX" 2>/dev/null) || return 1
-	cp "$(command -v true)" "$try/true" && "$try/true" && runs=yes || runs=no
-	rm -rf "$try"
-	[ $runs = yes ]
-}
+# roomy FOLDER tells whether a folder has room for what the tests write, 4 GB, and may hold programs that run.
+roomy() (
+	[ "$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 4000000 ] 2>/dev/null || exit 1
+	try=$(mktemp -d "$1/talkback.XXXXXX") || exit 1
+	trap 'rm -rf "$try"' EXIT
+	echo '#!/bin/sh' >"$try/program"
+	chmod +x "$try/program"
+	"$try/program"
+)
 
-# In memory, where there is room: the local engine waits for the disk at least half of the time.
-if [ -z "${TMPDIR:-}" ] && roomy /dev/shm; then
+# In memory, where there is room: half of its time, the local engine waits for the disk.
+if [ -z "${TMPDIR:-}" ] && roomy /dev/shm 2>/dev/null; then
 	export TMPDIR=/dev/shm
 fi
 
