@@ -180,6 +180,14 @@ func (s Stats) Clone() Stats {
 	return maps.Clone(s)
 }
 
+// Lengths of a leaderboard.
+const (
+	// DefaultLeaders is how many products a leaderboard has when no number is asked for.
+	DefaultLeaders = 10
+	// MaxLeaders is the longest leaderboard.
+	MaxLeaders = 100
+)
+
 // Leader is a product on the leaderboard.
 type Leader struct {
 	// Rank is 1 for the first. No two products share one: among equals, the one whose id sorts first comes first.

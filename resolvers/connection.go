@@ -3,6 +3,7 @@ package resolvers
 import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
 // list is a whole list of comments: what a cursor belongs to.
@@ -31,30 +32,17 @@ func (l list) query(slice comment.Slice) comment.Query {
 	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
 }
 
-// sliceArguments are the paging arguments of a connection, as the client gave them.
-type sliceArguments struct {
-	first  *int
-	after  *string
-	last   *int
-	before *string
-}
-
-// slice checks the paging arguments and reads their cursors.
-func (l list) slice(args sliceArguments) (comment.Slice, error) {
-	slice := comment.Slice{Size: comment.DefaultPageSize}
-	switch {
-	case args.first != nil && args.last != nil:
+// slice checks what is asked of a page, and reads its cursors.
+func (l list) slice(asked *lookahead.Page, after, before *string) (comment.Slice, error) {
+	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
+	if asked.BothEnds {
 		return slice, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
-	case args.first != nil:
-		slice.Size = *args.first
-	case args.last != nil:
-		slice.Size, slice.FromEnd = *args.last, true
 	}
 	var err error
-	if slice.After, err = l.position("after", args.after); err != nil {
+	if slice.After, err = l.position("after", after); err != nil {
 		return slice, err
 	}
-	if slice.Before, err = l.position("before", args.before); err != nil {
+	if slice.Before, err = l.position("before", before); err != nil {
 		return slice, err
 	}
 	return slice, slice.Check(l.order)

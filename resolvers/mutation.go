@@ -77,7 +77,7 @@ func written(ctx context.Context, c comment.Comment, problems []comment.Problem)
 	if len(problems) > 0 {
 		return nil
 	}
-	expectStats(ctx, []string{c.ProductID})
+	expectStats(ctx, c.ProductID)
 	return &c
 }
 

@@ -2,14 +2,11 @@ package resolvers
 
 import (
 	"context"
-	"slices"
 	"time"
-
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -24,19 +21,20 @@ type productResolver struct{ *Resolver }
 // Comments is a page of the comments of the product.
 func (r productResolver) Comments(
 	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
-	first *int, after *string, last *int, before *string, settledOnly *bool,
+	_ *int, after *string, _ *int, before *string, settledOnly *bool,
 ) (*graph.CommentConnection, error) {
 	list, err := listOf(product.ID, filter, order)
 	if err != nil {
 		return nil, err
 	}
-	slice, err := list.slice(sliceArguments{first: first, after: after, last: last, before: before})
+	asked := lookahead.From(ctx).Page
+	slice, err := list.slice(asked, after, before)
 	if err != nil {
 		return nil, err
 	}
 	query := list.query(slice)
 	query.SettledOnly = settledOnly != nil && *settledOnly
-	query.Count = countingOf(ctx, query.Filter)
+	query.Count = asked.Count
 	page, err := r.page(ctx, query)
 	if err != nil {
 		return nil, err
@@ -78,22 +76,10 @@ func (r productResolver) latest(ctx context.Context, product *comment.Product, r
 	return &page.Comments[0], nil
 }
 
-// wantsText tells whether texts of comments are asked for in a selection, also further down.
-func wantsText(operation *graphql.OperationContext, set ast.SelectionSet) bool {
-	return slices.ContainsFunc(graphql.CollectFields(operation, set, nil), func(field graphql.CollectedField) bool {
-		return coordinate(field) == "Comment.text" || len(field.Selections) > 0 && wantsText(operation, field.Selections)
-	})
-}
-
-// withoutText tells whether nothing below a field asks for texts of comments.
-func withoutText(ctx context.Context) bool {
-	return !wantsText(graphql.GetOperationContext(ctx), graphql.GetFieldContext(ctx).Field.Selections)
-}
-
 // page reads a page of comments, with their texts if these are asked for. Statistics that are expected of the request's
 // products come beside it.
 func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
-	q.WithoutText = withoutText(ctx)
+	q.WithoutText = !lookahead.From(ctx).WantsText
 	loaders.From(ctx).BeginStats(ctx)
 	return r.Resolver.Comments.Comments(ctx, q)
 }

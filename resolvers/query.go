@@ -8,16 +8,12 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/loaders"
 )
 
-const (
-	// maxIDs bounds the lists of ids in one field.
-	maxIDs = 100
-	// maxLeaders bounds a leaderboard, and defaultLeaders is its length when null is asked for.
-	maxLeaders     = 100
-	defaultLeaders = 10
-)
+// maxIDs bounds the lists of ids in one field.
+const maxIDs = 100
 
 type queryResolver struct{ *Resolver }
 
@@ -27,7 +23,7 @@ func (queryResolver) Product(ctx context.Context, id string) (*comment.Product, 
 	if err != nil {
 		return nil, err
 	}
-	expectStats(ctx, []string{id})
+	expectStats(ctx, id)
 	return product, nil
 }
 
@@ -47,7 +43,7 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 		products[i] = product
 		good = append(good, id)
 	}
-	expectStats(ctx, good)
+	expectStats(ctx, good...)
 	return products, nil
 }
 
@@ -55,7 +51,7 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
 	c, err := rootComment(ctx, id)
 	if c != nil && err == nil {
-		expectStats(ctx, []string{c.ProductID})
+		expectStats(ctx, c.ProductID)
 	}
 	return c, err
 }
@@ -92,13 +88,10 @@ func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, e
 }
 
 // Leaderboard are the products with most comments of 5 stars.
-func (r queryResolver) Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*graph.LeaderboardEntry, error) {
-	size := defaultLeaders
-	if first != nil {
-		size = *first
-	}
-	if size < 1 || size > maxLeaders {
-		return nil, comment.Errorf(comment.BadInput, "a leaderboard has 1 to %d products, not %d", maxLeaders, size)
+func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *comment.Language) ([]*graph.LeaderboardEntry, error) {
+	size := lookahead.From(ctx).Leaders
+	if size < 1 || size > comment.MaxLeaders {
+		return nil, comment.Errorf(comment.BadInput, "a leaderboard has 1 to %d products, not %d", comment.MaxLeaders, size)
 	}
 	var in comment.Language
 	if language != nil {
@@ -119,7 +112,7 @@ func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.Leaderb
 		entries[i] = &graph.LeaderboardEntry{Rank: leader.Rank, Product: &comment.Product{ID: leader.Product}, Count: leader.Count}
 		products[i] = leader.Product
 	}
-	expectStats(ctx, products)
+	expectStats(ctx, products...)
 	return entries
 }
 
@@ -132,20 +125,15 @@ func productByID(id string) (*comment.Product, error) {
 
 // rootComment is the one comment that a root field is about.
 func rootComment(ctx context.Context, text string) (*comment.Comment, error) {
-	if !alone(ctx) {
+	asked := lookahead.From(ctx)
+	if !asked.Alone {
 		return commentByID(ctx, text)
 	}
 	id, err := comment.ParseID(text)
 	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).CommentAlone(ctx, id, withoutText(ctx))
-}
-
-// alone tells whether a root field is the only one of its operation, so that no other asks for anything beside it.
-func alone(ctx context.Context) bool {
-	operation := graphql.GetOperationContext(ctx)
-	return len(graphql.CollectFields(operation, operation.Operation.SelectionSet, nil)) == 1
+	return loaders.From(ctx).CommentAlone(ctx, id, !asked.WantsText)
 }
 
 func commentByID(ctx context.Context, text string) (*comment.Comment, error) {
@@ -153,7 +141,7 @@ func commentByID(ctx context.Context, text string) (*comment.Comment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).Comment(ctx, id, withoutText(ctx))
+	return loaders.From(ctx).Comment(ctx, id, !lookahead.From(ctx).WantsText)
 }
 
 // nodeByID tells the two kinds of ids apart. What is nil must be a nil of the interface, not of a pointer in it.
@@ -170,21 +158,6 @@ func nodeByID(ctx context.Context, id string) (comment.Node, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-// expectStatsOfNodes has the statistics of the nodes' products fetched, as far as they will be asked for.
-func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
-	var themselves, ofComments []string
-	for _, node := range nodes {
-		switch n := node.(type) {
-		case *comment.Product:
-			themselves = append(themselves, n.ID)
-		case *comment.Comment:
-			ofComments = append(ofComments, n.ProductID)
-		}
-	}
-	expectStats(ctx, themselves, "Product", "Node")
-	expectStats(ctx, ofComments, "Comment", "Node")
 }
 
 func checkCount(ids []string) error {

@@ -2,13 +2,10 @@ package resolvers
 
 import (
 	"context"
-	"slices"
-
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -84,59 +81,43 @@ func unlessFailed[T any](value *T, err error) (*T, error) {
 	return value, nil
 }
 
-// countingOf is what to count of a list along with its page, by what is asked of the connection. Statistics know no dates;
-// of a list without these, they tell all.
-func countingOf(ctx context.Context, filter comment.Filter) comment.Counting {
-	counting := comment.CountNothing
-	if filter.CreatedAfter == nil && filter.CreatedBefore == nil {
-		return counting
+// expectStats has the statistics of products fetched from now on, if anything below the root field needs
+// them. They are then read beside the first page of comments, not after it, and those of many
+// products in one call. Below a product or a comment everything is about that product alone, so the
+// root fields suffice.
+func expectStats(ctx context.Context, products ...string) {
+	if asked := lookahead.From(ctx); asked.WantsStatistics {
+		fetchStats(ctx, asked, products)
 	}
-	for _, field := range graphql.CollectFieldsCtx(ctx, nil) {
-		switch coordinate(field) {
-		case "CommentConnection.totalCount":
-			counting = max(counting, comment.CountTotal)
-		case "CommentConnection.stats":
-			counting = comment.CountByRating
-		}
-	}
-	return counting
 }
 
-// expectStats has the statistics of products fetched from now on, if anything that is asked of them wants these: they come
-// beside the first page of comments then, not after it, and those of many products in one call, however long the page of
-// each takes. It is for root fields: whatever can be asked below a product or a comment is about that product alone, so one
-// look suffices. Types are those that the products were found by, where the field's own type does not tell.
-func expectStats(ctx context.Context, products []string, types ...string) {
-	set := graphql.GetFieldContext(ctx).Field.Selections
-	if len(products) == 0 || !wantsStats(graphql.GetOperationContext(ctx), set, types, false) {
-		return
+// expectStatsOfNodes does so for the products of nodes. Products and comments are asked for different
+// things.
+func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
+	asked := lookahead.From(ctx)
+	ofProducts, ofComments := asked.WantsStatisticsOf("Product"), asked.WantsStatisticsOf("Comment")
+	var products []string
+	for _, node := range nodes {
+		switch n := node.(type) {
+		case *comment.Product:
+			if ofProducts {
+				products = append(products, n.ID)
+			}
+		case *comment.Comment:
+			if ofComments {
+				products = append(products, n.ProductID)
+			}
+		}
 	}
-	if alone(ctx) {
+	fetchStats(ctx, asked, products)
+}
+
+// fetchStats has the statistics of products fetched together. They wait for those that other root
+// fields ask for, if there are others.
+func fetchStats(ctx context.Context, asked *lookahead.Field, products []string) {
+	if asked.Alone {
 		loaders.From(ctx).ExpectStatsAlone(ctx, products...)
 		return
 	}
 	loaders.From(ctx).ExpectStats(ctx, products...)
-}
-
-// wantsStats tells whether statistics are asked for in a selection, also further down. Types are those that the fragments
-// of the selection may be on, all if there are none. Dated says that the connection which it is of has a range of dates.
-func wantsStats(operation *graphql.OperationContext, set ast.SelectionSet, types []string, dated bool) bool {
-	return slices.ContainsFunc(graphql.CollectFields(operation, set, types), func(field graphql.CollectedField) bool {
-		inside := dated
-		switch coordinate(field) {
-		case "Product.stats", "Product.languages", "Product.commentsInOtherLanguages":
-			return true
-		case "CommentConnection.totalCount", "CommentConnection.stats":
-			return !dated
-		case "Product.comments":
-			filter, _ := field.ArgumentMap(operation.Variables)["filter"].(map[string]any)
-			inside = filter["createdAfter"] != nil || filter["createdBefore"] != nil
-		}
-		return len(field.Selections) > 0 && wantsStats(operation, field.Selections, nil, inside)
-	})
-}
-
-// coordinate is a field's name within the schema, such as Product.stats.
-func coordinate(field graphql.CollectedField) string {
-	return field.ObjectDefinition.Name + "." + field.Name
 }

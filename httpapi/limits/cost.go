@@ -3,19 +3,20 @@ package limits
 import (
 	"cmp"
 	"math"
-	"strings"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Prices tell what reading costs, in read capacity units. Whoever knows the table sets them.
+// Prices tell what reading costs, in read capacity units. The package that knows the table
+// implements them.
 type Prices interface {
 	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter.
 	PageUnits(q comment.Query) float64
-	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor its dates matter.
+	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor
+	// its dates matter.
 	CountUnits(q comment.Query) float64
 	// CommentUnits is what fetching one comment by its id costs.
 	CommentUnits() float64
@@ -23,164 +24,180 @@ type Prices interface {
 	StatsUnits() float64
 	// LeadersUnits is what a leaderboard of so many products may cost.
 	LeadersUnits(first int) float64
-	// WriteUnits is what writing one comment costs, in as many read units as have the same price.
+	// WriteUnits is what writing one comment costs, in read units of the same price.
 	WriteUnits() float64
 }
 
 // place is where a field stands: how often it is resolved, and the sizes of what is above it.
 type place struct {
-	times      float64
-	products   float64       // different ones that anything here can be about: below a product all is about that product
-	stats      *float64      // units of the statistics of these products, as far as they are charged
-	page       float64       // comments of the page above
-	partitions float64       // reads of the page above
-	list       comment.Query // that the page above is of
-	dated      bool          // that list has a range of dates
-	count      *float64      // units of counting that list, as far as they are charged
+	times    float64
+	products float64         // distinct products here: everything below a product is about that product
+	stats    *float64        // units charged so far for the statistics of these products
+	page     *lookahead.Page // the page above
+	count    *float64        // units charged so far for counting the list of that page
 }
 
-// estimate adds up what an operation may cost. It follows the fields as execution will: with variables resolved, what
-// @skip and @include leave out left out, and what is asked for twice merged.
+// estimate adds up what an operation may cost.
 type estimate struct {
-	operation *graphql.OperationContext
-	prices    Prices
-	averages  map[string]float64 // lengths of the lists of introspection
-	units     float64
-	values    float64
+	prices   Prices
+	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
+	units    float64
+	values   float64
 }
 
 // run estimates a whole operation.
-func (e *estimate) run() {
-	e.selection(e.operation.Operation.SelectionSet, place{times: 1, products: 1})
+func (e *estimate) run(operation *lookahead.Operation) {
+	e.fields(operation.Fields, place{times: 1, products: 1})
 }
 
-func (e *estimate) selection(set ast.SelectionSet, at place) {
-	if len(set) == 0 {
-		return
-	}
-	for _, field := range graphql.CollectFields(e.operation, set, nil) {
+func (e *estimate) fields(fields []lookahead.Field, at place) {
+	for i := range fields {
 		e.values += at.times
-		e.selection(field.Selections, e.inside(field, at))
-	}
-}
-
-// inside is the place inside a field, whose own price it adds.
-func (e *estimate) inside(field graphql.CollectedField, at place) place {
-	if at.stats == nil {
-		at.stats = new(float64) // of this root field
-	}
-	name := coordinate(field.Field)
-	if weigh, known := weights[name]; known {
 		inside := at
-		e.units += at.times * weigh(question{e.prices, field.ArgumentMap(e.operation.Variables)}, &inside)
-		return inside
+		if inside.stats == nil {
+			inside.stats = new(float64) // of this root field
+		}
+		e.field(&fields[i], &inside)
+		e.fields(fields[i].Fields, inside)
 	}
-	if length, known := e.averages[name]; known {
-		at.times *= length
-	} else if listOfObjects(field.Field) {
-		at.times *= comment.MaxPageSize
+}
+
+// field adds the price of a field, and turns the place where it stands into the place inside it.
+func (e *estimate) field(f *lookahead.Field, inside *place) {
+	if weigh := weights[f.Kind]; weigh != nil {
+		times := inside.times
+		e.units += times * weigh(priced{e.prices, f}, inside)
+	} else if length, known := e.averages[f.Definition]; known {
+		inside.times *= length
+	} else if listOfObjects(f) {
+		inside.times *= comment.MaxPageSize
 	}
-	return at
 }
 
-// coordinate is a field's name within the schema, such as Product.comments.
-func coordinate(field *ast.Field) string {
-	if field.ObjectDefinition == nil {
-		return field.Name
-	}
-	return field.ObjectDefinition.Name + "." + field.Name
+func listOfObjects(f *lookahead.Field) bool {
+	return f.Definition.Type.Elem != nil && len(f.SelectionSet) > 0
 }
 
-func listOfObjects(field *ast.Field) bool {
-	return field.Definition != nil && field.Definition.Type.Elem != nil && len(field.SelectionSet) > 0
+// priced is a field and what reading costs.
+type priced struct {
+	prices Prices
+	*lookahead.Field
 }
 
-// question is a field as it is asked.
-type question struct {
-	prices    Prices
-	arguments map[string]any
-}
+// weights tell for each kind of field what it costs each time that it is resolved, in units, and set
+// the place inside it. Lists of objects without a weight count as a hundred elements.
+var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
+	lookahead.OneNode:     func(f priced, _ *place) float64 { return f.comments() },
+	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
+	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
+	lookahead.Leaderboard: priced.leaders,
+	lookahead.Write:       priced.write,
+	lookahead.UserErrors:  func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
-// weights say of each field that reads, or whose value is a list, what it costs once, and what that makes of the place
-// inside it. Other lists of objects count as a hundred elements.
-var weights = map[string]func(q question, inside *place) (units float64){
-	"CommentConnection.totalCount": question.total,
-	"CommentConnection.stats":      question.counts,
-	"CommentStats.ratings":         func(_ question, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
-	"Product.stats":                question.statsOfLanguage,
+	lookahead.Comments:     priced.page,
+	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
+	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountTotal) },
+	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountByRating) },
+	lookahead.Latest:       func(f priced, _ *place) float64 { return f.latest() },
+	lookahead.LatestRated:  func(f priced, _ *place) float64 { return f.latest(1, 2) },
 
-	"Product.commentsInOtherLanguages": question.stats,
-	"Product.languages": func(q question, inside *place) float64 {
-		units := q.stats(inside)
+	lookahead.Statistics: priced.statsOfLanguage,
+	lookahead.Languages: func(f priced, inside *place) float64 {
+		units := f.stats(inside)
 		inside.times *= assumedLanguages
 		return units
 	},
-	"Query.leaderboard": question.leaders,
+	lookahead.Ratings: func(_ priced, inside *place) float64 { inside.times *= comment.MaxRating; return 0 },
 
-	"Mutation.addComment":     question.write,
-	"Mutation.editComment":    question.write,
-	"Mutation.deleteComment":  question.write,
-	"Query.comment":           func(q question, _ *place) float64 { return q.commentUnits("id") },
-	"Query.node":              func(q question, _ *place) float64 { return q.commentUnits("id") },
-	"Query.nodes":             func(q question, inside *place) float64 { return q.ids(inside) },
-	"Query.products":          func(q question, inside *place) float64 { q.ids(inside); return 0 },
-	"Product.comments":        question.page,
-	"Product.lastCommentedAt": question.latest,
-	"Product.latestPositive":  question.latestOfTwo,
-	"Product.latestNegative":  question.latestOfTwo,
-	"CommentConnection.edges": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
-	"CommentConnection.nodes": func(_ question, inside *place) float64 { inside.times *= inside.page; return 0 },
-
-	"AddCommentPayload.userErrors":    problems,
-	"EditCommentPayload.userErrors":   problems,
-	"DeleteCommentPayload.userErrors": problems,
-
-	"QueryPlan.reads":      func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
-	"QueryPlan.candidates": func(_ question, inside *place) float64 { inside.times *= maxCandidates; return 0 },
-	"QueryPlan.skipped":    func(_ question, inside *place) float64 { inside.times *= inside.partitions; return 0 },
+	lookahead.PlanCandidates: func(_ priced, inside *place) float64 { inside.times *= maxCandidates; return 0 },
+	lookahead.PlanPartitions: func(_ priced, inside *place) float64 { inside.times *= partitions(inside.page); return 0 },
 }
 
-// maxCandidates is how many ways there are at most to read a page.
-const maxCandidates = 5
+const (
+	// maxCandidates is how many ways to read a page there are at most.
+	maxCandidates = 5
+	// assumedLanguages is how many languages the comments of a product are assumed to be in.
+	assumedLanguages = 20
+	// maxProblems is how many problems one input can have: one for each field of the largest input.
+	maxProblems = 8
+)
 
-// assumedLanguages is how many languages the comments of a product are assumed to be in.
-const assumedLanguages = 20
+// comments returns the price of fetching the comments whose ids the field names. A product is known
+// by its id alone.
+func (f priced) comments() float64 { return float64(f.CommentIDs) * f.prices.CommentUnits() }
 
-// stats is the price of the statistics of products. They are read once for each product, whatever is asked of them and
-// however often.
-func (q question) stats(inside *place) float64 {
-	return raise(inside.stats, inside.products*q.prices.StatsUnits(), inside.times)
+// nodes enters a list of so many products and comments.
+func (p *place) nodes(n int) {
+	p.times *= float64(n)
+	p.products = float64(n)
 }
 
-// statsOfLanguage is the price of the statistics of products, perhaps of one language alone.
-func (q question) statsOfLanguage(inside *place) float64 {
+// leaders returns the price of a leaderboard.
+func (f priced) leaders(inside *place) float64 {
+	first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers, and reads nothing
+	inside.nodes(first)
+	return f.prices.LeadersUnits(first)
+}
+
+// write returns the price of a change. Each reads the comment first, or the idempotency key afterwards.
+func (f priced) write(*place) float64 { return f.prices.WriteUnits() + f.prices.CommentUnits() }
+
+// page returns the price of a page of comments.
+func (f priced) page(inside *place) float64 {
+	inside.page, inside.count = f.Page, new(float64)
+	return f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: comment.Slice{Size: shown(f.Page)}})
+}
+
+// shown returns how many comments a page has at most. The field refuses other sizes, and reads nothing.
+func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.MaxPageSize) }
+
+// partitions returns how many partitions are read for a page and, if it has a range of dates, perhaps
+// once more for counting by rating.
+func partitions(page *lookahead.Page) float64 {
+	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
+	reads := languages * max(1, ratings)
+	if page.Dated {
+		reads += languages * cmp.Or(ratings, comment.MaxRating)
+	}
+	return float64(reads)
+}
+
+// latest returns the price of the newest comment with one of some ratings.
+func (f priced) latest(ratings ...int) float64 {
+	return f.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
+}
+
+// stats returns the price of the statistics of products. They are read once for each product,
+// whatever is asked of them and however often.
+func (f priced) stats(inside *place) float64 {
+	return raise(inside.stats, inside.products*f.prices.StatsUnits(), inside.times)
+}
+
+// statsOfLanguage returns the price of the statistics of products, perhaps of a single language.
+func (f priced) statsOfLanguage(inside *place) float64 {
 	languages := 0
-	if q.arguments["lang"] != nil {
+	if f.OneLanguage {
 		languages = 1
 	}
-	return q.stats(inside) + q.rows(languages)
+	return f.stats(inside) + f.rows(languages)
 }
 
-// rows is what looking up so many languages may cost that share a row of the statistics of their product.
-func (q question) rows(languages int) float64 { return float64(languages) * q.prices.StatsUnits() }
+// rows returns the most that looking up so many languages costs, when they share a row of the
+// statistics of their product.
+func (f priced) rows(languages int) float64 { return float64(languages) * f.prices.StatsUnits() }
 
-// total is the price of a list's total: that of the statistics, or of counting what is in a range of dates.
-func (q question) total(inside *place) float64 { return q.counted(inside, comment.CountTotal) }
-
-// counts is the price of a list's counts by rating, likewise.
-func (q question) counts(inside *place) float64 { return q.counted(inside, comment.CountByRating) }
-
-// counted is the price of counting the list above. It is counted once, for whatever wants most.
-func (q question) counted(inside *place, counting comment.Counting) float64 {
-	if !inside.dated {
-		return q.stats(inside) + q.rows(len(inside.list.Filter.Languages))
+// counted returns the price of counting the list of the page above. Without a range of dates it comes
+// from the statistics. Otherwise it is counted once, for the field that wants most.
+func (f priced) counted(inside *place, counting comment.Counting) float64 {
+	filter := inside.page.Filter
+	if !inside.page.Dated {
+		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
-	list := inside.list
-	list.Count = counting
-	return raise(inside.count, q.prices.CountUnits(list), 1)
+	return raise(inside.count, f.prices.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
-// raise is by how much something becomes dearer than was charged for it, spread over the times that this is charged.
+// raise returns by how much something becomes dearer than was charged for it, spread over the times
+// that this is charged.
 func raise(charged *float64, units, times float64) float64 {
 	if times == 0 || units <= *charged {
 		return 0
@@ -190,109 +207,5 @@ func raise(charged *float64, units, times float64) float64 {
 	return more / times
 }
 
-// leaders is the price of a leaderboard.
-func (q question) leaders(inside *place) float64 {
-	first := defaultLeaders
-	if n, given := number(q.arguments["first"]); given {
-		first = min(max(n, 1), maxLeaders) // others are refused by the field, which reads nothing
-	}
-	inside.times *= float64(first)
-	inside.products = float64(first)
-	return q.prices.LeadersUnits(first)
-}
-
-// What a leaderboard lists, and the most that it does.
-const (
-	defaultLeaders = 10
-	maxLeaders     = 100
-)
-
-// write is the price of a change. All of them read the comment first or the key afterwards.
-func (q question) write(*place) float64 { return q.prices.WriteUnits() + q.prices.CommentUnits() }
-
-// problems counts as many as one input can have.
-func problems(_ question, inside *place) float64 {
-	inside.times *= maxProblems
-	return 0
-}
-
-// maxProblems is one for each field of the largest input.
-const maxProblems = 8
-
-// ids multiplies what is inside by the number of ids, and gives what fetching those of comments costs.
-func (q question) ids(inside *place) (units float64) {
-	ids := list(q.arguments["ids"])
-	inside.times *= float64(len(ids))
-	inside.products = float64(len(ids))
-	for _, id := range ids {
-		units += q.unitsOf(id)
-	}
-	return units
-}
-
-func (q question) commentUnits(argument string) float64 { return q.unitsOf(q.arguments[argument]) }
-
-// unitsOf is what fetching a node costs: a product is known by its id alone.
-func (q question) unitsOf(id any) float64 {
-	if text, ok := id.(string); ok && comment.IsID(text) {
-		return q.prices.CommentUnits()
-	}
-	return 0
-}
-
-// page is the price of a connection of comments.
-func (q question) page(inside *place) float64 {
-	size := comment.DefaultPageSize
-	for _, argument := range []string{"first", "last"} {
-		if n, given := number(q.arguments[argument]); given {
-			size = min(max(n, 0), comment.MaxPageSize) // others are refused by the field, which reads nothing
-		}
-	}
-	filter := filterOf(q.arguments["filter"])
-	inside.list, inside.count, inside.dated = comment.Query{Filter: filter}, new(float64), dated(q.arguments["filter"])
-	inside.page = float64(size)
-	inside.partitions = float64(max(1, len(filter.Languages)) * max(1, len(filter.Ratings)))
-	if inside.dated { // read once for the page, and perhaps once more to count, by rating
-		inside.partitions += float64(max(1, len(filter.Languages)) * cmp.Or(len(filter.Ratings), comment.MaxRating))
-	}
-	return q.prices.PageUnits(comment.Query{Filter: filter, Slice: comment.Slice{Size: size}})
-}
-
-func (q question) latest(*place) float64 {
-	return q.prices.PageUnits(comment.Query{Slice: comment.Slice{Size: 1}})
-}
-
-func (q question) latestOfTwo(*place) float64 {
-	return q.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: []int{1, 2}}, Slice: comment.Slice{Size: 1}})
-}
-
-// filterOf reads of a filter what its price depends on: how many languages and ratings. One that the field will refuse,
-// and that therefore reads nothing, is as good as none.
-func filterOf(argument any) comment.Filter {
-	given, _ := argument.(map[string]any)
-	var filter comment.Filter
-	for _, value := range list(given["languages"]) {
-		if text, ok := value.(string); ok {
-			filter.Languages = append(filter.Languages, comment.Language(strings.ToLower(text)))
-		}
-	}
-	for _, value := range list(given["ratings"]) {
-		if n, ok := number(value); ok {
-			filter.Ratings = append(filter.Ratings, n)
-		}
-	}
-	normalized, err := filter.Normalize()
-	if err != nil {
-		return comment.Filter{}
-	}
-	return normalized
-}
-
-// dated tells whether a filter has a range of dates.
-func dated(argument any) bool {
-	given, _ := argument.(map[string]any)
-	return given["createdAfter"] != nil || given["createdBefore"] != nil
-}
-
-// ceiling is a count of a message, rounded up.
+// ceiling rounds a count in a message up.
 func ceiling(x float64) int { return int(math.Ceil(min(x, most))) }

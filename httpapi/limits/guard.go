@@ -8,6 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
+
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
 // extension is the name under which Guard keeps what it found out about an operation.
@@ -24,7 +26,8 @@ type Guard struct {
 	// NoIntrospection refuses questions about the schema.
 	NoIntrospection bool
 
-	averages map[string]float64
+	reader   *lookahead.Reader
+	averages map[*ast.FieldDefinition]float64
 }
 
 var _ interface {
@@ -40,6 +43,7 @@ func (*Guard) ExtensionName() string { return extension }
 
 // Validate implements graphql.HandlerExtension.
 func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
+	g.reader = lookahead.NewReader(schema.Schema())
 	g.averages = averages(schema.Schema())
 	return g.Limits.Validate()
 }
@@ -74,8 +78,8 @@ func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	if err := checkConditions(operation); err != nil {
 		return err
 	}
-	cost := estimate{operation: operation, prices: g.Prices, averages: g.averages}
-	cost.run()
+	cost := estimate{prices: g.Prices, averages: g.averages}
+	cost.run(g.reader.Read(operation))
 	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
 	return first(
 		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),

@@ -13,7 +13,7 @@ import (
 
 // averages are the lengths of the lists that introspection answers with, on average over the schema: the longest of each
 // would multiply to many times what any answer holds.
-func averages(schema *ast.Schema) map[string]float64 {
+func averages(schema *ast.Schema) map[*ast.FieldDefinition]float64 {
 	var fields, inputs, arguments, values, interfaces, possible, of float64
 	for _, t := range schema.Types {
 		of++
@@ -32,16 +32,17 @@ func averages(schema *ast.Schema) map[string]float64 {
 		}
 	}
 	mean := func(sum, of float64) float64 { return max(1, math.Ceil(sum/of)) }
-	return map[string]float64{
-		"__Schema.types":       of,
-		"__Schema.directives":  float64(len(schema.Directives)),
-		"__Type.fields":        mean(fields, of),
-		"__Type.inputFields":   mean(inputs, of),
-		"__Type.enumValues":    mean(values, of),
-		"__Type.interfaces":    mean(interfaces, of),
-		"__Type.possibleTypes": mean(possible, of),
-		"__Field.args":         mean(arguments, fields),
-		"__Directive.args":     1,
+	field := func(of, name string) *ast.FieldDefinition { return schema.Types[of].Fields.ForName(name) }
+	return map[*ast.FieldDefinition]float64{
+		field("__Schema", "types"):       of,
+		field("__Schema", "directives"):  float64(len(schema.Directives)),
+		field("__Type", "fields"):        mean(fields, of),
+		field("__Type", "inputFields"):   mean(inputs, of),
+		field("__Type", "enumValues"):    mean(values, of),
+		field("__Type", "interfaces"):    mean(interfaces, of),
+		field("__Type", "possibleTypes"): mean(possible, of),
+		field("__Field", "args"):         mean(arguments, fields),
+		field("__Directive", "args"):     1,
 	}
 }
 

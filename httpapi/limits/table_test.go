@@ -4,7 +4,6 @@ import (
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
 // The flags have the defaults that the package has, and each limit is described.
@@ -61,44 +60,15 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// free are the fields with a resolver of their own that read nothing.
-var free = []string{"Query.product"}
-
-// Every field that reads has a price, and every list of objects a length: what has none would count as nothing, or as a
-// hundred elements.
-func TestEveryReadIsWeighed(t *testing.T) {
-	resolved := map[string]reflect.Type{}
-	root := reflect.TypeFor[graph.ResolverRoot]()
-	for i := range root.NumMethod() {
-		resolved[root.Method(i).Name] = root.Method(i).Type.Out(0)
-	}
-	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
-	for _, definition := range schema.Types {
-		for _, field := range definition.Fields {
-			name := definition.Name + "." + field.Name
-			_, weighed := weights[name]
-			_, average := averages(schema)[name]
-			element := schema.Types[field.Type.Name()]
-			list := field.Type.Elem != nil && element.IsCompositeType() && definition.Kind != ast.InputObject
-			if (list || reads(resolved[definition.Name], field.Name)) && !weighed && !average && !slices.Contains(free, name) {
-				t.Errorf("%s reads, or is a list of objects, and has no weight", name)
-			}
+// A kind of field without a weight costs nothing, and its list counts as a hundred elements. That is
+// right for plain fields and texts alone.
+func TestEveryKindHasAWeight(t *testing.T) {
+	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
+		free := kind == lookahead.Plain || kind == lookahead.Text
+		if weighed := weights[kind] != nil; weighed == free {
+			t.Errorf("kind %d: has a weight is %v, want %v", kind, weighed, !free)
 		}
 	}
-	for name := range weights {
-		parent, field, _ := strings.Cut(name, ".")
-		if definition := schema.Types[parent]; definition == nil || definition.Fields.ForName(field) == nil {
-			t.Errorf("%s has a weight, and does not exist", name)
-		}
-	}
-}
-
-func reads(resolver reflect.Type, field string) bool {
-	if resolver == nil {
-		return false
-	}
-	_, found := resolver.MethodByName(strings.ToUpper(field[:1]) + field[1:])
-	return found
 }
 
 func TestShorten(t *testing.T) {

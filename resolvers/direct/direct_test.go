@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
@@ -71,7 +72,8 @@ func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.Pro
 // answer runs an operation as the server does, with a middleware around each field.
 func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
 	tb.Helper()
-	exec := executor.New(graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t}}))
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t}})
+	exec := executor.New(schema)
 	exec.AroundFields(around)
 	load := loaders.New(t, t)
 	load.TellFreshness(func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true })
@@ -80,6 +82,7 @@ func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query strin
 	if len(refused) > 0 {
 		tb.Fatalf("%s\nis refused: %v", query, refused)
 	}
+	lookahead.NewReader(schema.Schema()).Read(operation)
 	next, ctx := exec.DispatchOperation(ctx, operation)
 	response := next(ctx)
 	for _, err := range response.Errors {
@@ -187,7 +190,11 @@ func (a *asker) field(of *ast.Definition, field *ast.FieldDefinition, depth int)
 
 // wrapped is a field as it is or in a fragment, on the type itself, on nothing, or on an interface that has the field.
 func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
-	switch a.r.IntN(6) {
+	switch a.r.IntN(7) {
+	case 3: // of another type, so that it never applies
+		if len(of.Interfaces) > 0 && name == "id" {
+			return asked + "... on Node { ... on " + map[string]string{"Product": "Comment", "Comment": "Product"}[of.Name] + " { never: id } } "
+		}
 	case 0:
 		return "... { " + asked + "} "
 	case 1:

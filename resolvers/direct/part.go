@@ -2,37 +2,50 @@ package direct
 
 import (
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"github.com/talkback/talkback/internal/usage"
 )
 
-// part writes something of a T: one field, or all that is asked of it.
+// part writes something of a T: one field, or everything asked of it.
 type part[T any] struct {
-	// size is how many bytes write adds, or less.
+	// size returns how many bytes write adds, or fewer.
 	size func(T) int
-	// write adds JSON to what is there.
+	// write appends JSON.
 	write func(out []byte, of T) []byte
 }
 
-// question is a field as it is asked.
-type question struct {
-	operation *graphql.OperationContext
-	field     graphql.CollectedField
+// field is a field of a type that needs no resolver. A test holds type and arguments against the
+// schema.
+type field[T any] struct {
+	// typ is the type as the schema has it, such as "String!".
+	typ string
+	// arguments are the names of those that asked reads. A field of the schema that has others is
+	// left to gqlgen.
+	arguments []string
+	// asked returns how to write what an operation asks of the field, and whether it can be written.
+	asked func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool)
 }
 
-// field is a field of a type. It tells how to write what is asked of it, and whether that is possible.
-type field[T any] func(q question) (part[T], bool)
+// takes reports whether the field knows all arguments that the schema has for it.
+func (f field[T]) takes(arguments ast.ArgumentDefinitionList) bool {
+	for _, argument := range arguments {
+		if !slices.Contains(f.arguments, argument.Name) {
+			return false
+		}
+	}
+	return true
+}
 
-// object is a type of the schema. Its fields are those that need no resolver; others may exist.
+// object is an object type of the schema.
 type object[T any] struct {
-	name   string
+	// types are the name of the type and the names of its interfaces. Fragments on these apply.
+	types []string
+	// fields are those that need no resolver. The type may have others.
 	fields map[string]field[*T]
 }
+
+func (o *object[T]) name() string { return o.types[0] }
 
 // member is a field with the name under which it is asked for.
 type member[T any] struct {
@@ -40,25 +53,40 @@ type member[T any] struct {
 	name string
 }
 
-// asked tells how to write what is asked of an object, and whether that is possible: not if any of it has to be resolved.
-func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (part[*T], bool) {
-	fields := graphql.CollectFields(operation, set, nil) // of an object, all fragments on whatever it is apply
-	members := make([]member[*T], 0, len(fields))
-	for _, f := range fields {
-		field := o.fields[f.Name]
-		if f.Name == "__typename" {
-			field = text(func(*T) string { return o.name })
-		}
-		if field == nil {
-			return part[*T]{}, false
-		}
-		part, plain := field(question{operation, f})
+// asked returns how to write what is asked of an object. It cannot be written if any of it has to be
+// resolved.
+func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (p part[*T], plain bool) {
+	collected := graphql.CollectFields(operation, set, o.types)
+	members := make([]member[*T], 0, len(collected))
+	for _, c := range collected {
+		part, plain := o.member(operation, c)
 		if !plain {
 			return part, false
 		}
-		members = append(members, member[*T]{part, f.Alias})
+		members = append(members, member[*T]{part, c.Alias})
 	}
 	return whole(members), true
+}
+
+// member returns how to write one field of an object.
+func (o *object[T]) member(operation *graphql.OperationContext, c graphql.CollectedField) (p part[*T], plain bool) {
+	if c.Name == "__typename" {
+		return typename[*T](o.name()), true
+	}
+	field, known := o.fields[c.Name]
+	if !known || !field.takes(c.Definition.Arguments) {
+		return part[*T]{}, false
+	}
+	return field.asked(operation, c)
+}
+
+// typename writes the name of a type.
+func typename[T any](name string) part[T] {
+	quoted := `"` + name + `"`
+	return part[T]{
+		size:  func(T) int { return len(quoted) },
+		write: func(out []byte, _ T) []byte { return append(out, quoted...) },
+	}
 }
 
 // whole writes an object of its members.
@@ -87,7 +115,7 @@ func whole[T any](members []member[T]) part[T] {
 	}
 }
 
-// listOf writes a list of what a part writes.
+// listOf writes a list whose elements a part writes.
 func listOf[T any](p part[T]) part[[]T] {
 	return part[[]T]{
 		size: func(list []T) int {
@@ -108,104 +136,4 @@ func listOf[T any](p part[T]) part[[]T] {
 			return append(out, ']')
 		},
 	}
-}
-
-// leaf is a field without fields of its own.
-func leaf[T any](size func(T) int, write func([]byte, T) []byte) field[T] {
-	return func(question) (part[T], bool) { return part[T]{size, write}, true }
-}
-
-// text is a field that holds a text.
-func text[T any](get func(T) string) field[T] {
-	return leaf(
-		func(of T) int { return usage.QuotedBytes(get(of)) },
-		func(out []byte, of T) []byte { return appendText(out, get(of)) })
-}
-
-// optional is a field that holds a text or null.
-func optional[T any](get func(T) *string) field[T] {
-	return leaf(
-		func(of T) int {
-			if text := get(of); text != nil {
-				return usage.QuotedBytes(*text)
-			}
-			return len("null")
-		},
-		func(out []byte, of T) []byte {
-			if text := get(of); text != nil {
-				return appendText(out, *text)
-			}
-			return append(out, "null"...)
-		})
-}
-
-// small is a field of a few bytes.
-func small[T any](write func(out []byte, of T) []byte) field[T] {
-	return leaf(func(T) int { return 1 }, write)
-}
-
-// number is a field that holds a whole number.
-func number[T any](get func(T) int) field[T] {
-	return small(func(out []byte, of T) []byte { return strconv.AppendInt(out, int64(get(of)), 10) })
-}
-
-// flag is a field that holds true or false.
-func flag[T any](get func(T) bool) field[T] {
-	return small(func(out []byte, of T) []byte { return strconv.AppendBool(out, get(of)) })
-}
-
-// nested is a field that holds an object.
-func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
-	return func(q question) (part[T], bool) {
-		p, plain := inner.asked(q.operation, q.field.Selections)
-		return part[T]{
-			size:  func(of T) int { return p.size(get(of)) },
-			write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
-		}, plain
-	}
-}
-
-// several is a field that holds a list of objects.
-func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
-	return func(q question) (part[T], bool) {
-		p, plain := inner.asked(q.operation, q.field.Selections)
-		whole := listOf(p)
-		return part[T]{
-			size:  func(of T) int { return whole.size(get(of)) },
-			write: func(out []byte, of T) []byte { return whole.write(out, get(of)) },
-		}, plain
-	}
-}
-
-// appendText writes a text as gqlgen does: only what JSON does not allow in a string is escaped.
-func appendText(out []byte, text string) []byte {
-	const hex = "0123456789ABCDEF"
-	out = append(slices.Grow(out, len(text)+2), '"')
-	start := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= ' ' && c != '\\' && c != '"' {
-			continue
-		}
-		out = append(out, text[start:i]...)
-		start = i + 1
-		switch c {
-		case '\\', '"':
-			out = append(out, '\\', c)
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\r':
-			out = append(out, '\\', 'r')
-		case '\t':
-			out = append(out, '\\', 't')
-		default:
-			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
-		}
-	}
-	return append(append(out, text[start:]...), '"')
-}
-
-// appendMoment writes a moment as scalar.MarshalDateTime does.
-func appendMoment(out []byte, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(append(out, '"'), time.RFC3339Nano), '"')
 }

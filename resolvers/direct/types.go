@@ -8,89 +8,84 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// The types of the schema whose fields are at hand, once their values are.
+// The types of the schema whose fields need no resolver.
 var (
 	edges = &object[graph.CommentEdge]{
-		name: "CommentEdge",
+		types: []string{"CommentEdge"},
 		fields: map[string]field[*graph.CommentEdge]{
-			"cursor": text(func(e *graph.CommentEdge) string { return e.Cursor }),
+			"cursor": text("String", func(e *graph.CommentEdge) string { return e.Cursor }),
 			"node":   nested(comments, func(e *graph.CommentEdge) *comment.Comment { return e.Node }),
 		},
 	}
 
 	comments = &object[comment.Comment]{
-		name: "Comment",
+		types: []string{"Comment", "Node"},
 		fields: map[string]field[*comment.Comment]{
-			"id":        text(func(c *comment.Comment) string { return string(c.ID) }),
+			"id":        text("ID", func(c *comment.Comment) string { return string(c.ID) }),
 			"rating":    number(func(c *comment.Comment) int { return c.Rating }),
-			"language":  text(func(c *comment.Comment) string { return string(c.Language) }),
-			"title":     optional(func(c *comment.Comment) *string { return c.Title }),
-			"text":      text(func(c *comment.Comment) string { return c.Text }),
+			"language":  text("Language", func(c *comment.Comment) string { return string(c.Language) }),
+			"title":     optionalText("String", func(c *comment.Comment) *string { return c.Title }),
+			"text":      text("String", func(c *comment.Comment) string { return c.Text }),
 			"author":    nested(authors, func(c *comment.Comment) *comment.Author { return &c.Author }),
-			"createdAt": small(func(out []byte, c *comment.Comment) []byte { return appendMoment(out, c.CreatedAt()) }),
-			"updatedAt": small(appendUpdated),
+			"createdAt": moment(func(c *comment.Comment) time.Time { return c.CreatedAt() }),
+			"updatedAt": optionalMoment(func(c *comment.Comment) *time.Time { return c.UpdatedAt }),
 			"version":   number(func(c *comment.Comment) int { return c.Version }),
 		},
 	}
 
 	authors = &object[comment.Author]{
-		name: "Author",
+		types: []string{"Author"},
 		fields: map[string]field[*comment.Author]{
-			"id":         text(func(a *comment.Author) string { return a.GlobalID() }),
-			"customerId": optional(func(a *comment.Author) *string { return a.CustomerID() }),
-			"name":       text(func(a *comment.Author) string { return a.Name }),
+			"id":         text("ID", func(a *comment.Author) string { return a.GlobalID() }),
+			"customerId": optionalText("ID", func(a *comment.Author) *string { return a.CustomerID() }),
+			"name":       text("String", func(a *comment.Author) string { return a.Name }),
 		},
 	}
 
 	pageInfos = &object[graph.PageInfo]{
-		name: "PageInfo",
+		types: []string{"PageInfo"},
 		fields: map[string]field[*graph.PageInfo]{
 			"hasNextPage":     flag(func(p *graph.PageInfo) bool { return p.HasNextPage }),
 			"hasPreviousPage": flag(func(p *graph.PageInfo) bool { return p.HasPreviousPage }),
-			"startCursor":     optional(func(p *graph.PageInfo) *string { return p.StartCursor }),
-			"endCursor":       optional(func(p *graph.PageInfo) *string { return p.EndCursor }),
+			"startCursor":     optionalText("String", func(p *graph.PageInfo) *string { return p.StartCursor }),
+			"endCursor":       optionalText("String", func(p *graph.PageInfo) *string { return p.EndCursor }),
 		},
 	}
 
 	counts = &object[comment.Statistics]{
-		name: "CommentStats",
+		types: []string{"CommentStats"},
 		fields: map[string]field[*comment.Statistics]{
-			"total":   number(func(c *comment.Statistics) int { return c.Total() }),
-			"average": small(appendAverage),
-			"ratings": several(ratings, rowsOf),
-			"asOf":    small(func(out []byte, c *comment.Statistics) []byte { return appendOptionalMoment(out, c.AsOf) }),
+			"total":   number(func(s *comment.Statistics) int { return s.Total() }),
+			"average": short("Float", appendAverage),
+			"ratings": several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
+			"asOf":    optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
 		},
 	}
 
 	ratings = &object[comment.RatingCount]{
-		name: "RatingCount",
+		types: []string{"RatingCount"},
 		fields: map[string]field[*comment.RatingCount]{
 			"rating": number(func(r *comment.RatingCount) int { return r.Rating }),
 			"count":  number(func(r *comment.RatingCount) int { return r.Count }),
 		},
 	}
+
+	languages = &object[comment.LanguageCount]{
+		types: []string{"LanguageCount"},
+		fields: map[string]field[*comment.LanguageCount]{
+			"language": text("Language", func(l *comment.LanguageCount) string { return string(l.Language) }),
+			"count":    number(func(l *comment.LanguageCount) int { return l.Count }),
+		},
+	}
 )
 
-func appendUpdated(out []byte, c *comment.Comment) []byte {
-	return appendOptionalMoment(out, c.UpdatedAt)
-}
-
-func appendOptionalMoment(out []byte, t *time.Time) []byte {
-	if t == nil {
-		return append(out, "null"...)
-	}
-	return appendMoment(out, *t)
-}
-
-func appendAverage(out []byte, c *comment.Statistics) []byte {
-	mean, any := c.Average()
+func appendAverage(out []byte, s *comment.Statistics) []byte {
+	mean, any := s.Average()
 	if !any {
-		return append(out, "null"...)
+		return append(out, null...)
 	}
 	return strconv.AppendFloat(out, mean, 'g', -1, 64)
 }
-
-func rowsOf(c *comment.Statistics) []*comment.RatingCount { return pointers(c.Ratings()) }
 
 func pointers[T any](rows []T) []*T {
 	out := make([]*T, len(rows))

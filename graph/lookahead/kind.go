@@ -1,0 +1,108 @@
+package lookahead
+
+import "github.com/vektah/gqlparser/v2/ast"
+
+// Kind says what has to be known of a field before it is resolved: what it reads, or how long its
+// list is.
+type Kind int
+
+// The kinds of fields. All that are not listed in kinds are Plain.
+const (
+	// Plain fields read nothing.
+	Plain Kind = iota
+	// Text is the text of a comment.
+	Text
+	// OneNode fetches the comment, or names the product, of one id.
+	OneNode
+	// Nodes does so for each of several ids.
+	Nodes
+	// Products names a product for each of several ids.
+	Products
+	// Leaderboard reads the leading products.
+	Leaderboard
+	// Write changes a comment.
+	Write
+	// Comments reads a page of the comments of a product.
+	Comments
+	// PageElements are the comments of a page.
+	PageElements
+	// ListTotal is the number of comments in the list that a page is of.
+	ListTotal
+	// ListStats is the number of comments in that list, by rating.
+	ListStats
+	// Latest reads the newest comment of a product.
+	Latest
+	// LatestRated reads the newest comment of a product with one of two ratings.
+	LatestRated
+	// Statistics are those of a product.
+	Statistics
+	// Languages is the list of languages in the statistics of a product.
+	Languages
+	// Ratings is the list of counts by rating.
+	Ratings
+	// UserErrors is the list of what is wrong with an input.
+	UserErrors
+	// PlanCandidates is the list of ways in which a page could have been read.
+	PlanCandidates
+	// PlanPartitions is the list of partitions that a plan reads or skips.
+	PlanPartitions
+)
+
+// kinds is the one table of fields by type and name that the limits and the resolvers go by. A test
+// holds it against the schema: each field that reads or that is a list of objects is in it.
+var kinds = map[string]map[string]Kind{
+	"Query": {
+		"comment":     OneNode,
+		"node":        OneNode,
+		"nodes":       Nodes,
+		"products":    Products,
+		"leaderboard": Leaderboard,
+	},
+	"Mutation": {
+		"addComment":    Write,
+		"editComment":   Write,
+		"deleteComment": Write,
+	},
+	"AddCommentPayload":    {"userErrors": UserErrors},
+	"EditCommentPayload":   {"userErrors": UserErrors},
+	"DeleteCommentPayload": {"userErrors": UserErrors},
+	"Product": {
+		"comments":                 Comments,
+		"stats":                    Statistics,
+		"languages":                Languages,
+		"commentsInOtherLanguages": Statistics,
+		"lastCommentedAt":          Latest,
+		"latestPositive":           LatestRated,
+		"latestNegative":           LatestRated,
+	},
+	"Comment": {"text": Text},
+	"CommentConnection": {
+		"edges":      PageElements,
+		"nodes":      PageElements,
+		"totalCount": ListTotal,
+		"stats":      ListStats,
+	},
+	"CommentStats": {"ratings": Ratings},
+	"QueryPlan": {
+		"candidates": PlanCandidates,
+		"reads":      PlanPartitions,
+		"skipped":    PlanPartitions,
+	},
+}
+
+// kindsIn are the kinds of the fields of a schema, those that are not Plain.
+func kindsIn(schema *ast.Schema) map[*ast.FieldDefinition]Kind {
+	found := map[*ast.FieldDefinition]Kind{}
+	for name, fields := range kinds {
+		definition := schema.Types[name]
+		if definition == nil {
+			continue
+		}
+		for _, field := range definition.Fields {
+			if kind, known := fields[field.Name]; known {
+				found[field] = kind
+			}
+		}
+	}
+	return found
+}

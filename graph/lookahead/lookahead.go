@@ -1,0 +1,112 @@
+// Package lookahead reads what an operation asks for, once, after validation and before any of it
+// runs. The limits add up what it may cost from this reading. Resolvers look up what is asked below
+// them: the page, what to count along with it, and whether texts and statistics are wanted.
+package lookahead
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Operation is what one operation asks for. It does not change once it is read.
+type Operation struct {
+	// Fields are the root fields, as they are executed: merged, and without those that @skip and
+	// @include leave out.
+	Fields []Field
+}
+
+// Field is a field of an operation with what is asked below it.
+type Field struct {
+	*ast.Field
+	// Kind says what the field reads.
+	Kind Kind
+	// Fields are the fields below, as they are executed. Below a field that may hold objects of
+	// several types, they are those of all these types.
+	Fields []Field
+	// Alone says that this is the only root field: nothing else is read at the same time.
+	Alone bool
+	// WantsText says that the text of a comment is asked for, here or below.
+	WantsText bool
+	// WantsStatistics says that the statistics of a product are needed, here or below. Counting a
+	// list within a range of dates does not need them.
+	WantsStatistics bool
+
+	// Page is the page that a field of the kind Comments asks for, nil for other kinds.
+	Page *Page
+	// IDs is how many ids the kinds OneNode, Nodes and Products name, and CommentIDs how many of
+	// these are ids of comments.
+	IDs, CommentIDs int
+	// Leaders is how many products a Leaderboard is to list. The field refuses a number that is out
+	// of range.
+	Leaders int
+	// OneLanguage says that the statistics of a product are asked for in a single language.
+	OneLanguage bool
+}
+
+// Page is what a field of the kind Comments asks for.
+type Page struct {
+	// Size is how many comments are wanted. The field refuses a size that is out of range.
+	Size int
+	// FromEnd says that the page is counted from the end of the list.
+	FromEnd bool
+	// BothEnds says that sizes from both ends were given, which the field refuses.
+	BothEnds bool
+	// Filter has the languages and ratings of the filter. They are normalized, but the languages are
+	// not yet in canonical form. It is empty when the field is going to refuse the filter.
+	Filter comment.Filter
+	// Dated says that the filter has a range of dates.
+	Dated bool
+	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
+	// statistics of the product have the counts of other lists.
+	Count comment.Counting
+}
+
+// extension is the name under which gqlgen keeps the reading with its operation.
+const extension = "Lookahead"
+
+// From returns what is asked of the field that is being resolved. It panics in an operation that was
+// not read: Reader.Read comes before the operation runs.
+func From(ctx context.Context) *Field {
+	operation, ok := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*Operation)
+	if !ok {
+		panic("lookahead: the operation was not read before it ran")
+	}
+	return operation.field(graphql.GetFieldContext(ctx))
+}
+
+// field returns the field of a context.
+func (o *Operation) field(at *graphql.FieldContext) *Field {
+	fields := o.fieldsBelow(at.Parent)
+	for i := range fields {
+		if fields[i].Alias == at.Field.Alias && fields[i].ObjectDefinition.Name == at.Object {
+			return &fields[i]
+		}
+	}
+	panic("lookahead: " + at.Object + "." + at.Field.Name + " is resolved, but is not part of the operation")
+}
+
+// fieldsBelow returns the fields below a context.
+func (o *Operation) fieldsBelow(at *graphql.FieldContext) []Field {
+	switch {
+	case at == nil:
+		return o.Fields
+	case at.Field.Field == nil: // the root, or an element of the list above
+		return o.fieldsBelow(at.Parent)
+	}
+	return o.field(at).Fields
+}
+
+// WantsStatisticsOf reports whether statistics are needed by fields of a type, or below these. It is
+// for a field that may hold objects of several types.
+func (f *Field) WantsStatisticsOf(object string) bool {
+	for i := range f.Fields {
+		if f.Fields[i].WantsStatistics && f.Fields[i].ObjectDefinition.Name == object {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package lookahead
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+)
+
+var schema = graph.NewExecutableSchema(graph.Config{}).Schema()
+
+// read reads an operation with its variables.
+func read(t *testing.T, query string, variables map[string]any) *Operation {
+	t.Helper()
+	document, errs := gqlparser.LoadQueryWithRules(schema, query, nil)
+	if errs != nil {
+		t.Fatalf("%s: %v", query, errs)
+	}
+	return NewReader(schema).Read(&graphql.OperationContext{Doc: document, Operation: document.Operations[0], Variables: variables})
+}
+
+// free are the fields with a resolver of their own that read nothing.
+var free = []string{"Query.product"}
+
+// A field that reads and has no kind would cost nothing in the limits, and a list of objects without
+// a kind counts as a hundred elements.
+func TestEveryReadAndListHasAKind(t *testing.T) {
+	resolved := map[string]reflect.Type{}
+	root := reflect.TypeFor[graph.ResolverRoot]()
+	for i := range root.NumMethod() {
+		resolved[root.Method(i).Name] = root.Method(i).Type.Out(0)
+	}
+	for _, definition := range schema.Types {
+		if definition.Kind == ast.InputObject || strings.HasPrefix(definition.Name, "__") {
+			continue
+		}
+		for _, field := range definition.Fields {
+			name := definition.Name + "." + field.Name
+			list := field.Type.Elem != nil && schema.Types[field.Type.Name()].IsCompositeType()
+			_, known := kinds[definition.Name][field.Name]
+			if (list || hasResolver(resolved[definition.Name], field.Name)) && !known &&
+				!strings.HasPrefix(field.Name, "__") && !slices.Contains(free, name) {
+				t.Errorf("%s reads, or is a list of objects, and has no kind", name)
+			}
+		}
+	}
+	for name, fields := range kinds {
+		for field := range fields {
+			if definition := schema.Types[name]; definition == nil || definition.Fields.ForName(field) == nil {
+				t.Errorf("%s.%s has a kind, and does not exist", name, field)
+			}
+		}
+	}
+}
+
+func hasResolver(resolver reflect.Type, field string) bool {
+	if resolver == nil {
+		return false
+	}
+	_, found := resolver.MethodByName(strings.ToUpper(field[:1]) + field[1:])
+	return found
+}
+
+// An argument that decides how much is read must not be overlooked: each one of a field with a kind
+// is listed here, either as read or with the reason why it does not matter.
+func TestEveryArgumentIsRead(t *testing.T) {
+	const order, cursor, page = "neither order costs more", "a cursor does not change how long a page is", "the page is as long"
+	known := map[string]string{
+		"Query.comment(id)": "read", "Query.node(id)": "read", "Query.nodes(ids)": "read", "Query.products(ids)": "read",
+		"Query.leaderboard(first)": "read", "Query.leaderboard(language)": "each language has a leaderboard of its own",
+		"Mutation.addComment(input)": "one comment", "Mutation.editComment(input)": "one comment", "Mutation.deleteComment(input)": "one comment",
+		"Product.comments(filter)": "read", "Product.comments(first)": "read", "Product.comments(last)": "read",
+		"Product.comments(order)": order, "Product.comments(after)": cursor, "Product.comments(before)": cursor,
+		"Product.comments(settledOnly)": page, "Product.stats(lang)": "read",
+	}
+	var found []string
+	for name, fields := range kinds {
+		for field := range fields {
+			for _, argument := range schema.Types[name].Fields.ForName(field).Arguments {
+				found = append(found, fmt.Sprintf("%s.%s(%s)", name, field, argument.Name))
+			}
+		}
+	}
+	for _, argument := range found {
+		if known[argument] == "" {
+			t.Errorf("%s is not read: read it, or say here why it does not matter", argument)
+		}
+	}
+	if len(found) != len(known) {
+		t.Errorf("%d arguments are known, and the schema has %d", len(known), len(found))
+	}
+	if first := schema.Types["Query"].Fields.ForName("leaderboard").Arguments.ForName("first").DefaultValue.Raw; first != fmt.Sprint(comment.DefaultLeaders) {
+		t.Errorf("the schema's default is %s leaders, the service's %d", first, comment.DefaultLeaders)
+	}
+}
+
+// comments returns what is asked of the field comments of a product.
+func comments(t *testing.T, arguments, selection string, variables map[string]any) *Field {
+	t.Helper()
+	query := fmt.Sprintf(`query($n: Int, $f: CommentFilter, $yes: Boolean!) {
+		product(id: "p") { comments%s { %s } used: comments(first: $n, filter: $f) @skip(if: $yes) { __typename } }
+	}`, arguments, selection)
+	return &read(t, query, variables).Fields[0].Fields[0]
+}
+
+func TestPage(t *testing.T) {
+	const dates = `createdAfter: "2024-05-01T00:00:00Z"`
+	variables := map[string]any{"n": int64(7), "f": map[string]any{"ratings": []any{int64(4)}, "createdBefore": "2024-05-01T00:00:00Z"}, "yes": true}
+	for _, row := range []struct {
+		arguments, selection string
+		want                 Page
+		statistics           bool
+	}{
+		{"", "__typename", Page{Size: 20}, false},
+		{"(first: 3)", "__typename", Page{Size: 3}, false},
+		{"(last: 3)", "__typename", Page{Size: 3, FromEnd: true}, false},
+		{"(first: 3, last: 4)", "__typename", Page{Size: 4, FromEnd: true, BothEnds: true}, false},
+		{"(first: null)", "__typename", Page{Size: 20}, false},
+		{"(first: -1)", "__typename", Page{Size: -1}, false},
+		{"(first: $n, filter: $f)", "totalCount", Page{Size: 7, Filter: comment.Filter{Ratings: []int{4}}, Dated: true, Count: comment.CountTotal}, false},
+		{`(filter: {languages: ["EN", "de", "en"], ratings: 5})`, "__typename", Page{Size: 20, Filter: comment.Filter{Languages: []comment.Language{"de", "en"}, Ratings: []int{5}}}, false},
+		{"(filter: {ratings: [9]})", "__typename", Page{Size: 20}, false},
+		{"(filter: null)", "totalCount", Page{Size: 20}, true},
+		{"(filter: {createdAfter: null})", "stats { total }", Page{Size: 20}, true},
+		{"(filter: {" + dates + "})", "nodes { id }", Page{Size: 20, Dated: true}, false},
+		{"(filter: {" + dates + "})", "totalCount", Page{Size: 20, Dated: true, Count: comment.CountTotal}, false},
+		{"(filter: {" + dates + "})", "stats { total } totalCount", Page{Size: 20, Dated: true, Count: comment.CountByRating}, false},
+		{"(filter: {" + dates + "})", "totalCount @skip(if: $yes)", Page{Size: 20, Dated: true}, false},
+		{"(filter: {" + dates + "})", "nodes { product { comments { totalCount } } }", Page{Size: 20, Dated: true}, true},
+		{"(filter: {" + dates + "})", "... on CommentConnection { c: totalCount } nodes { product { stats { total } } }", Page{Size: 20, Dated: true, Count: comment.CountTotal}, true},
+	} {
+		got := comments(t, row.arguments, row.selection, variables)
+		if diff := cmp.Diff(row.want, *got.Page); diff != "" || got.WantsStatistics != row.statistics {
+			t.Errorf("comments%s { %s }: statistics %v, page (-want +got):\n%s", row.arguments, row.selection, got.WantsStatistics, diff)
+		}
+	}
+}
+
+func TestOperation(t *testing.T) {
+	const id = "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"
+	type asked struct {
+		alone, text, statistics bool
+		ids, comments, leaders  int
+	}
+	for _, row := range []struct {
+		query string
+		want  asked // of the first root field
+	}{
+		{`{ product(id: "p") { id } }`, asked{alone: true}},
+		{`{ comment(id: "` + id + `") { text } }`, asked{alone: true, text: true, ids: 1, comments: 1}},
+		{`{ comment(id: "` + id + `") { id } comment(id: "` + id + `") { author { name } } }`, asked{alone: true, ids: 1, comments: 1}},
+		{`{ node(id: "p") { id } other: __typename }`, asked{ids: 1}},
+		{`{ node(id: "p") { id } other: __typename @skip(if: true) }`, asked{alone: true, ids: 1}},
+		{`{ nodes(ids: ["p", "` + id + `"]) { ... on Comment { ...T } } } fragment T on Comment { t: text }`, asked{alone: true, text: true, ids: 2, comments: 1}},
+		{`{ products(ids: "p") { stats { total } } }`, asked{alone: true, statistics: true, ids: 1}},
+		{`{ leaderboard { product { languages { count } } } }`, asked{alone: true, statistics: true, leaders: 10}},
+		{`{ leaderboard(first: null) { rank } }`, asked{alone: true, leaders: 10}},
+		{`{ leaderboard(first: 1000) { rank } }`, asked{alone: true, leaders: 1000}},
+		{`{ product(id: "p") { ... on Node { ... on Comment { text product { stats { total } } } } } }`, asked{alone: true}}, // never applies
+	} {
+		f := read(t, row.query, nil).Fields[0]
+		got := asked{f.Alone, f.WantsText, f.WantsStatistics, f.IDs, f.CommentIDs, f.Leaders}
+		if got != row.want {
+			t.Errorf("%s: %+v, want %+v", row.query, got, row.want)
+		}
+	}
+}
+
+// Of a field that holds products and comments, each type is asked for different things.
+func TestWantsStatisticsOf(t *testing.T) {
+	f := read(t, `{ nodes(ids: ["p"]) { ... on Comment { product { stats { total } } } ... on Product { id comments { nodes { id } } } } }`, nil).Fields[0]
+	if f.WantsStatisticsOf("Product") || !f.WantsStatisticsOf("Comment") || !f.WantsStatistics {
+		t.Error("only the products of comments have their statistics shown")
+	}
+}
+
+// A resolver finds the field that it answers, by its response name, below lists and in fragments on
+// one of several types.
+func TestFrom(t *testing.T) {
+	document, errs := gqlparser.LoadQueryWithRules(schema, `{ nodes(ids: ["p"]) {
+		... on Product { a: latestPositive { id } b: comments(first: 3) { nodes { x: product { comments(last: 4) { totalCount } } } } }
+		... on Comment { c: product { comments(first: 5) { totalCount } } } } }`, nil)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	operation := &graphql.OperationContext{Doc: document, Operation: document.Operations[0]}
+	NewReader(schema).Read(operation)
+	ctx := graphql.WithFieldContext(graphql.WithOperationContext(t.Context(), operation), &graphql.FieldContext{Object: "Query"})
+	nodes := inField(ctx, "Query", "nodes", "nodes")
+	element := inElement(nodes)
+	page := inField(element, "Product", "comments", "b")
+	for name, row := range map[string]struct {
+		at   context.Context
+		want int
+	}{
+		"a page of a product":           {page, 3},
+		"a page below":                  {inField(inField(inElement(inField(page, "CommentConnection", "nodes", "nodes")), "Comment", "product", "x"), "Product", "comments", "comments"), 4},
+		"a page of a comment's product": {inField(inField(element, "Comment", "product", "c"), "Product", "comments", "comments"), 5},
+	} {
+		if got := From(row.at).Page.Size; got != row.want {
+			t.Errorf("%s: a page of %d, want %d", name, got, row.want)
+		}
+	}
+	for name, ctx := range map[string]context.Context{
+		"a field that is not asked for":  inField(element, "Product", "comments", "comments"),
+		"an operation that was not read": inField(graphql.WithOperationContext(t.Context(), &graphql.OperationContext{}), "Query", "nodes", "nodes"),
+	} {
+		if !panics(func() { From(ctx) }) {
+			t.Errorf("%s: no panic", name)
+		}
+	}
+}
+
+func panics(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+func inField(ctx context.Context, object, name, alias string) context.Context {
+	field := &ast.Field{Name: name, Alias: alias, ObjectDefinition: schema.Types[object]}
+	return graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: object, Field: graphql.CollectedField{Field: field}})
+}
+
+func inElement(ctx context.Context) context.Context {
+	index := 0
+	return graphql.WithFieldContext(ctx, &graphql.FieldContext{Index: &index})
+}

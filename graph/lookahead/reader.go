@@ -1,0 +1,116 @@
+package lookahead
+
+import (
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Reader reads the operations of one schema. It is safe for concurrent use.
+type Reader struct {
+	kinds map[*ast.FieldDefinition]Kind
+	// implements has the name of each object type with the names of its interfaces, in the order in
+	// which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
+	implements map[string][]string
+	roots      map[ast.Operation]*ast.Definition
+}
+
+// NewReader returns a Reader for the operations of a schema.
+func NewReader(schema *ast.Schema) *Reader {
+	r := &Reader{
+		kinds:      kindsIn(schema),
+		implements: map[string][]string{},
+		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation},
+	}
+	for name, definition := range schema.Types {
+		if definition.Kind == ast.Object {
+			r.implements[name] = append([]string{name}, definition.Interfaces...)
+		}
+	}
+	return r
+}
+
+// Read reads a validated operation with its variables, and keeps the result with the operation for
+// From. It must be called before the operation runs.
+func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
+	reading := &reading{Reader: r, operation: operation}
+	root := r.roots[operation.Operation.Operation]
+	read := &Operation{Fields: reading.fields(operation.Operation.SelectionSet, root.Name, nil)}
+	if len(read.Fields) == 1 {
+		read.Fields[0].Alone = true
+	}
+	operation.Stats.SetExtension(extension, read)
+	return read
+}
+
+// reading is the reading of one operation.
+type reading struct {
+	*Reader
+	operation *graphql.OperationContext
+	unused    []Field // room for fields
+}
+
+// roomFor is for how many fields room is made at once: a page of comments asks for 15 to 20.
+const roomFor = 20
+
+// room returns room for so many fields. An operation has many short lists of fields.
+func (r *reading) room(n int) []Field {
+	if len(r.unused) < n {
+		r.unused = make([]Field, max(n, roomFor))
+	}
+	taken := r.unused[:n:n]
+	r.unused = r.unused[n:]
+	return taken
+}
+
+// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil if
+// there is none.
+func (r *reading) fields(set ast.SelectionSet, typeName string, page *Page) []Field {
+	if len(set) == 0 {
+		return nil
+	}
+	collected := graphql.CollectFields(r.operation, set, r.implements[typeName])
+	fields := r.room(len(collected))
+	for i, field := range collected {
+		fields[i] = r.field(field, page)
+	}
+	return fields
+}
+
+// field reads a field and all below it.
+func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
+	f := Field{Field: asked.Field, Kind: r.kinds[asked.Definition]}
+	switch f.Kind {
+	case Text:
+		f.WantsText = true
+	case Statistics, Languages:
+		f.WantsStatistics = true
+	case ListTotal:
+		f.WantsStatistics = !page.counts(comment.CountTotal)
+	case ListStats:
+		f.WantsStatistics = !page.counts(comment.CountByRating)
+	}
+	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
+		f.readArguments(asked.ArgumentMap(r.operation.Variables))
+	}
+	if f.Page != nil {
+		page = f.Page
+	}
+	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
+	for i := range f.Fields {
+		f.WantsText = f.WantsText || f.Fields[i].WantsText
+		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
+	}
+	return f
+}
+
+// counts has something counted along with the page if its list has a range of dates, and reports
+// whether it has.
+func (p *Page) counts(counting comment.Counting) bool {
+	if p == nil || !p.Dated {
+		return false
+	}
+	p.Count = max(p.Count, counting)
+	return true
+}

@@ -1,0 +1,102 @@
+package direct
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// leaf returns a field that has no fields of its own.
+func leaf[T any](typ string, size func(T) int, write func([]byte, T) []byte) field[T] {
+	written := part[T]{size, write}
+	return field[T]{
+		typ:   typ,
+		asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true },
+	}
+}
+
+// text returns a field that holds a text, of a type such as "ID". It is never null.
+func text[T any](typ string, get func(T) string) field[T] {
+	return leaf(typ+"!",
+		func(of T) int { return usage.QuotedBytes(get(of)) },
+		func(out []byte, of T) []byte { return appendText(out, get(of)) })
+}
+
+// optionalText returns a field that holds a text or null.
+func optionalText[T any](typ string, get func(T) *string) field[T] {
+	return leaf(typ,
+		func(of T) int {
+			if text := get(of); text != nil {
+				return usage.QuotedBytes(*text)
+			}
+			return len(null)
+		},
+		func(out []byte, of T) []byte {
+			if text := get(of); text != nil {
+				return appendText(out, *text)
+			}
+			return append(out, null...)
+		})
+}
+
+// short returns a field of a few bytes.
+func short[T any](typ string, write func(out []byte, of T) []byte) field[T] {
+	return leaf(typ, func(T) int { return 1 }, write)
+}
+
+// number returns a field that holds a whole number.
+func number[T any](get func(T) int) field[T] {
+	return short("Int!", func(out []byte, of T) []byte { return strconv.AppendInt(out, int64(get(of)), 10) })
+}
+
+// flag returns a field that holds true or false.
+func flag[T any](get func(T) bool) field[T] {
+	return short("Boolean!", func(out []byte, of T) []byte { return strconv.AppendBool(out, get(of)) })
+}
+
+// moment returns a field that holds a time.
+func moment[T any](get func(T) time.Time) field[T] {
+	return short("DateTime!", func(out []byte, of T) []byte { return appendTime(out, get(of)) })
+}
+
+// optionalMoment returns a field that holds a time or null.
+func optionalMoment[T any](get func(T) *time.Time) field[T] {
+	return short("DateTime", func(out []byte, of T) []byte {
+		if t := get(of); t != nil {
+			return appendTime(out, *t)
+		}
+		return append(out, null...)
+	})
+}
+
+// nested returns a field that holds an object. It is never null.
+func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
+	return field[T]{
+		typ: inner.name() + "!",
+		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
+			p, plain := inner.asked(operation, asked.Selections)
+			return part[T]{
+				size:  func(of T) int { return p.size(get(of)) },
+				write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
+			}, plain
+		},
+	}
+}
+
+// several returns a field that holds a list of objects. Neither it nor an element is ever null.
+func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
+	return field[T]{
+		typ: "[" + inner.name() + "!]!",
+		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
+			p, plain := inner.asked(operation, asked.Selections)
+			list := listOf(p)
+			return part[T]{
+				size:  func(of T) int { return list.size(get(of)) },
+				write: func(out []byte, of T) []byte { return list.write(out, get(of)) },
+			}, plain
+		},
+	}
+}

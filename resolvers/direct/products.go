@@ -1,0 +1,96 @@
+package direct
+
+import (
+	"context"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/graph/scalar"
+	"github.com/talkback/talkback/loaders"
+)
+
+// counted is a product with its statistics.
+type counted struct {
+	id    string
+	stats comment.Stats
+	asOf  *time.Time
+}
+
+// products are in the list of a shop's category page, say, with how they are rated.
+var products = &object[counted]{
+	types: []string{"Product", "Node"},
+	fields: map[string]field[*counted]{
+		"id":        text("ID", func(p *counted) string { return p.id }),
+		"stats":     {typ: counts.name() + "!", arguments: []string{"lang"}, asked: statsOf},
+		"languages": several(languages, func(p *counted) []*comment.LanguageCount { return pointers(p.stats.Languages()) }),
+	},
+}
+
+// statsOf returns how to write the field stats, of all languages or of a single one.
+func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p part[*counted], plain bool) {
+	var filter comment.Filter
+	if lang := asked.ArgumentMap(operation.Variables)["lang"]; lang != nil {
+		language, err := scalar.UnmarshalLanguage(lang)
+		if err != nil {
+			return part[*counted]{}, false // gqlgen reports it
+		}
+		filter.Languages = []comment.Language{language}
+	}
+	written, plain := counts.asked(operation, asked.Selections)
+	if !plain {
+		return part[*counted]{}, false
+	}
+	size := written.size(&comment.Statistics{}) // numbers and times have the same size whatever they are
+	return part[*counted]{
+		size: func(*counted) int { return size },
+		write: func(out []byte, of *counted) []byte {
+			return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
+		},
+	}, true
+}
+
+// productList returns a Value of products if only their ids and statistics are asked for. It then
+// fetches the statistics of all of them together. Otherwise it returns the products themselves, also
+// if a product is missing or its statistics failed, which gqlgen reports.
+func productList(ctx context.Context, list []*comment.Product) any {
+	part, plain := askedHere(ctx, products)
+	if !plain {
+		return list
+	}
+	all := make([]counted, len(list))
+	for i, product := range list {
+		if product == nil {
+			return list
+		}
+		all[i].id = product.ID
+	}
+	if lookahead.From(ctx).WantsStatistics && !fetchStats(ctx, all) {
+		return list
+	}
+	return valueOf(listOf(part), pointers(all))
+}
+
+// fetchStats fetches the statistics of products, and reports whether they have all that can be asked
+// for. Those of a product in very many languages do not: the rarer languages share a row, whose parts
+// are looked up by the resolver.
+func fetchStats(ctx context.Context, products []counted) bool {
+	ids := make([]string, len(products))
+	for i := range products {
+		ids[i] = products[i].id
+	}
+	stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)
+	if !whole {
+		return false
+	}
+	asOf := loaders.From(ctx).StatsAsOf()
+	for i := range products {
+		if _, shared := stats[i][comment.OtherLanguages]; shared {
+			return false
+		}
+		products[i].stats, products[i].asOf = stats[i], asOf
+	}
+	return true
+}

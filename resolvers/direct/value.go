@@ -1,0 +1,66 @@
+package direct
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// Value is a value that writes itself. It takes the place of what a resolver returned: gqlgen accepts
+// any [graphql.Marshaler] there.
+type Value struct {
+	size  int
+	write func(out []byte) []byte
+}
+
+// valueOf returns the Value that a part writes of something.
+func valueOf[T any](p part[T], of T) Value {
+	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
+}
+
+// Size returns about how many bytes are written, never more than there will be.
+func (v Value) Size() int { return v.size }
+
+// MarshalGQL implements [graphql.Marshaler].
+func (v Value) MarshalGQL(w io.Writer) {
+	var out []byte
+	if buffer, ok := w.(*bytes.Buffer); ok { // gqlgen's own buffer, written in place
+		buffer.Grow(v.size + v.size/8)
+		out = buffer.AvailableBuffer()
+	}
+	_, _ = w.Write(v.write(out)) // a buffer returns no error
+}
+
+// oneOf returns a Value of one object, or the object itself if it is nil or has to be resolved.
+func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
+	if one == nil {
+		return one
+	}
+	part, plain := askedHere(ctx, of)
+	if !plain {
+		return one
+	}
+	return valueOf(part, one)
+}
+
+// allOf returns a Value of a list, or the list itself if its elements have to be resolved. None of
+// them is nil.
+func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
+	part, plain := askedHere(ctx, of)
+	if !plain {
+		return list
+	}
+	return valueOf(listOf(part), list)
+}
+
+// askedHere returns how to write what is asked of the field that is being resolved. It leaves a field
+// that may hold several types to gqlgen, which chooses the fragments.
+func askedHere[T any](ctx context.Context, of *object[T]) (p part[*T], plain bool) {
+	field := graphql.GetFieldContext(ctx).Field
+	if field.Definition.Type.Name() != of.name() {
+		return part[*T]{}, false
+	}
+	return of.asked(graphql.GetOperationContext(ctx), field.Selections)
+}
