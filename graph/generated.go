@@ -1403,7 +1403,7 @@ type PlanCandidate {
   "How many partitions that are."
   reads: Int!
   """
-  What it was expected to cost in read capacity units, with two for a further round of reads, as far as one may be needed, and a
+  What it was expected to cost in read capacity units, with two for a further wave of reads, as far as one may be needed, and a
   tenth for each read beyond the first; null when the counts of the product were not known, in which case that is chosen which
   reads least beside what is wanted.
   """

@@ -1,0 +1,243 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// A word that only this project understands has to be decoded by each reader. Patterns match lower-case text, identifiers
+// as the words that they are made of.
+var coinages = []struct {
+	pattern string
+	why     string
+	say     string
+}{
+	{`\bacquaint\w*`, "a coinage", "warm: counts are known"},
+	{`\bbeats?\b`, "half of a word", "heartbeat"},
+	{`\bcensus(es)?\b`, "a coinage", "estimate"},
+	{`\bdoors?\b`, "a metaphor", "entry point"},
+	{`\bfurther rounds?\b`, "two words for one thing", "wave"},
+	{`\bhangs? (up)?on\b`, "a metaphor", "depends on"},
+	{`\b(he|him|his|himself)\b`, "programs are it, people are they", "it, its, they, the caller"},
+	{`\binsist(s|ing)?\b`, "a coinage", "retry"},
+	{`\bkept for a moment\b`, "says what, but not which", "page cache"},
+	{`\blest\b`, "archaic", "so that ... not"},
+	{`\bone's( own)?\b`, "nobody speaks so", "your, its"},
+	{`\bset aside\b`, "a coinage", "dead-lettered"},
+	{`\bshel(f|ves)\b`, "a metaphor", "product list"},
+	{`\bthat there is\b`, "a riddle", "that exists; a verb"},
+	{`\bwhoever\b`, "names no one who acts", "a client that, the caller, the server"},
+	{`\bworked off\b`, "a coinage", "processed"},
+}
+
+// uncleaned are the packages whose words are still to be replaced, with those below them.
+var uncleaned = []string{
+	"auth", "cmd", "command", "comment", "dynamo", "httpapi", "internal", "loaders", "resolvers", "stream",
+}
+
+// unfinished are the documents that are still to be rewritten.
+var unfinished = []string{"README.md", "CONTRIBUTING.md"}
+
+var coinagePatterns = func() (compiled []*regexp.Regexp) {
+	for _, c := range coinages {
+		compiled = append(compiled, regexp.MustCompile(c.pattern))
+	}
+	return compiled
+}()
+
+// coined lists what a text should say in other words.
+func coined(text string) (found []string) {
+	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	for i, pattern := range coinagePatterns {
+		if word := pattern.FindString(text); word != "" {
+			found = append(found, "\""+word+"\": "+coinages[i].why+"; say: "+coinages[i].say)
+		}
+	}
+	return found
+}
+
+func TestDocumentsUseTheFieldsWords(t *testing.T) {
+	for path, text := range documents(t) {
+		for _, word := range coined(inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), "CODE")) {
+			t.Errorf("%s has %s", path, word)
+		}
+	}
+}
+
+func TestCodeUsesTheFieldsWords(t *testing.T) {
+	for _, p := range packages(t) {
+		if isUncleaned(p.local()) {
+			continue
+		}
+		paths, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			for position, text := range textsOf(t, path) {
+				for _, word := range coined(text) {
+					t.Errorf("%s has %s", position, word)
+				}
+			}
+		}
+	}
+}
+
+func TestSchemaUsesTheFieldsWords(t *testing.T) {
+	schema, err := os.ReadFile("../../schema.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range coined(string(schema)) {
+		t.Errorf("schema.graphqls has %s", word)
+	}
+}
+
+func isUncleaned(name string) bool {
+	return slices.ContainsFunc(uncleaned, func(below string) bool {
+		return name == below || strings.HasPrefix(name, below+"/")
+	})
+}
+
+// textsOf are the comments, names and strings of a file of hand-written code, by their positions.
+func textsOf(t *testing.T, path string) map[string]string {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	if ast.IsGenerated(file) || filepath.Base(path) == "prose_test.go" {
+		return texts
+	}
+	for _, group := range file.Comments {
+		texts[fset.Position(group.Pos()).String()] = group.Text()
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			texts[fset.Position(n.Pos()).String()] = wordsOf(n.Name)
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				texts[fset.Position(n.Pos()).String()] = n.Value
+			}
+		}
+		return true
+	})
+	return texts
+}
+
+var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// wordsOf takes a name apart: workedOff is "worked Off".
+func wordsOf(name string) string {
+	return wordStart.ReplaceAllString(strings.ReplaceAll(name, "_", " "), "$1 $2")
+}
+
+const (
+	shortestDesign, longestDesign = 60, 150 // lines of a file in docs/design: one decision area
+	longestLine                   = 100     // characters outside of tables, code and links
+	longestSentence               = 35      // words; aim at 25
+)
+
+func TestDesignFilesHaveOneLength(t *testing.T) {
+	seen := 0
+	for path, text := range documents(t) {
+		lines := strings.Count(text, "\n")
+		if !strings.HasPrefix(path, "docs/design/") {
+			continue
+		}
+		seen++
+		if lines < shortestDesign || lines > longestDesign {
+			t.Errorf("%s has %d lines, want %d to %d: one decision area a file", path, lines, shortestDesign, longestDesign)
+		}
+		if !strings.Contains(text, "**Decision:**") && path != "docs/design/overview.md" {
+			t.Errorf(`%s has no "**Decision:**"`, path)
+		}
+	}
+	if seen == 0 {
+		t.Error("no files in docs/design: nothing was checked")
+	}
+}
+
+func TestLinesOfDocumentsWrap(t *testing.T) {
+	for path, text := range documents(t) {
+		code := false
+		for i, line := range strings.Split(text, "\n") {
+			fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+			if fence {
+				code = !code
+			}
+			free := code || fence || strings.HasPrefix(line, "|") || strings.Contains(line, "](")
+			if !free && utf8.RuneCountInString(line) > longestLine {
+				t.Errorf("%s:%d has %d characters, want at most %d", path, i+1, utf8.RuneCountInString(line), longestLine)
+			}
+		}
+	}
+}
+
+func TestSentencesAreShort(t *testing.T) {
+	for path, text := range documents(t) {
+		for _, paragraph := range paragraph.Split(proseOf(text), -1) {
+			for _, sentence := range sentenceEnd.Split(paragraph, -1) {
+				if words := strings.Fields(sentence); len(words) > longestSentence {
+					t.Errorf("%s has a sentence of %d words, want at most %d: %s", path, len(words), longestSentence, strings.Join(words, " "))
+				}
+			}
+		}
+	}
+}
+
+var (
+	paragraph   = regexp.MustCompile(`\n\s*\n|(?:^|\n)\s*(?:[-*]|\d+\.) `)
+	sentenceEnd = regexp.MustCompile(`[.?!]\*{0,2}["”)]?\s+`)
+
+	fenced = regexp.MustCompile("(?ms)^\\s*```.*?^\\s*```[ \t]*$")
+	inline = regexp.MustCompile("`[^`]*`")
+	link   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	aside  = regexp.MustCompile(`(?m)^(\||#|<).*$`)
+)
+
+// proseOf is a document without code, tables, headings, HTML and the targets of its links.
+func proseOf(text string) string {
+	text = fenced.ReplaceAllString(text, "")
+	text = inline.ReplaceAllString(text, "CODE")
+	text = link.ReplaceAllString(text, "$1")
+	return aside.ReplaceAllString(text, "")
+}
+
+var notOurs = regexp.MustCompile(`^(\..*|node_modules|bin|data)$`)
+
+// documents are the texts of the project's own Markdown files, by their paths.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	root, texts := os.DirFS("../.."), map[string]string{}
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "." && notOurs.MatchString(entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := fs.ReadFile(root, path)
+		if !slices.Contains(unfinished, path) {
+			texts[path] = string(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
