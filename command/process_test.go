@@ -130,7 +130,13 @@ func (s *server) signal(signal os.Signal) {
 // ask posts an operation and gives the answer's text.
 func (s *server) ask(query string) string {
 	s.t.Helper()
-	body, err := json.Marshal(map[string]string{"query": query})
+	return string(s.askWith(query, "null"))
+}
+
+// askWith posts an operation with variables and gives the answer's text.
+func (s *server) askWith(query, variables string) []byte {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "variables": json.RawMessage(variables)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -143,7 +149,7 @@ func (s *server) ask(query string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return string(text)
+	return text
 }
 
 // engineOf is the process id of the engine on a data folder, as the kernel's own list of processes tells it.

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/doctest"
 )
 
 // runMain runs a command line as it is and returns its exit status.
@@ -206,9 +207,9 @@ func TestRejectsOfAStoppedImport(t *testing.T) {
 	}
 }
 
-// The README's way to import rejected rows after correction: cut and printf bring back every byte.
+// The documented way to import rejected rows after correction: cut and printf bring back every byte.
 func TestRejectsComeBack(t *testing.T) {
-	again := blocks(t, "shell")[0]
+	again := blockWith(t, "docs/operate/data.md", "rejects.tsv | while")
 	t.Chdir(t.TempDir())
 	rows := []string{
 		`1,cup,9,en,"=HYPERLINK(""x"")",2015-08-20`, `-2,cup,9,en,-5,2015-08-20`, `@3,cup,9,en,"a	b \n \\ \0101 é 😀` + "\x1b\u202e" + `%s$(x)",2015-08-20`,
@@ -231,6 +232,18 @@ func TestRejectsComeBack(t *testing.T) {
 	i := newImporter(t, "http://127.0.0.1:1")
 	i.want("5 rows = 5 that an empty table would take + 0 repeated in the file + 0 rejected, in a while\n"+
 		"This was a dry run: no table was asked, and nothing was written\n", "rejected.csv", "--dry-run")
+}
+
+// blockWith is the block of a document that has a text.
+func blockWith(t *testing.T, document, text string) string {
+	t.Helper()
+	for _, block := range doctest.Read(t, document).Blocks() {
+		if strings.Contains(block.Text, text) {
+			return block.Text
+		}
+	}
+	t.Fatalf("%s has no block with %q", document, text)
+	return ""
 }
 
 // octal are the escapes of cells that are bytes.

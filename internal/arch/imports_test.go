@@ -83,6 +83,7 @@ var own = map[string]struct {
 	"internal/planbench":    {[]string{"comment", "dynamo", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
+	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
 	"internal/browsertest":  {nil, "a browser sees what a person sees"},
 	"internal/planbench/run": {[]string{
 		"command", "comment", "internal/planbench",

@@ -38,9 +38,9 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("infra/lambda.json grants other actions than the function takes (-takes +granted):\n%s", diff)
 		}
 	})
-	t.Run("table in README", func(t *testing.T) {
+	t.Run("table in docs/operate/aws.md", func(t *testing.T) {
 		if diff := cmp.Diff(actionsOfCommands(t, p), documented(t)); diff != "" {
-			t.Errorf("README.md lists other actions than the commands take (-takes +listed):\n%s", diff)
+			t.Errorf("docs/operate/aws.md lists other actions than the commands take (-takes +listed):\n%s", diff)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func granted(t *testing.T, template string, wanted map[string]string) map[string
 	return out
 }
 
-// actionsOfCommands are the actions that each command takes, as README.md names it. What only a flag or a mistake asks for
+// actionsOfCommands are the actions that each command takes, as docs/operate/aws.md names it. What only a flag or a mistake asks for
 // has a row of its own.
 func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	create := p.function(t, dynamoPath+".CreateTable")
@@ -111,10 +111,10 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	return out
 }
 
-// documented are the actions that the table in README.md lists. A row may be of several commands.
+// documented are the actions that the table in docs/operate/aws.md lists. A row may be of several commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
-	raw, err := os.ReadFile("../../README.md")
+	raw, err := os.ReadFile("../../docs/operate/aws.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,232 @@
+package command_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/internal/doctest"
+)
+
+// flagShown is a flag as help tells of it.
+type flagShown struct{ variable, value string }
+
+var flagInHelp = regexp.MustCompile(`--([a-z][a-z-]+)(?:=\S+)? (.*?)(?:\(\$(TALKBACK_\w+)\)|$)`)
+
+// flagsOfCommands are the flags of each command, by its name, as its help tells of them.
+func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
+	t.Helper()
+	all := map[string]map[string]flagShown{}
+	for _, name := range []string{"serve", "import", "export", "stream", "show", "explain", "rebuild", "verify", "version", "completion", "help"} {
+		status, out, said := talkback(t.Context(), name, "--help")
+		if status != 0 {
+			t.Fatalf("%s --help: status %d\n%s", name, status, said)
+		}
+		all[name] = map[string]flagShown{"help": {}, "version": {}}
+		for _, entry := range regexp.MustCompile(`\n +(?:-\w, )?(--)`).Split(strings.ReplaceAll(out, "\n\n", "\n"), -1) {
+			entry = strings.Join(strings.Fields("--"+entry), " ")
+			if found := flagInHelp.FindStringSubmatch(entry); found != nil && found[3] != "" {
+				shown := flagShown{variable: found[3]}
+				if value := regexp.MustCompile(`\(default: ([^)]*)\)`).FindStringSubmatch(found[2]); value != nil {
+					shown.value = value[1]
+				}
+				all[name][found[1]] = shown
+			}
+		}
+	}
+	return all
+}
+
+// docs/operate/configure.md has a row for every flag of every command, with its variable and its default, and no other.
+func TestEveryFlagIsDocumented(t *testing.T) {
+	want := map[string]flagShown{}
+	for _, flags := range flagsOfCommands(t) {
+		maps.Copy(want, flags)
+	}
+	delete(want, "help")
+	delete(want, "version")
+	if len(want) < 50 {
+		t.Fatalf("help tells of %d flags: this test does not read it any more", len(want))
+	}
+	for _, row := range doctest.Read(t, "docs/operate/configure.md").Table("flag") {
+		name := strings.TrimPrefix(strings.Trim(row["flag"], "`"), "--")
+		flag, known := want[name]
+		if !known {
+			t.Errorf("configure.md has a row of %s, which no command knows, or two", row["flag"])
+			continue
+		}
+		delete(want, name)
+		if got := strings.Trim(row["variable"], "`"); got != flag.variable {
+			t.Errorf("configure.md: the variable of --%s is %s, not %s", name, flag.variable, got)
+		}
+		if got := strings.Trim(row["default"], "`"); flag.value != "" && got != flag.value {
+			t.Errorf("configure.md: the default of --%s is %s, not %s", name, flag.value, got)
+		}
+	}
+	for name := range want {
+		t.Errorf("configure.md has no row of --%s", name)
+	}
+}
+
+// Every command line in the documents, in blocks and in prose, is one that its program takes: targets of the Makefile, tests
+// and packages, commands and flags of talkback, templates and their parameters.
+func TestCommandLines(t *testing.T) {
+	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text}
+	checked := 0
+	for _, document := range doctest.All(t) {
+		lines := document.Code()
+		for _, block := range document.Blocks() {
+			if block.Info == "sh" || block.Info == "shell" {
+				lines = append(lines, strings.Split(strings.ReplaceAll(block.Text, "\\\n", ""), "\n")...)
+			}
+		}
+		for _, line := range lines {
+			for _, command := range regexp.MustCompile(`\s(?:&&|\||;)\s`).Split(line, -1) {
+				if problem := c.check(t, strings.Trim(command, "() ")); problem != "" {
+					t.Errorf("%s: `%s`: %s", document.Path, line, problem)
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d command lines were found", checked)
+	}
+}
+
+// commandLines is what command lines are held against.
+type commandLines struct {
+	flags    map[string]map[string]flagShown
+	root     string
+	makefile string
+}
+
+var assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
+
+// check tells what is wrong with a command line, if it is of a program that is known here.
+func (c commandLines) check(t *testing.T, line string) string {
+	t.Helper()
+	words := strings.Fields(strings.ReplaceAll(line, "$(openssl rand -hex 32)", "secret"))
+	words = slices.DeleteFunc(words, assignment.MatchString)
+	if len(words) == 0 {
+		return ""
+	}
+	arguments := words[1:]
+	switch words[0] {
+	case "make":
+		return c.checkTarget(arguments)
+	case "talkback", "bin/talkback":
+		return c.checkTalkback(arguments)
+	case "go":
+		return c.checkTest(t, arguments)
+	case "aws":
+		return c.checkTemplate(t, arguments)
+	}
+	if name, is := strings.CutPrefix(words[0], "--"); is {
+		return c.checkFlag("", name)
+	}
+	return ""
+}
+
+func (c commandLines) checkTarget(arguments []string) string {
+	for _, target := range arguments {
+		if !strings.Contains(c.makefile, "\n"+target+":") {
+			return "the Makefile has no target " + target
+		}
+	}
+	return ""
+}
+
+func (c commandLines) checkTalkback(arguments []string) string {
+	name := "serve"
+	if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") && arguments[0] != "COMMAND" {
+		name = arguments[0]
+	}
+	if c.flags[name] == nil {
+		return "there is no command " + name
+	}
+	for _, argument := range arguments {
+		if flag, is := strings.CutPrefix(argument, "--"); is {
+			if problem := c.checkFlag(name, flag); problem != "" {
+				return problem
+			}
+		}
+	}
+	return ""
+}
+
+// checkFlag looks for a flag of a command, or of any for an empty name.
+func (c commandLines) checkFlag(command, flag string) string {
+	flag, _, _ = strings.Cut(flag, "=")
+	for name, flags := range c.flags {
+		if _, known := flags[flag]; known && (command == "" || command == name) {
+			return ""
+		}
+	}
+	return "there is no flag --" + flag
+}
+
+// checkTest looks for the packages of a go command, and for a test or a benchmark that its patterns match.
+func (c commandLines) checkTest(t *testing.T, arguments []string) string {
+	t.Helper()
+	var source strings.Builder
+	for _, argument := range arguments {
+		if !strings.HasPrefix(argument, "./") || strings.HasSuffix(argument, "...") {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(c.root, argument, "*.go"))
+		if err != nil || len(files) == 0 {
+			return "there is no package " + argument
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(filepath.Clean(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			source.Write(text)
+		}
+	}
+	for i, argument := range arguments[:max(len(arguments)-1, 0)] {
+		kind, is := map[string]string{"-run": "Test", "-bench": "Benchmark"}[argument]
+		pattern, _, _ := strings.Cut(strings.Trim(arguments[i+1], "'"), "/")
+		if !is || pattern == "-" || pattern == "^$" || source.Len() == 0 {
+			continue
+		}
+		found := false
+		for _, declared := range regexp.MustCompile(`(?m)^func (`+kind+`\w*)\(`).FindAllStringSubmatch(source.String(), -1) {
+			found = found || regexp.MustCompile(pattern).MatchString(declared[1])
+		}
+		if !found {
+			return argument + " " + arguments[i+1] + " matches nothing"
+		}
+	}
+	return ""
+}
+
+// checkTemplate looks for the template that a stack is made of, and for the parameters that it is given.
+func (c commandLines) checkTemplate(t *testing.T, arguments []string) string {
+	t.Helper()
+	at := slices.Index(arguments, "--template-file")
+	if at < 0 {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(arguments[at+1])))
+	if err != nil {
+		return "there is no " + arguments[at+1]
+	}
+	var template struct{ Parameters map[string]any }
+	if err := json.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	for _, argument := range arguments[at+2:] {
+		if name, _, is := strings.Cut(argument, "="); is && template.Parameters[name] == nil {
+			return arguments[at+1] + " has no parameter " + name
+		}
+	}
+	return ""
+}

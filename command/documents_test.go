@@ -1,0 +1,350 @@
+package command_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/doctest"
+)
+
+// What the documents tell a newcomer to do works as they say: `make run`, then, beside the one server that it starts, each
+// command with its output and each query with its answer, and Ctrl-C. The kinds of blocks are:
+//
+//	sh               commands, a line each; all of them run
+//	text             what the last command of the block before prints
+//	graphql          an operation
+//	json variables   its variables from then on
+//	json             its answer; extensions may be left out
+//	shell            commands that a test cannot run; TestCommandLines checks them
+//	js, yaml         code; package doctest checks where it is from
+//	(none)           nothing to check
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	run := exec.Command("make", "run")
+	run.Dir = ".."
+	run.Env = append(os.Environ(), "TALKBACK_DATA="+data, "TALKBACK_LISTEN=127.0.0.1:0")
+	s := follow(t, run)
+	waitForTotal(t, s, doctest.Read(t, "README.md").Text)
+
+	reader := newcomer{server: s, folder: newcomersFolder(t), data: data, done: map[string]string{}}
+	for _, document := range doctest.All(t) {
+		reader.read(t, document)
+	}
+
+	// Ctrl-C in a terminal reaches make and the program alike.
+	if err := syscall.Kill(-run.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := s.wait(); strings.Contains(said, "talkback: ") {
+		t.Errorf("Ctrl-C did not end it gracefully:\n%s", said)
+	}
+}
+
+// waitForTotal waits until the product of the README's query is counted as its answer says. Once the server
+// has shown its counts, it plans by them.
+func waitForTotal(t *testing.T, s *server, answer string) {
+	t.Helper()
+	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
+	for deadline := time.Now().Add(patience); ; {
+		now := s.ask(`{ product(id: "espresso-machine") { stats { total } } }`)
+		if strings.Contains(now, `"total":`+total+`}`) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the comments are not counted: %s, want %s", now, total)
+		}
+	}
+}
+
+// newcomer does what documents say, beside a server.
+type newcomer struct {
+	server *server
+	folder string            // where commands run
+	data   string            // of the server's engine
+	done   map[string]string // what each command printed: one that several documents show runs once
+}
+
+// read goes through a document from top to bottom.
+func (n newcomer) read(t *testing.T, document doctest.Document) {
+	t.Helper()
+	var line, printed, query, variables string
+	seen := bound{} // in this document
+	edits := edits{document: document}
+	for _, block := range document.Blocks() {
+		switch block.Info {
+		case "sh":
+			for _, line = range strings.Split(strings.TrimSpace(block.Text), "\n") {
+				printed = n.run(t, document.Path, line)
+			}
+		case "text":
+			if got, want := comparable(line, printed), comparable(line, block.Text); got != want {
+				edits.replace(t, block, printed, cmp.Diff(want, got))
+			}
+		case "graphql":
+			query, variables = block.Text, "null"
+		case "json variables":
+			variables = block.Text
+		case "json":
+			answer := n.server.askWith(seen.apply(query), seen.apply(variables))
+			if diff := seen.compare(t, strings.HasPrefix(query, "mutation"), block.Text, answer); diff != "" {
+				edits.replace(t, block, seen.restore(fit(t, withoutExtensions(t, block.Text, answer), ""))+"\n", diff)
+			}
+		case "shell", "js", "yaml", "":
+		default:
+			t.Errorf("%s:%d: no test knows what to do with a block of %q", document.Path, block.Line, block.Info)
+		}
+	}
+	edits.write(t)
+}
+
+// run runs a command, unless it ran before, and gives what it printed.
+func (n newcomer) run(t *testing.T, document, line string) string {
+	t.Helper()
+	if strings.HasPrefix(line, "make ") {
+		return "" // run is running; CI runs the others, and TestCommandLines knows their names
+	}
+	if printed, done := n.done[line]; done {
+		return printed
+	}
+	shell := exec.Command("sh", "-ec", strings.ReplaceAll(line, "http://127.0.0.1:8080", n.server.address))
+	shell.Dir = n.folder
+	shell.Env = append(os.Environ(), "TALKBACK_DATA="+n.data)
+	out, err := shell.CombinedOutput()
+	if err != nil || bytes.Contains(out, []byte(`"errors"`)) {
+		t.Errorf("%s: %s\n%v\n%s", document, line, err, out)
+	}
+	n.done[line] = string(out)
+	return n.done[line]
+}
+
+var (
+	milliseconds = regexp.MustCompile(`milliseconds: [\d.]+`)
+	numbers      = regexp.MustCompile(`\d[\d.,]*`)
+)
+
+// comparable is what a command printed, as far as it is the same each time: of what depends on this run's other commands or on
+// the machine's speed, the words.
+func comparable(line, printed string) string {
+	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") {
+		return milliseconds.ReplaceAllString(printed, "")
+	}
+	return numbers.ReplaceAllString(printed, "#")
+}
+
+// edits are the changes of a document that -update makes.
+type edits struct {
+	document doctest.Document
+	text     string // "" before the first one
+	shift    int    // by which what follows the last one has moved
+}
+
+// replace says that a block is not what is, or with -update makes it so.
+func (e *edits) replace(t *testing.T, block doctest.Block, text, diff string) {
+	t.Helper()
+	if !*update {
+		t.Errorf("%s:%d shows another output or answer; if the new one is right, run the test with -update\n%s", e.document.Path, block.Line, diff)
+		return
+	}
+	if e.text == "" {
+		e.text = e.document.Text
+	}
+	start := block.Start + e.shift
+	e.text = e.text[:start] + text + e.text[start+len(block.Text):]
+	e.shift += len(text) - len(block.Text)
+}
+
+func (e *edits) write(t *testing.T) {
+	t.Helper()
+	if e.text == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join("..", filepath.FromSlash(e.document.Path)), []byte(e.text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bound are ids, cursors and times in documents that are others each time, and what they are this time.
+type bound map[string]string
+
+// minted are the forms of texts that a mutation makes anew.
+var minted = []*regexp.Regexp{
+	regexp.MustCompile(`^c_[0-9A-Z]{26}$`),
+	regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z$`),
+}
+
+// apply puts this time's texts into the place of those in a document.
+func (b bound) apply(text string) string {
+	for shown, is := range b {
+		text = strings.ReplaceAll(text, `"`+shown+`"`, `"`+is+`"`)
+	}
+	return text
+}
+
+// restore puts the texts of a document into the place of this time's.
+func (b bound) restore(text string) string {
+	for shown, is := range b {
+		text = strings.ReplaceAll(text, `"`+is+`"`, `"`+shown+`"`)
+	}
+	return text
+}
+
+// compare holds an answer against the one that a document shows. What a mutation makes anew is bound and is no difference.
+func (b bound) compare(t *testing.T, mutation bool, shown string, answer []byte) string {
+	t.Helper()
+	want, got := decoded(t, []byte(b.apply(shown))), decoded(t, answer)
+	if _, wanted := want["extensions"]; !wanted {
+		delete(got, "extensions")
+	}
+	if mutation {
+		b.bind(want, got)
+		want = decoded(t, []byte(b.apply(shown)))
+	}
+	return cmp.Diff(want, got)
+}
+
+// bind finds what was made anew.
+func (b bound) bind(want, got any) {
+	switch w := want.(type) {
+	case map[string]any:
+		if g, same := got.(map[string]any); same {
+			for key := range w {
+				b.bind(w[key], g[key])
+			}
+		}
+	case string:
+		if g, same := got.(string); same && w != g && slices.ContainsFunc(minted, func(form *regexp.Regexp) bool {
+			return form.MatchString(w) && form.MatchString(g)
+		}) {
+			b[w] = g
+		}
+	}
+}
+
+func decoded(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var value map[string]any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return value
+}
+
+// withoutExtensions is an answer without extensions, if the one that is shown has none.
+func withoutExtensions(t *testing.T, shown string, answer []byte) []byte {
+	t.Helper()
+	if strings.Contains(shown, `"extensions"`) {
+		return answer
+	}
+	text, _, _ := strings.Cut(string(answer), `,"extensions":{"cost"`)
+	return []byte(strings.TrimSuffix(text, "}") + "}")
+}
+
+// fit is JSON as documents show it: what fits into a line, less the outermost value, stands on one.
+func fit(t *testing.T, text json.RawMessage, indent string) string {
+	t.Helper()
+	const columns = 92
+	opening, closing, parts := partsOf(t, text)
+	line := flat(t, text)
+	if len(parts) == 0 || indent != "" && len(indent)+len(line) <= columns {
+		return line
+	}
+	var lines []string
+	for _, part := range parts {
+		lines = append(lines, indent+"  "+part.name+fit(t, part.value, indent+"  "))
+	}
+	return opening + "\n" + strings.Join(lines, ",\n") + "\n" + indent + closing
+}
+
+// flat is JSON on one line.
+func flat(t *testing.T, text json.RawMessage) string {
+	t.Helper()
+	opening, closing, parts := partsOf(t, text)
+	if opening == "" {
+		return string(text)
+	}
+	var all []string
+	for _, part := range parts {
+		all = append(all, part.name+flat(t, part.value))
+	}
+	return opening + strings.Join(all, ", ") + closing
+}
+
+// part is an element of an array, or a member of an object with its name.
+type part struct {
+	name  string // with its quotes, colon and space
+	value json.RawMessage
+}
+
+// partsOf takes an array or an object apart; opening is empty for anything else.
+func partsOf(t *testing.T, text json.RawMessage) (opening, closing string, parts []part) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	first, err := decoder.Token()
+	delimiter, is := first.(json.Delim)
+	if err != nil || !is {
+		return "", "", nil
+	}
+	for decoder.More() {
+		var p part
+		if delimiter == '{' {
+			name, err := decoder.Token()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.name = strconv.Quote(name.(string)) + ": "
+		}
+		if err := decoder.Decode(&p.value); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, p)
+	}
+	return delimiter.String(), map[json.Delim]string{'{': "}", '[': "]"}[delimiter], parts
+}
+
+// newcomersFolder holds the program and the files that the documents speak of.
+func newcomersFolder(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	bin, err := filepath.Abs("../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(bin, filepath.Join(folder, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	jsonl, err := os.ReadFile("testdata/api/kettle/data.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tsv bytes.Buffer
+	zip := gzip.NewWriter(&tsv)
+	_, _ = zip.Write([]byte("marketplace\treview_id\tproduct_id\tstar_rating\treview_headline\treview_date\n" +
+		"UK\tR1\tB1\t5\tLovely\t2015-08-20\nDE\tR2\tB1\t2\tNaja\t2015-08-21\n")) // a buffer takes all
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"reviews.jsonl":  jsonl,
+		"reviews.tsv.gz": tsv.Bytes(),
+		"avis.csv":       []byte("id,product,rating,Avis,Date\n1,tasse,5,\"Très bien, merci\",2024-01-01\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}

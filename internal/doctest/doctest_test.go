@@ -1,0 +1,285 @@
+package doctest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Every link of a document leads somewhere: to a file of the repository, to a heading, or to an address that is HTTPS.
+func TestLinks(t *testing.T) {
+	root := Root(t)
+	for _, d := range All(t) {
+		for _, target := range d.Links() {
+			address, err := url.Parse(target)
+			switch {
+			case err != nil:
+				t.Errorf("%s: the link to %q: %v", d.Path, target, err)
+			case address.Scheme == "https", address.Hostname() == "127.0.0.1":
+			case address.Scheme != "" || address.Host != "" || path.IsAbs(address.Path):
+				t.Errorf("%s links to %q: neither HTTPS nor a file of the repository", d.Path, target)
+			default:
+				checkFile(t, root, d, address)
+			}
+		}
+	}
+}
+
+func checkFile(t *testing.T, root string, d Document, target *url.URL) {
+	t.Helper()
+	name := d.Path
+	if target.Path != "" {
+		name = path.Join(path.Dir(d.Path), target.Path)
+	}
+	if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil || strings.HasPrefix(name, "..") {
+		t.Errorf("%s links to %q, and there is no %s", d.Path, target, name)
+		return
+	}
+	if target.Fragment != "" && !slices.Contains(Read(t, name).Anchors(), target.Fragment) {
+		t.Errorf("%s links to %q, and %s has no such heading", d.Path, target, name)
+	}
+}
+
+// Every document is linked to, so that a newcomer finds it.
+func TestEveryDocumentIsLinkedTo(t *testing.T) {
+	linked := map[string]bool{"README.md": true}
+	for _, d := range All(t) {
+		for _, target := range d.Links() {
+			file, _, _ := strings.Cut(target, "#")
+			linked[path.Join(path.Dir(d.Path), file)] = true
+		}
+	}
+	for _, d := range All(t) {
+		if !linked[d.Path] {
+			t.Errorf("no document links to %s", d.Path)
+		}
+	}
+}
+
+// Prose is wrapped, so that it can be read beside code and its changes as lines. Tables, which cannot be, are exempt.
+func TestLinesAreWrapped(t *testing.T) {
+	const columns = 100
+	for _, d := range All(t) {
+		for i, line := range d.Prose() {
+			unbreakable := strings.HasPrefix(line, "|") || strings.HasPrefix(line, "![")
+			if utf8.RuneCountInString(line) > columns && !unbreakable {
+				t.Errorf("%s:%d has more than %d columns", d.Path, i+1, columns)
+			}
+		}
+	}
+}
+
+var sourceLine = regexp.MustCompile(`^(?://|#) (\S+)$`)
+
+// A block of code that names its file in its first line is in that file, indentation aside.
+func TestCodeIsWhereItSays(t *testing.T) {
+	found := 0
+	for _, d := range All(t) {
+		for _, block := range d.Blocks() {
+			first, code, _ := strings.Cut(block.Text, "\n")
+			name := sourceLine.FindStringSubmatch(first)
+			if name == nil {
+				continue
+			}
+			found++
+			if source := Read(t, name[1]).Text; !strings.Contains(flush(source), flush(code)) {
+				t.Errorf("%s:%d: %s does not have this code", d.Path, block.Line, name[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no block of code names its file")
+	}
+}
+
+// flush is text without indentation.
+func flush(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The page about caches names every type without an id, which graphcache has to be told of.
+func TestTypesWithoutIDAreNamed(t *testing.T) {
+	caching := Read(t, "docs/guide/caching.md").Text
+	schema := Read(t, "schema.graphqls").Text
+	for _, found := range regexp.MustCompile(`(?ms)^type (\w+)[^{]*\{(.*?)^\}`).FindAllStringSubmatch(schema, -1) {
+		name, hasID := found[1], strings.Contains(found[2], "\n  id: ")
+		if !hasID && name != "Query" && name != "Mutation" && !regexp.MustCompile(`\b`+name+`\b`).MatchString(caching) {
+			t.Errorf("docs/guide/caching.md does not name %s, which has no id", name)
+		}
+	}
+}
+
+// The page about errors names every code of userErrors.
+func TestUserErrorCodes(t *testing.T) {
+	schema := Read(t, "schema.graphqls").Text
+	_, rest, _ := strings.Cut(schema, "\nenum UserErrorCode {")
+	enum, _, _ := strings.Cut(rest, "\n}")
+	var want, got []string
+	for _, code := range regexp.MustCompile(`(?m)^  ([A-Z_]+)$`).FindAllStringSubmatch(enum, -1) {
+		want = append(want, code[1])
+	}
+	for _, row := range Read(t, "docs/guide/writing.md").Table("what is wrong") {
+		got = append(got, strings.Trim(row["code"], "`"))
+	}
+	if !slices.Equal(want, got) || len(want) == 0 {
+		t.Errorf("docs/guide/writing.md lists the codes %v, the schema %v", got, want)
+	}
+}
+
+// The page about errors names every code that an answer can have.
+func TestErrorCodes(t *testing.T) {
+	codes := Read(t, "docs/guide/errors.md").Code()
+	users := Read(t, "docs/guide/writing.md").Code()
+	for source, form := range map[string]string{
+		"resolvers/errors.go":       `comment\.\w+: +"([A-Z_]+)"`,
+		"httpapi/refusal.go":        `code: "([A-Z_]+)"`,
+		"httpapi/limits/refusal.go": ` Code = "([A-Z_]+)"`,
+	} {
+		found := regexp.MustCompile(form).FindAllStringSubmatch(Read(t, source).Text, -1)
+		if len(found) < 10 {
+			t.Errorf("%s has %d codes: this test does not read it any more", source, len(found))
+		}
+		for _, code := range found {
+			if !slices.Contains(codes, code[1]) && !slices.Contains(users, code[1]) {
+				t.Errorf("docs/guide/errors.md does not name %s", code[1])
+			}
+		}
+	}
+}
+
+// The page about monitoring has a row for every warning and every error that is logged, and no other. There "…" stands for
+// what differs and for the rest of a long message.
+func TestLogLines(t *testing.T) {
+	logged := map[string]bool{}
+	for _, message := range logMessages(t) {
+		logged[message] = false
+	}
+	for _, row := range Read(t, "docs/operate/monitor.md").Table("message") {
+		shown := strings.Trim(row["message"], "`")
+		form := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(shown), "…", ".*") + "$")
+		found := false
+		for message := range logged {
+			if form.MatchString(message) {
+				found, logged[message] = true, true
+			}
+		}
+		if !found {
+			t.Errorf("docs/operate/monitor.md tells of %q, which nothing logs", shown)
+		}
+	}
+	for message, documented := range logged {
+		if !documented {
+			t.Errorf("docs/operate/monitor.md does not tell of %q", message)
+		}
+	}
+}
+
+// logMessages are the messages of all warnings and errors in the code, with "…" for what is put in.
+func logMessages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	root := Root(t)
+	err := filepath.WalkDir(root, func(name string, entry os.DirEntry, err error) error {
+		switch base := filepath.Base(name); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (base == "node_modules" || base == "graph" || base != "." && strings.HasPrefix(base, ".")):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if message := logMessage(n); strings.Trim(message, "…") != "" {
+				all = append(all, message)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(all) == 0 {
+		t.Fatal(err, len(all))
+	}
+	return all
+}
+
+// logMessage is the message of a call that logs a warning or an error, empty for anything else.
+func logMessage(n ast.Node) string {
+	call, is := n.(*ast.CallExpr)
+	if !is {
+		return ""
+	}
+	method, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return ""
+	}
+	at := map[string]int{"Warn": 1, "Error": 1, "WarnContext": 2, "ErrorContext": 2}[method.Sel.Name]
+	if at == 0 || len(call.Args) < at+1 { // a message and at least one value: Error() of errors has none
+		return ""
+	}
+	return textOf(call.Args[at-1])
+}
+
+// textOf is the text of a sum of strings.
+func textOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil {
+			return text
+		}
+	case *ast.BinaryExpr:
+		return textOf(e.X) + textOf(e.Y)
+	}
+	return "…"
+}
+
+// README.md shows the same figures as the picture above them.
+func TestPictureOfAPage(t *testing.T) {
+	picture := Read(t, "docs/page.svg").Text
+	total := 0
+	for _, count := range regexp.MustCompile(`class="count"[^>]*>(\d+)<`).FindAllStringSubmatch(picture, -1) {
+		total += number(t, count[1])
+	}
+	shown := regexp.MustCompile(`"totalCount": (\d+)`).FindStringSubmatch(Read(t, "README.md").Text)
+	if shown == nil || number(t, shown[1]) != total {
+		t.Errorf("the cells of docs/page.svg have %d comments, the answer in README.md %v", total, shown)
+	}
+	var drawn []string
+	for _, unit := range regexp.MustCompile(`class="soft units"[^>]*>([\d.]+)<`).FindAllStringSubmatch(picture, -1) {
+		drawn = append(drawn, unit[1])
+	}
+	explained := regexp.MustCompile(`(?m)^[a-z ]+?  +\d+ +([\d.]+) `).FindAllStringSubmatch(Read(t, "docs/guide/filtering.md").Text, -1)
+	var want []string
+	for _, row := range explained {
+		want = append(want, row[1])
+	}
+	if !slices.Equal(drawn, want) || len(want) == 0 {
+		t.Errorf("docs/page.svg draws the estimates %v, docs/guide/filtering.md has %v", drawn, want)
+	}
+}
+
+func number(t *testing.T, digits string) int {
+	t.Helper()
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
