@@ -27,9 +27,10 @@ import (
 //	text             what the last command of the block before prints
 //	graphql          an operation
 //	json variables   its variables from then on
-//	json             its answer; extensions may be left out
+//	json             its answer, in which extensions may be left out; before the first operation, any object
 //	shell            commands that a test cannot run; TestCommandLines checks them
 //	js, yaml         code; package doctest checks where it is from
+//	mermaid          a diagram
 //	(none)           nothing to check
 func TestDocuments(t *testing.T) {
 	t.Parallel()
@@ -99,11 +100,15 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 		case "json variables":
 			variables = block.Text
 		case "json":
+			if query == "" {
+				decoded(t, []byte(block.Text)) // no answer: what a file or a message looks like
+				continue
+			}
 			answer := n.server.askWith(seen.apply(query), seen.apply(variables))
 			if diff := seen.compare(t, strings.HasPrefix(query, "mutation"), block.Text, answer); diff != "" {
 				edits.replace(t, block, seen.restore(fit(t, withoutExtensions(t, block.Text, answer), ""))+"\n", diff)
 			}
-		case "shell", "js", "yaml", "":
+		case "shell", "js", "yaml", "mermaid", "":
 		default:
 			t.Errorf("%s:%d: no test knows what to do with a block of %q", document.Path, block.Line, block.Info)
 		}
@@ -114,8 +119,8 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 // run runs a command, unless it ran before, and gives what it printed.
 func (n newcomer) run(t *testing.T, document, line string) string {
 	t.Helper()
-	if strings.HasPrefix(line, "make ") {
-		return "" // run is running; CI runs the others, and TestCommandLines knows their names
+	if takesLong.MatchString(line) {
+		return "" // run is running; the others take long, and TestCommandLines knows their names
 	}
 	if printed, done := n.done[line]; done {
 		return printed
@@ -130,6 +135,9 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 	n.done[line] = string(out)
 	return n.done[line]
 }
+
+// takesLong are the commands of those who work on the program.
+var takesLong = regexp.MustCompile(`^(?:[A-Z]+=\S+ )*(?:make|go) `)
 
 var (
 	milliseconds = regexp.MustCompile(`milliseconds: [\d.]+`)

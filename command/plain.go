@@ -21,7 +21,7 @@ var refusals = []struct {
 		"the credentials are not accepted: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 	},
 	{[]string{"ExpiredTokenException", "ExpiredToken"}, "the credentials have expired: log in again, or give others"},
-	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials do not allow it: grant the permissions that the README names"},
+	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials do not allow it: grant the permissions that docs/operate/aws.md names"},
 }
 
 // plainly is the text of an error for people. What the SDK says of a call, with ids and names of its own types, becomes the
