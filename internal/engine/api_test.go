@@ -12,7 +12,7 @@ import (
 // api speaks DynamoDB's protocol in plain JSON, so that these tests see what the engine says and no retry of an SDK
 // covers a failure.
 type api struct {
-	t        *testing.T
+	t        testing.TB
 	endpoint string
 }
 

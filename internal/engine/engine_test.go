@@ -49,12 +49,12 @@ func ownEngine(folder string) {
 }
 
 // options returns those of a private engine in a folder of its own.
-func options(t *testing.T) Options {
+func options(t testing.TB) Options {
 	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: enginetest.DynoxideBinary(t), Owner: "talkback import"}
 }
 
 // running starts an engine that is stopped after the test.
-func running(t *testing.T, o Options) *Engine {
+func running(t testing.TB, o Options) *Engine {
 	t.Helper()
 	e, err := Start(t.Context(), o)
 	if err != nil {
@@ -64,7 +64,7 @@ func running(t *testing.T, o Options) *Engine {
 	return e
 }
 
-func stop(t *testing.T, e *Engine) {
+func stop(t testing.TB, e *Engine) {
 	t.Helper()
 	if err := e.Stop(); err != nil {
 		t.Error(err)
@@ -358,7 +358,7 @@ func write(t *testing.T, path, content string) {
 }
 
 // drain reads a body to its end.
-func drain(t *testing.T, body io.ReadCloser) []byte {
+func drain(t testing.TB, body io.ReadCloser) []byte {
 	t.Helper()
 	defer body.Close()
 	data, err := io.ReadAll(body)

@@ -13,7 +13,7 @@ import (
 )
 
 // database opens an engine's file beside it.
-func database(t *testing.T, e *Engine) *sql.DB {
+func database(t testing.TB, e *Engine) *sql.DB {
 	t.Helper()
 	db, err := e.records.connect()
 	if err != nil {
@@ -23,7 +23,7 @@ func database(t *testing.T, e *Engine) *sql.DB {
 	return db
 }
 
-func execute(t *testing.T, db *sql.DB, statement string, args ...any) {
+func execute(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,70 @@
+package httpapi_test
+
+import (
+	stdlib "compress/gzip"
+	"encoding/json"
+	"io"
+	"strconv"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/talkback/talkback/internal/sample"
+)
+
+// BenchmarkGzip compresses a page of comments with each codec. The metric is the size of the result in bytes.
+//
+//	go test ./httpapi -run - -bench Gzip
+func BenchmarkGzip(b *testing.B) {
+	page := pageOf(b, 20)
+	klauspost := func(w io.Writer, level int) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, level) }
+	standard := func(w io.Writer, level int) (io.WriteCloser, error) { return stdlib.NewWriterLevel(w, level) }
+	for _, codec := range []struct {
+		name string
+		open func(io.Writer, int) (io.WriteCloser, error)
+	}{{"klauspost", klauspost}, {"standard", standard}} {
+		for _, level := range []int{gzip.BestSpeed, gzip.DefaultCompression} {
+			b.Run(codec.name+"/level="+strconv.Itoa(level), func(b *testing.B) {
+				var size counter
+				compressor, err := codec.open(&size, level)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					size = 0
+					compressor.(interface{ Reset(io.Writer) }).Reset(&size)
+					compressor.Write(page)
+					compressor.Close()
+				}
+				b.ReportMetric(float64(size), "bytes")
+				b.ReportMetric(float64(len(page)), "bytes-before")
+			})
+		}
+	}
+}
+
+// counter counts the bytes that are written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// pageOf is n comments of the sample data as JSON.
+func pageOf(b *testing.B, n int) []byte {
+	var nodes []map[string]any
+	for c := range sample.Comments() {
+		if len(nodes) == n {
+			break
+		}
+		nodes = append(nodes, map[string]any{
+			"id": c.ID, "rating": c.Rating, "language": c.Language, "title": c.Title, "text": c.Text, "author": c.Author,
+		})
+	}
+	page, err := json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{"comments": map[string]any{"nodes": nodes}}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return page
+}
