@@ -251,7 +251,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
 		Limits:           c.Limits,
-		Prices:           store,
+		Prices:           dynamo.Prices{},
 		NoIntrospection:  c.NoIntrospection,
 		Logger:           term.Logger,
 		MaxBody:          int(c.MaxBody),

@@ -26,8 +26,6 @@ const (
 	BoundFactor = 8
 	// largeUnits are what one call reads at most, 1 MB.
 	largeUnits = 128
-
-	attemptFactor = 2
 )
 
 // errBound ends an attempt that would cost more than it may.

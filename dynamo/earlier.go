@@ -30,18 +30,26 @@ type look struct {
 	looked, kept int
 }
 
-// earlierOf is what a page held of which a run took these comments, at least one.
-func earlierOf(r *run, taken []comment.Comment) *earlier {
-	e := &earlier{last: taken[len(taken)-1].Cell(), full: len(taken) == r.plan.Want}
+// earlierOf is what a page held of which these comments were taken, at least one, and whether as many as were wanted.
+func earlierOf(taken []comment.Comment, full bool) *earlier {
+	e := &earlier{last: taken[len(taken)-1].Cell(), full: full}
 	for _, c := range taken {
 		e.count(c.Cell())
 	}
-	for i, read := range r.plan.Reads {
-		if read.residual() {
-			e.looks = append(e.looks, look{read.Part, r.reads[i].looked, r.reads[i].kept})
-		}
-	}
 	return e
+}
+
+// scanned notes what a read of a part found: how many items were looked at and how many of them kept.
+func (e *earlier) scanned(part Part, looked, kept int) {
+	if part.residual() {
+		e.looks = append(e.looks, look{part, looked, kept})
+	}
+}
+
+// movedBy is the same page, in front of which so many comments are expected to have come since.
+func (e earlier) movedBy(came float64) *earlier {
+	e.moved = came
+	return &e
 }
 
 func (e *earlier) count(cell comment.Cell) {

@@ -47,7 +47,7 @@ var (
 // fetched because the others cost more than they may, has an error among the failed.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	get := gettingByID{
-		store: s, meter: newMeter(float64(len(ids))*s.CommentUnits(), idsCure), withoutText: withoutText,
+		store: s, meter: newMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
 		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
 	}
 	for part := range slices.Chunk(ids, idsAtOnce) {

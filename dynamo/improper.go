@@ -47,11 +47,7 @@ type noted struct {
 	told map[string]bool
 }
 
-// OnImproper has each item that is passed over by a list or a leaderboard told of once, while they are not too many. It is to
-// be called before the first question.
-func (s *Store) OnImproper(tell func(Improper)) {
-	s.improper = &noted{tell: tell, told: map[string]bool{}}
-}
+func newNoted(tell func(Improper)) *noted { return &noted{tell: tell, told: map[string]bool{}} }
 
 func (n *noted) note(items ...Improper) {
 	if n == nil || len(items) == 0 {
@@ -64,12 +60,5 @@ func (n *noted) note(items ...Improper) {
 			n.told[item.Key] = true
 			n.tell(item)
 		}
-	}
-}
-
-// noteRun notes what a run passed over.
-func (n *noted) noteRun(r *run) {
-	for i := range r.reads {
-		n.note(r.reads[i].improper...)
 	}
 }

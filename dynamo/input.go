@@ -31,13 +31,13 @@ func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.Q
 		input.Select = types.SelectCount
 		return input
 	}
-	input.ProjectionExpression = aws.String(p.projection())
+	input.ProjectionExpression = aws.String(projectionOf(p))
 	input.ScanIndexForward = aws.Bool(!p.Descending)
 	return input
 }
 
-// projection is what the plan needs of each comment.
-func (p Plan) projection() string {
+// projectionOf is what a plan needs of each comment.
+func projectionOf(p Plan) string {
 	if p.WithoutText {
 		return bareProjection
 	}

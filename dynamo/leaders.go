@@ -95,9 +95,9 @@ func languageItem(p leaderPlace, shards int) item {
 }
 
 // readSettings fetches the settings of the leaderboard.
-func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
+	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(r.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
 		return leaderSettings{}, wrap(err, "GetItem %s", settingsPK)
@@ -108,15 +108,15 @@ func (s *Store) readSettings(ctx context.Context) (leaderSettings, error) {
 
 // Leaders are the products with most comments of the best rating in one language, or in all if that is empty: at most
 // first of them, which is 1 or more. Reads are eventually consistent.
-func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
-	if err := s.counted.check(ctx); err != nil {
+func (r *Reader) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
+	if err := r.first.check(ctx); err != nil {
 		return nil, err
 	}
-	settings, err := s.readSettings(ctx)
+	settings, err := r.readSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	leaders, err := s.readLeaders(ctx, language, settings, first)
+	leaders, err := r.readLeaders(ctx, language, settings, first)
 	if err != nil {
 		return nil, wrap(err, "leaderboard")
 	}
@@ -130,10 +130,10 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 // read twice then, one time after the other. One that the first time missed had moved before, and the second time finds it.
 // A product whose count changes between two calls for one shard may be missed for that moment: no read of an index is a
 // snapshot.
-func (s *Store) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
+func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func(count int) ([]comment.Leader, error) {
-		board := leaderboard{improper: s.improper, client: s.client, table: s.table, language: language, starts: make([]item, shards)}
+		board := leaderboard{improper: r.improper, client: r.client, table: r.table, language: language, starts: make([]item, shards)}
 		return takeLeaders(ctx, merge.New(shards, compareLeaders, board.read), count)
 	}
 	if settings.was == 0 {
@@ -242,3 +242,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	}
 	return batch, nil
 }
+
+// maxLeaderBytes is what an entry of a leaderboard has at most: the names and values of its keys, with a product id of
+// comment.MaxIDBytes in two of them, and with a language of 35 bytes, the longest that there are, in the other two.
+const maxLeaderBytes = 366

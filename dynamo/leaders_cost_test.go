@@ -64,14 +64,14 @@ func TestLeadersStayWithinTheirBound(t *testing.T) {
 			all = append(all, leader)
 		}
 		language := comment.Language(strings.Repeat("x", 35))
-		store := NewStore(readOnly{fakeQuerier: boardOf(language, shards, all)}, "comments")
+		store := NewReader(readOnly{fakeQuerier: boardOf(language, shards, all)}, "comments")
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		got, err := store.readLeaders(usage.With(t.Context(), account), language, leaderSettings{shards: shards}, first)
 		slices.SortFunc(all, compareLeaders)
 		if diff := gocmp.Diff(all[:first], got); err != nil || diff != "" {
 			t.Fatalf("%v (-want +got):\n%s", err, diff)
 		}
-		if units, most := 0.5+account.Units(), BoundFactor*store.LeadersUnits(first); units > most {
+		if units, most := 0.5+account.Units(), BoundFactor*(Prices{}).LeadersUnits(first); units > most {
 			t.Fatalf("%d of %d shards cost %v units, at most %v are promised", first, shards, units, most)
 		}
 	})
@@ -98,7 +98,7 @@ func TestLeadersUnits(t *testing.T) {
 		{"64 shards of half a unit, in eight parts", 10, 4.5},
 		{"as many entries from each of four", 100, 14.5},
 	} {
-		if got := (&Store{}).LeadersUnits(row.first); got != row.want {
+		if got := (Prices{}).LeadersUnits(row.first); got != row.want {
 			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
@@ -55,7 +53,7 @@ type WorkedOff interface {
 // older than maxAge, by the clocks of this server and of the one that counts; 0 leaves out nothing, whatever any clock
 // says. It is to be called before the first question.
 func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, s.freshStats)
+	s.memory = newMemory(source, maxAge, s.Latest)
 }
 
 // Acquaint has the Store know of a product what it would after some pages: its statistics and how large its comments are.
@@ -68,21 +66,6 @@ func (s *Store) Acquaint(ctx context.Context, product string) error {
 		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
 	})
 	return err
-}
-
-// freshStats are the statistics of a product as they are now. They are read once: a table in trouble is not to be asked
-// again for what may as well be done without.
-func (s *Store) freshStats(ctx context.Context, product string) (comment.Stats, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            productKey(product, statisticsSK),
-		ConsistentRead: aws.Bool(true),
-	}, noRetries)
-	if err != nil {
-		return nil, wrap(err, "GetItem of the statistics of product %q", product)
-	}
-	found, err := decodeStatistics(output.Item)
-	return found.stats, err
 }
 
 // memory is what a Store remembers of counts.

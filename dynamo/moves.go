@@ -132,11 +132,11 @@ func (m *moves) of(product string, now time.Time) []moved {
 
 // missing are the positions, in the direction of reading, of comments that belong among those taken and are not there:
 // their last move made them fit the filter, and there is no partition that was read and held them all the time.
-func (p Plan) missing(all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
+func missing(p Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
 	wanted := Part{Partition: Partition{Index: All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(wanted) && !p.stayed(m) && p.within(m.position, taken) {
+		if m.mayFit(wanted) && !stayed(p, m) && p.within(m.position, taken) {
 			out = append(out, m.position)
 		}
 	}
@@ -151,7 +151,7 @@ func (p Plan) missing(all []moved, filter comment.Filter, taken []comment.Commen
 
 // stayed tells whether a partition that the plan reads held a comment before and after each of its moves. An edit does not
 // take its entry out of such a partition.
-func (p Plan) stayed(m moved) bool {
+func stayed(p Plan, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read Read) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.holds(cell) })
 	})
@@ -179,11 +179,11 @@ func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, 
 	if len(moved) == 0 {
 		return taken, nil
 	}
-	missing := r.plan.missing(moved, filter, taken)
-	if len(missing) == 0 {
+	absent := missing(r.plan, moved, filter, taken)
+	if len(absent) == 0 {
 		return taken, nil
 	}
-	found, err := s.lookUp(ctx, r, missing[:min(len(missing), maxLookups)])
+	found, err := s.lookUp(ctx, r, absent[:min(len(absent), maxLookups)])
 	if err != nil {
 		return nil, wrap(err, "comments that were just edited")
 	}
@@ -202,7 +202,7 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 		keys[i] = commentKey(comment.IDOf(position))
 	}
 	items, left, err := getItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(r.plan.projection() + "," + attrDeleted),
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + attrDeleted),
 	})
 	if err != nil {
 		return nil, wrap(err, "BatchGetItem of %d comments", len(keys))

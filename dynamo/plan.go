@@ -119,13 +119,13 @@ func (p planner) read(plan *Plan, cover Cover) {
 
 // nextLimit is the limit of a further call of a read that has come so far, while so many comments are missing. What a
 // residual filter leaves is never sure, so that such a read takes what a unit that is paid for has room for.
-func (p Plan) nextLimit(read Read, state readState, missing int) int {
-	limit := nextLimit(state.limit, state.looked, state.kept, missing)
+func (p Plan) nextLimit(read Read, last, looked, kept, missing int) int {
+	limit := nextLimit(last, looked, kept, missing)
 	if size := p.Known.Sizes.of(read.Partition); read.residual() && size.Mean > 0 {
 		limit = min(max(limit, size.fitting(limit)), maxLimit)
 	}
 	if len(p.Reads) > maxReads {
-		limit = min(limit, 2*state.limit)
+		limit = min(limit, 2*last)
 	}
 	return limit
 }

@@ -53,9 +53,7 @@ func (p *recent) of(q comment.Query) *earlier {
 	if !known {
 		return nil
 	}
-	held := *recent.held
-	held.moved = recent.moved(p.now())
-	return &held
+	return recent.held.movedBy(recent.moved(p.now()))
 }
 
 // pageKey is the same for two questions if their pages are.
@@ -74,13 +72,22 @@ func (r recentPage) moved(now time.Time) float64 {
 	return came + math.Sqrt(came)
 }
 
+// heldBy is what the page held of which a run took these comments, at least one.
+func heldBy(r *run, taken []comment.Comment) *earlier {
+	held := earlierOf(taken, len(taken) == r.plan.Want)
+	for i, read := range r.plan.Reads {
+		held.scanned(read.Part, r.reads[i].looked, r.reads[i].kept)
+	}
+	return held
+}
+
 // learn takes note of what a run took for the page of a question.
 func (p *recent) learn(q comment.Query, r *run, taken []comment.Comment) {
 	if !remembers(q) || len(taken) == 0 {
 		return
 	}
 	key := pageKey(q)
-	recent := recentPage{held: earlierOf(r, taken), first: taken[0].ID.Position(), at: p.now()}
+	recent := recentPage{held: heldBy(r, taken), first: taken[0].ID.Position(), at: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if r.plan.Descending && r.plan.High == comment.MaxPosition {

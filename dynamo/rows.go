@@ -142,14 +142,14 @@ func countsList(counts comment.Counts) *types.AttributeValueMemberL {
 // RowsOf fetches the counts of languages that share a row of the statistics of their products, at most MaxKeysPerGet
 // different ones in one call, eventually consistently. One without comments, or with a row of its own, is missing from the
 // answer; one that the table left out, or whose item is damaged, has an error among the failed.
-func (s *Store) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
+func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
 ) {
 	keys := make([]item, len(languages))
 	for i, l := range languages {
 		keys[i] = languageKey(l.Product, l.Language)
 	}
-	items, left, err := getItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys})
+	items, left, err := getItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
 	if err != nil {
 		return nil, nil, wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
 	}

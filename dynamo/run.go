@@ -136,7 +136,7 @@ func (r *run) begin(dry []int, missing int) error {
 		if state.queries == 0 {
 			state.limit = read.Limit
 		} else {
-			state.limit = r.plan.nextLimit(read, *state, missing)
+			state.limit = r.plan.nextLimit(read, state.limit, state.looked, state.kept, missing)
 		}
 		if most < state.limit/smallPart || most == 0 {
 			return errBound

@@ -155,15 +155,15 @@ func languagesOf(grids ...comment.Stats) []comment.Language {
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call, eventually consistently. A
 // product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
 // has an error among the failed.
-func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	if err := s.counted.check(ctx); err != nil {
+func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	if err := r.first.check(ctx); err != nil {
 		return nil, nil, err
 	}
 	keys := make([]item, len(products))
 	for i, product := range products {
 		keys[i] = productKey(product, statisticsSK)
 	}
-	items, left, err := getItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys})
+	items, left, err := getItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
 	if err != nil {
 		return nil, nil, wrap(err, "BatchGetItem of the statistics of %d products", len(products))
 	}
@@ -176,7 +176,7 @@ func (s *Store) StatsOf(ctx context.Context, products []string) (found map[strin
 			continue
 		}
 		found[product] = decoded.stats
-		s.memory.shown(product, decoded.stats)
+		r.onRead(product, decoded.stats)
 	}
 	for _, key := range left {
 		failed[productOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")

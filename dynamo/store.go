@@ -22,6 +22,9 @@ type client interface {
 
 // Store answers questions about comments from one table. It is safe for use by many goroutines.
 type Store struct {
+	// Reader reads statistics and leaderboards of the same table.
+	*Reader
+
 	client client
 	table  string
 	now    func() time.Time
@@ -38,15 +41,18 @@ type Store struct {
 	flights flights
 	// pages are those kept for a moment; nil for none.
 	pages *pages
-	// counted says whether there are statistics at all; nil for yes.
-	counted *firstCount
 	// improper is told of items that reads pass over; nil for nobody.
 	improper *noted
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
-	return &Store{client: client, table: table, now: time.Now, sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), changes: newChanges(), moves: newMoves()}
+	s := &Store{
+		Reader: NewReader(client, table), client: client, table: table, now: time.Now,
+		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), changes: newChanges(), moves: newMoves(),
+	}
+	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
+	return s
 }
 
 // Comments returns one page of the comments of a product, and counts the whole list beside if the question wants it. Its
@@ -146,7 +152,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
 	}
 	first := runs[len(runs)-1]
-	s.improper.noteRun(first)
+	s.noteImproper(first)
 	s.sizes.learn(q.Product, first.sizes())
 	s.recent.learn(q, first, taken)
 	p.before = nil
@@ -253,4 +259,21 @@ func makePage(q comment.Query, shown []comment.Comment, around neighbours) comme
 // Ready returns an error when the table cannot be used right now.
 func (s *Store) Ready(ctx context.Context) error {
 	return CheckTable(ctx, s.client, s.table)
+}
+
+// attemptFactor is how many times its estimate an attempt may cost.
+const attemptFactor = 2
+
+// OnImproper has each item that a list or a leaderboard passes over told of once, while they are not too many. It is to be
+// called before the first query.
+func (s *Store) OnImproper(tell func(Improper)) {
+	s.improper = newNoted(tell)
+	s.Reader.OnImproper(tell)
+}
+
+// noteImproper notes what a run passed over.
+func (s *Store) noteImproper(r *run) {
+	for i := range r.reads {
+		s.improper.note(r.reads[i].improper...)
+	}
 }

@@ -11,6 +11,9 @@ import (
 // attrDeleted is N, milliseconds since 1970: when the comment was deleted.
 const attrDeleted = "e"
 
+// attrMark is S, a random text that each edit makes anew, and a delete.
+const attrMark = "m"
+
 // tombstone is the item that takes the place of a deleted comment, for ever: imports then leave the comment deleted. It
 // holds the id, the time of the deletion and a mark by which a delete whose answer was lost knows its own work; nothing of
 // what was written, nor by whom, nor about what. It is in no index.

@@ -33,8 +33,8 @@ type firstCount struct {
 
 // RefuseUncounted has statistics and leaderboards refused, by an error of the kind Unavailable, until all comments of the
 // table were counted once. It is to be called before the first question.
-func (s *Store) RefuseUncounted(journal journal) {
-	s.counted = &firstCount{journal: journal, now: time.Now}
+func (r *Reader) RefuseUncounted(journal journal) {
+	r.first = &firstCount{journal: journal, now: time.Now}
 }
 
 // check returns an error while nothing can be said of counts.

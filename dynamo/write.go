@@ -35,7 +35,6 @@ const (
 const (
 	keyPKPrefix = "KEY#"
 	keySK       = "K"
-	attrMark    = "m" // S, made anew by each edit, and by a delete
 	attrFirst   = "c" // S, the id of the comment that a key was used for
 	attrDigest  = "d" // S, of what that comment said when it was added
 )

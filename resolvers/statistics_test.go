@@ -145,7 +145,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 		Comments:         s,
 		Stats:            s,
 		Freshness:        s.freshness,
-		Prices:           dynamo.NewStore(nil, ""),
+		Prices:           dynamo.Prices{},
 		Pages:            http.NotFoundHandler(),
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -202,7 +202,7 @@ func TestPanicInAResolver(t *testing.T) {
 		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}, Leaders: panicking{}}})
 		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
 		o.Comments, o.Stats = panicking{}, panicking{}
-		o.Prices = dynamo.NewStore(nil, "")
+		o.Prices = dynamo.Prices{}
 	})
 	for query, field := range map[string]string{
 		`{ a: product(id: "x") { id comments { nodes { id } } } b: product(id: "y") { id } }`:                             "comments",

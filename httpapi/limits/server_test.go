@@ -109,7 +109,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 		Comments:         s,
 		Stats:            s,
 		Limits:           limits.Default(),
-		Prices:           dynamo.NewStore(nil, ""),
+		Prices:           dynamo.Prices{},
 		Pages:            http.NotFoundHandler(),
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -35,7 +35,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		ctx, store := usage.With(t.Context(), account), p.table.Store()
 		page, err := store.CommentsKnowing(ctx, q, beliefs)
-		most := dynamo.BoundFactor * store.PageUnits(q)
+		most := dynamo.BoundFactor * dynamo.Prices{}.PageUnits(q)
 		if large {
 			const call, atOnce = 128.5, 16
 			most += call * (1 + 2*atOnce)
@@ -111,7 +111,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 				units += read.ReadUnits
 			}
 		}
-		if most := dynamo.BoundFactor * store.CountUnits(q); units > most {
+		if most := dynamo.BoundFactor * (dynamo.Prices{}).CountUnits(q); units > most {
 			t.Fatalf("counting cost %v units, at most %v are promised", units, most)
 		}
 		want := len(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order))
