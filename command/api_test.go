@@ -21,6 +21,8 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -56,7 +58,7 @@ func newAPI(tb testing.TB, endpoint string) *api {
 // newSession makes a table on an engine.
 func newSession(tb testing.TB, endpoint string) *command.Session {
 	tb.Helper()
-	session := &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(tb), Address: endpoint}
+	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(tb), Address: endpoint}
 	if err := dynamo.CreateTable(tb.Context(), session.Client, session.Table); err != nil {
 		tb.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func newSession(tb testing.TB, endpoint string) *command.Session {
 // markCounted says of a fresh table what the program says of it at the start: nothing is left to be counted.
 func (a *api) markCounted() {
 	a.tb.Helper()
-	journal := dynamo.NewLeases(a.session.Client, a.session.Table)
+	journal := leases.NewLeases(a.session.Client, a.session.Table)
 	if err := stream.MarkComplete(a.tb.Context(), journal, stream.State{}, time.Now()); err != nil {
 		a.tb.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/stream"
 )
@@ -96,11 +97,11 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true}),
 		kong.Vars{
-			"table": dynamo.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
+			"table": layout.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
-			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(dynamo.MaxLeaderShards),
+			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
 			"version": version(),
 		},
 		kong.Bind(term, &l.Engine),

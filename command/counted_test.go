@@ -13,6 +13,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -51,7 +53,7 @@ func (s *scribe) checkCounted() {
 }
 
 // follows tells how far the statistics follow the table, as the program tells it.
-type follows struct{ *dynamo.Leases }
+type follows struct{ *leases.Leases }
 
 // WorkedOff implements dynamo.WorkedOff.
 func (f follows) WorkedOff(ctx context.Context) (time.Time, bool, error) {
@@ -61,10 +63,10 @@ func (f follows) WorkedOff(ctx context.Context) (time.Time, bool, error) {
 
 // consume counts in this process, over a client, until it is told to stop.
 func (a *api) consume(client *dynamodb.Client) (stop func()) {
-	leases := dynamo.NewLeases(client, a.session.Table)
+	leases := leases.NewLeases(client, a.session.Table)
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
-		Leases: leases, Journal: leases, Handler: dynamo.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
+		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
 		Poll: time.Millisecond, Beat: 10 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,7 +84,7 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 func TestRandomWritesAreCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
-		a.workedOff = follows{dynamo.NewLeases(a.session.Client, a.session.Table)}
+		a.workedOff = follows{leases.NewLeases(a.session.Client, a.session.Table)}
 		a.useClient(a.session.Client)
 		s := newScribe(a)
 		stop := a.consume(a.session.Client)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -30,7 +32,7 @@ const (
 type counting struct {
 	session  *Session
 	who      string
-	leases   *dynamo.Leases
+	leases   *leases.Leases
 	consumer *stream.Consumer
 	log      *slog.Logger
 	gap      chan struct{} // holds one when there was a gap
@@ -38,13 +40,13 @@ type counting struct {
 
 // newCounting makes the counting of a table; the name of the command is for people.
 func newCounting(session *Session, name string, logger *slog.Logger) *counting {
-	leases := dynamo.NewLeases(session.Client, session.Table)
+	leases := leases.NewLeases(session.Client, session.Table)
 	c := &counting{session: session, who: whoAmI(name), leases: leases, log: logger, gap: make(chan struct{}, 1)}
 	c.consumer = &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  leases,
 		Journal: leases,
-		Handler: dynamo.NewCounter(session.Client, session.Table),
+		Handler: counts.NewCounter(session.Client, session.Table),
 		Logger:  logger,
 		OnGap:   func(stream.Gap) { c.noticeGap() },
 		Engine:  session.run,
@@ -167,9 +169,9 @@ func (c *counting) countAll(ctx context.Context, state stream.State) error {
 	}
 	began := time.Now()
 	c.log.Info("all comments are being counted", "reason", whyCountAll(state))
-	rebuilder := dynamo.NewRebuilder(c.session.Client, c.session.Table, 0)
+	rebuilder := counts.NewRebuilder(c.session.Client, c.session.Table, 0)
 	rebuilder.Who, rebuilder.Engine = c.who, c.session.run
-	result, err := rebuilder.Run(ctx, func(dynamo.RebuildProgress) {})
+	result, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 	if err != nil {
 		return err
 	}
@@ -240,7 +242,7 @@ func (c *counting) orAsk(ask func(context.Context) (time.Time, bool)) func(conte
 }
 
 // watermark tells how far statistics follow the table.
-type watermark struct{ leases *dynamo.Leases }
+type watermark struct{ leases *leases.Leases }
 
 // WorkedOff is false as long as the statistics may be wrong.
 func (w watermark) WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -67,7 +68,7 @@ func TestServerCountsWhatNobodyCounted(t *testing.T) {
 
 func (a *api) leases() []stream.Lease {
 	a.tb.Helper()
-	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	state, err := leases.State(context.Background())
 	if err != nil {
 		a.tb.Fatal(err)
@@ -82,7 +83,7 @@ func (a *api) leases() []stream.Lease {
 // After records were lost, whoever counts counts everything again.
 func TestGapIsClosed(t *testing.T) {
 	a, comments := uncounted(t)
-	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	lost := stream.State{Since: time.Now(), Gap: &stream.Gap{Found: time.Now(), Reason: "the test says so"}}
 	if err := leases.SwapState(t.Context(), stream.State{}, lost); err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func TestImportWithoutCounting(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, said)
 	}
 	a := &api{tb: t, session: session}
-	if state, err := dynamo.NewLeases(a.session.Client, a.session.Table).State(t.Context()); err != nil || state.Version != 0 {
+	if state, err := leases.NewLeases(a.session.Client, a.session.Table).State(t.Context()); err != nil || state.Version != 0 {
 		t.Errorf("it counted all the same: %+v, %v", state, err)
 	}
 }

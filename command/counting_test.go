@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 )
 
 // Where nothing can be counted, the work beside is not concerned, and its end is the end.
 func TestCountingFailsBesideTheWork(t *testing.T) {
 	var said bytes.Buffer
-	session := &Session{Client: dynamo.NewLocalClient("http://127.0.0.1:1"), Table: "t"}
+	session := &Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "t"}
 	counting := newCounting(session, "talkback serve", slog.New(slog.NewTextHandler(&said, nil)))
 	counting.prepare(t.Context())
 	done := errors.New("done")
@@ -41,7 +41,7 @@ func TestPanicIsAnError(t *testing.T) {
 
 // A further gap is not told twice to who has not even begun with the first.
 func TestNoticeGap(t *testing.T) {
-	c := newCounting(&Session{Client: dynamo.NewLocalClient("http://127.0.0.1:1"), Table: "t"}, "talkback serve", slog.New(slog.DiscardHandler))
+	c := newCounting(&Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "t"}, "talkback serve", slog.New(slog.DiscardHandler))
 	c.noticeGap()
 	c.noticeGap()
 	<-c.gap

@@ -14,7 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
@@ -41,7 +42,7 @@ func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 		}
 		return faulttest.Kinds[chance.IntN(len(faulttest.Kinds))]
 	})
-	f := function.New(dynamo.NewCounter(client, a.session.Table), dynamo.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
+	f := function.New(counts.NewCounter(client, a.session.Table), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 

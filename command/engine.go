@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/engine"
 )
 
@@ -100,11 +101,11 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 	session := &Session{Table: f.Table}
 	switch {
 	case f.AWS:
-		client, err := dynamo.NewAWSClient(ctx)
+		client, err := call.NewAWSClient(ctx)
 		session.Client, session.Address, session.AWS = client, "AWS", true
 		return session, err
 	case f.Endpoint != "":
-		session.Client, session.Address = dynamo.NewLocalClient(f.Endpoint), f.Endpoint
+		session.Client, session.Address = call.NewLocalClient(f.Endpoint), f.Endpoint
 		return session, nil
 	}
 	return session, f.connectLocal(ctx, session, how, term)
@@ -117,7 +118,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 			return err
 		}
 		if found {
-			session.Client, session.Address, session.run = dynamo.NewLocalClient(endpoint), f.Data, endpoint
+			session.Client, session.Address, session.run = call.NewLocalClient(endpoint), f.Data, endpoint
 			return nil
 		}
 	}
@@ -133,7 +134,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 		return err
 	}
 	session.local = local
-	session.Client, session.Address, session.run = dynamo.NewLocalClient(local.Endpoint()), f.Data, local.Endpoint()
+	session.Client, session.Address, session.run = call.NewLocalClient(local.Endpoint()), f.Data, local.Endpoint()
 	return nil
 }
 

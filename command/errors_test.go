@@ -15,6 +15,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -169,7 +170,7 @@ func TestOneFailingPartitionFailsThePage(t *testing.T) {
 }
 
 func TestMissingTable(t *testing.T) {
-	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	err := dynamo.CheckTable(t.Context(), client, "no-such-table")
 	if err == nil || !strings.Contains(err.Error(), "--create-table") {
 		t.Errorf("%v, want a sentence that names the cure", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/leases"
 )
 
 // Explain prints how a page is read.
@@ -40,7 +41,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	store := dynamo.NewStore(session.Client, session.Table)
-	store.UseStatistics(watermark{dynamo.NewLeases(session.Client, session.Table)}, explainedAge)
+	store.UseStatistics(watermark{leases.NewLeases(session.Client, session.Table)}, explainedAge)
 	if err := store.Acquaint(ctx, c.Product); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -73,7 +74,7 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 }
 
 // printLeftOut prints the keys of items that are no comments, if there are any: the file lacks them.
-func printLeftOut(said io.Writer, items []dynamo.Improper) error {
+func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -135,15 +136,15 @@ type exported struct {
 	comments int
 	took     time.Duration
 	// improper are items that are no comments, which the file lacks.
-	improper []dynamo.Improper
+	improper []layout.Improper
 }
 
 // export writes all comments and keeps the file.
 func (c *Export) export(ctx context.Context, session *Session, out *output, progress *progress) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
 	var mu sync.Mutex
-	var improper []dynamo.Improper
-	scanner.OnImproper = func(item dynamo.Improper) {
+	var improper []layout.Improper
+	scanner.OnImproper = func(item layout.Improper) {
 		mu.Lock()
 		defer mu.Unlock()
 		improper = append(improper, item)

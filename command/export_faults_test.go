@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -51,7 +52,7 @@ func TestExportAndImportThroughEveryFault(t *testing.T) {
 
 func emptyTable(t *testing.T, endpoint string) *Session {
 	t.Helper()
-	s := &Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(t)}
+	s := &Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t)}
 	if err := dynamo.CreateTable(t.Context(), s.Client, s.Table); err != nil {
 		t.Fatal(err)
 	}

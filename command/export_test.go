@@ -30,6 +30,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -45,7 +46,7 @@ type exporter struct {
 func newExporter(t *testing.T, endpoint string) *exporter {
 	t.Helper()
 	e := &exporter{t: t, endpoint: endpoint, table: dynamotest.TableName(t), out: io.Discard}
-	if err := dynamo.CreateTable(t.Context(), dynamo.NewLocalClient(endpoint), e.table); err != nil {
+	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), e.table); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -79,7 +80,7 @@ func (e *exporter) must(name string, arguments ...string) string {
 // fill puts comments into the table.
 func (e *exporter) fill(comments []comment.Comment) {
 	e.t.Helper()
-	if _, err := dynamo.NewLoader(dynamo.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments); err != nil {
+	if _, err := dynamo.NewLoader(call.NewLocalClient(e.endpoint), e.table, 0).Load(e.t.Context(), comments); err != nil {
 		e.t.Fatal(err)
 	}
 }
@@ -89,7 +90,7 @@ func (e *exporter) fill(comments []comment.Comment) {
 func (e *exporter) items() map[string]map[string]string {
 	e.t.Helper()
 	out := map[string]map[string]string{}
-	pages := dynamodb.NewScanPaginator(dynamo.NewLocalClient(e.endpoint), &dynamodb.ScanInput{TableName: &e.table})
+	pages := dynamodb.NewScanPaginator(call.NewLocalClient(e.endpoint), &dynamodb.ScanInput{TableName: &e.table})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(e.t.Context())
 		if err != nil {
@@ -196,7 +197,7 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 	t.Helper()
 	after := c
 	after.Version, after.Text = c.Version+1, c.Text+" "
-	store := dynamo.NewStore(dynamo.NewLocalClient(e.endpoint), e.table)
+	store := dynamo.NewStore(call.NewLocalClient(e.endpoint), e.table)
 	if err := store.Replace(t.Context(), c, after); err != nil {
 		t.Fatal(err)
 	}

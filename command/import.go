@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -65,7 +66,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		rejects:  rejects,
 		most:     most,
 		progress: newProgress(term.Err, in.source.Size, "rows"),
-		rows:     dynamo.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
+		rows:     call.MaxKeysPerGet * partsPerCall * max(c.Calls, dynamo.DefaultLoadCalls),
 	}
 	if c.DryRun {
 		return c.dryRun(ctx, work, term)

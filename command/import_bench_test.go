@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -30,7 +31,7 @@ import (
 func BenchmarkImport(b *testing.B) {
 	const rounds, rows = 8, 2000
 	endpoint := startEngine(b)
-	client := dynamo.NewLocalClient(endpoint)
+	client := call.NewLocalClient(endpoint)
 	if err := dynamo.CreateTable(b.Context(), client, "bare"); err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -102,7 +102,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("rejects: %v %s", err, diff)
 		}
 
-		a := &api{tb: t, session: &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
+		a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
 		a.useClient(a.session.Client)
 		p := a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil))
 		var texts []string
@@ -126,7 +126,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	i.want(summary(6, 2, 0, 1, 3)+where, file)
 	i.want(summary(1, 1, 0, 0, 0), export)
 
-	a := &api{tb: t, session: &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
+	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
 	a.useClient(a.session.Client)
 	all := list{product: "cup", order: "NEWEST_FIRST", size: 10}
 	odd := all

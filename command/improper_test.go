@@ -5,23 +5,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Items that are not what they should be are printed by their keys, and are an error, whatever else went well.
 func TestImproperItemsAreAnError(t *testing.T) {
-	items := []dynamo.Improper{{Key: "C#1/C", Reason: "it is none"}}
+	items := []layout.Improper{{Key: "C#1/C", Reason: "it is none"}}
 	for _, row := range []struct {
 		why   string
 		print func(out *bytes.Buffer) error
 		says  string
 	}{
-		{"verify", func(out *bytes.Buffer) error { return printVerified(out, dynamo.Verified{Improper: items}, 0) }, "1 items"},
+		{"verify", func(out *bytes.Buffer) error { return printVerified(out, counts.Verified{Improper: items}, 0) }, "1 items"},
 		{"rebuild", func(out *bytes.Buffer) error {
-			return printRebuilt(out, dynamo.RebuildResult{Improper: items, Complete: true}, 0)
+			return printRebuilt(out, counts.RebuildResult{Improper: items, Complete: true}, 0)
 		}, "1 items"},
 		{"rebuild of what cannot be mended", func(out *bytes.Buffer) error {
-			return printRebuilt(out, dynamo.RebuildResult{Improper: items, Failed: []string{"p"}}, 0)
+			return printRebuilt(out, counts.RebuildResult{Improper: items, Failed: []string{"p"}}, 0)
 		}, "refused the statistics of 1 products"},
 		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 items"},
 	} {
@@ -32,8 +33,8 @@ func TestImproperItemsAreAnError(t *testing.T) {
 		}
 	}
 	for _, fine := range []error{
-		printVerified(&bytes.Buffer{}, dynamo.Verified{}, 0),
-		printRebuilt(&bytes.Buffer{}, dynamo.RebuildResult{Complete: true}, 0),
+		printVerified(&bytes.Buffer{}, counts.Verified{}, 0),
+		printRebuilt(&bytes.Buffer{}, counts.RebuildResult{Complete: true}, 0),
 		printLeftOut(&bytes.Buffer{}, nil),
 	} {
 		if fine != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -222,7 +223,7 @@ func (m *massacre) seen() string {
 // drained waits until all that was written before a moment is counted.
 func (a *api) drained(before time.Time) {
 	a.tb.Helper()
-	leases := dynamo.NewLeases(a.session.Client, a.session.Table)
+	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	var last string
 	for deadline := time.Now().Add(patience); ; {
 		upTo, known, state, err := leases.WorkedOff(context.Background())

@@ -9,6 +9,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
@@ -17,7 +19,7 @@ import (
 // An import says that all is counted when it is: not while the stream has yet to publish what was written, however many
 // answers are empty meanwhile and however often the lease was renewed.
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
-	session := &Session{Client: dynamo.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
+	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +62,14 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 
 // What may only be still to be counted is told beside drifts, and nowhere else.
 func TestVerifyTellsWhatIsUnproven(t *testing.T) {
-	drifts := []dynamo.Drift{{Product: "vase", Kind: dynamo.FurtherMarks}}
+	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarks}}
 	for _, row := range []struct {
-		found dynamo.Verified
+		found counts.Verified
 		tells bool
 	}{
-		{dynamo.Verified{Drifts: drifts, Unproven: true}, true},
-		{dynamo.Verified{Drifts: drifts}, false},
-		{dynamo.Verified{Unproven: true}, false},
+		{counts.Verified{Drifts: drifts, Unproven: true}, true},
+		{counts.Verified{Drifts: drifts}, false},
+		{counts.Verified{Unproven: true}, false},
 	} {
 		var out strings.Builder
 		_ = printVerified(&out, row.found, 0) // that there is drift

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
 )
 
 // Rebuild counts all comments anew.
@@ -30,16 +31,16 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
-	rebuilder := dynamo.NewRebuilder(session.Client, session.Table, c.Calls)
+	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
 	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, whoAmI("talkback rebuild"), session.run
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
 	}
-	var result dynamo.RebuildResult
+	var result counts.RebuildResult
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
-		result, err = rebuilder.Run(ctx, func(p dynamo.RebuildProgress) { progress.show(int(p.Items), p.Items) })
+		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.show(int(p.Items), p.Items) })
 		return err
 	})
 	took := progress.end()
@@ -50,7 +51,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 }
 
 // printRebuilt prints what was done. What could not be mended is the error that it returns.
-func printRebuilt(out io.Writer, result dynamo.RebuildResult, took time.Duration) error {
+func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
 	if err := printImproper(out, result.Improper); err != nil {
 		return err
 	}
@@ -68,8 +69,8 @@ func printRebuilt(out io.Writer, result dynamo.RebuildResult, took time.Duration
 }
 
 func (c *Rebuild) check() error {
-	if c.LeaderShards < 0 || c.LeaderShards > dynamo.MaxLeaderShards {
-		return fmt.Errorf("--leader-shards %d is not a number of parts: give 1 to %d", c.LeaderShards, dynamo.MaxLeaderShards)
+	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
+		return fmt.Errorf("--leader-shards %d is not a number of parts: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
 	}
 	return checkCalls(c.Calls)
 }
@@ -92,7 +93,7 @@ func progressOfItems(ctx context.Context, session *Session, term Terminal) (*pro
 	return newProgress(term.Err, about, "items"), err
 }
 
-func rebuildSummary(done dynamo.RebuildResult, took time.Duration) string {
+func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {

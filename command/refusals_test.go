@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 )
 
 // What commands refuse: each row is a command line with the exit status and the sentence that it ends with, in
@@ -18,7 +19,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := dynamo.NewLocalClient(startEngine(t)) // of its own, so that its tables are known
+	client := call.NewLocalClient(startEngine(t)) // of its own, so that its tables are known
 	folder := t.TempDir()
 	t.Chdir(folder)
 	t.Setenv("COLUMNS", "80")

@@ -7,11 +7,12 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/sample"
 )
 
 // sampleChunk is how many comments are loaded between two looks at the progress. It is one fetch by ids, too.
-const sampleChunk = dynamo.MaxKeysPerGet
+const sampleChunk = call.MaxKeysPerGet
 
 // sampleFor tells whether the table is empty or holds sample data, and how to put into it what it lacks of that. It goes on
 // with a load that was interrupted, and leaves a table that holds anything else as it is.

@@ -14,6 +14,9 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
@@ -107,7 +110,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	counting.prepare(ctx)
 	c.WorkedOff = watermark{counting.leases}
 	store := c.Store(session)
-	store.OnImproper(func(item dynamo.Improper) {
+	store.OnImproper(func(item layout.Improper) {
 		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
 	})
 	c.CountedUpTo = counting.orAsk(store.CountedUpTo)
@@ -212,10 +215,10 @@ func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Lis
 func (c *Serve) Store(session *Session) *dynamo.Store {
 	client := session.Client
 	if c.HedgeReads {
-		client = dynamo.Hedged(client)
+		client = call.Hedged(client)
 	}
 	store := dynamo.NewStore(client, session.Table)
-	store.RefuseUncounted(dynamo.NewLeases(session.Client, session.Table))
+	store.RefuseUncounted(leases.NewLeases(session.Client, session.Table))
 	if c.WorkedOff != nil {
 		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
 	}

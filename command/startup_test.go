@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/command"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -123,11 +124,11 @@ func steady(text []byte, names map[string]string) []byte {
 // otherTable makes a table that is not one of ours.
 func otherTable(t *testing.T, endpoint string) string {
 	t.Helper()
-	input := dynamo.Definition(dynamotest.TableName(t))
+	input := layout.Definition(dynamotest.TableName(t))
 	input.GlobalSecondaryIndexes = input.GlobalSecondaryIndexes[:2]
 	input.AttributeDefinitions = input.AttributeDefinitions[:4]
 	input.StreamSpecification = nil
-	if _, err := dynamo.NewLocalClient(endpoint).CreateTable(t.Context(), input); err != nil {
+	if _, err := call.NewLocalClient(endpoint).CreateTable(t.Context(), input); err != nil {
 		t.Fatal(err)
 	}
 	return *input.TableName

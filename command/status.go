@@ -10,7 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -20,18 +21,18 @@ type status struct {
 	state   stream.State
 	leases  []stream.Lease
 	asides  []stream.Aside
-	rebuild dynamo.RebuildStatus
+	rebuild counts.RebuildStatus
 }
 
 // readStatus reads it. Nothing is written.
 func readStatus(ctx context.Context, session *Session) (status, error) {
-	leases := dynamo.NewLeases(session.Client, session.Table)
+	leases := leases.NewLeases(session.Client, session.Table)
 	s := status{now: time.Now()}
 	var err error
 	if s.state, err = leases.State(ctx); err != nil {
 		return s, err
 	}
-	if s.rebuild, err = dynamo.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
+	if s.rebuild, err = counts.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
 		return s, err
 	}
 	if s.leases, err = leases.List(ctx, s.state.Label); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -46,7 +46,7 @@ func TestStatusInFull(t *testing.T) {
 			{Shard: "shardId-3"},
 		},
 		asides:  []stream.Aside{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
-		rebuild: dynamo.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
+		rebuild: counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
 	}
 	var out strings.Builder
 	if err := s.write(&out); err != nil {

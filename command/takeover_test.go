@@ -9,13 +9,16 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // countFolder runs `talkback stream` on a data folder, with a lease that nobody can wait for to expire, and returns when the
 // process holds it, with a client of its engine.
-func countFolder(t *testing.T, folder string) (*counter, *dynamo.Leases, *dynamo.Store) {
+func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo.Store) {
 	t.Helper()
 	program, err := binary()
 	if err != nil {
@@ -35,13 +38,13 @@ func countFolder(t *testing.T, folder string) (*counter, *dynamo.Leases, *dynamo
 		text, err := os.ReadFile(filepath.Join(folder, "engine.json"))
 		return err == nil && json.Unmarshal(text, &record) == nil && record.Endpoint != ""
 	})
-	client := dynamo.NewLocalClient(record.Endpoint)
-	leases := dynamo.NewLeases(client, dynamo.DefaultTable)
+	client := call.NewLocalClient(record.Endpoint)
+	leases := leases.NewLeases(client, layout.DefaultTable)
 	eventually(t, "the process holds the lease", func() bool {
 		_, all, err := leases.Current(t.Context())
 		return err == nil && len(all) == 1 && all[0].Owner != "" && all[0].Engine == record.Endpoint
 	})
-	return c, leases, dynamo.NewStore(client, dynamo.DefaultTable)
+	return c, leases, dynamo.NewStore(client, layout.DefaultTable)
 }
 
 // Whoever starts on the data folder of a process that was killed takes over what that one read at once, since its engine

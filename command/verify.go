@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -31,12 +34,12 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return err
 	}
-	var found dynamo.Verified
+	var found counts.Verified
 	err = watched(ctx, session, func(ctx context.Context) error {
 		var err error
-		verifier := dynamo.NewVerifier(session.Client, session.Table, c.Calls)
+		verifier := counts.NewVerifier(session.Client, session.Table, c.Calls)
 		verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
-			_, leases, err := dynamo.NewLeases(session.Client, session.Table).Current(ctx)
+			_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
 			return leases, err
 		}
 		found, err = verifier.Run(ctx, func(items int) { progress.show(items, int64(items)) })
@@ -66,7 +69,7 @@ func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error
 }
 
 // printVerified prints what was found. That there is drift, or an improper item, is the error that it returns.
-func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) error {
+func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
 	for _, drift := range found.Drifts {
 		if _, err := fmt.Fprintln(out, printable(drift.String())); err != nil {
 			return err
@@ -89,7 +92,7 @@ func printVerified(out io.Writer, found dynamo.Verified, took time.Duration) err
 }
 
 // printUnproven says so if drifts may be changes that are still to be counted.
-func printUnproven(out io.Writer, found dynamo.Verified) error {
+func printUnproven(out io.Writer, found counts.Verified) error {
 	if !found.Unproven {
 		return nil
 	}
@@ -98,7 +101,7 @@ func printUnproven(out io.Writer, found dynamo.Verified) error {
 }
 
 // printImproper prints the keys of improper items, one on a line.
-func printImproper(out io.Writer, items []dynamo.Improper) error {
+func printImproper(out io.Writer, items []layout.Improper) error {
 	for _, item := range items {
 		if _, err := fmt.Fprintln(out, printable(item.String())); err != nil {
 			return err
@@ -108,7 +111,7 @@ func printImproper(out io.Writer, items []dynamo.Improper) error {
 }
 
 // improperError is nil if there are no improper items.
-func improperError(items []dynamo.Improper) error {
+func improperError(items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}

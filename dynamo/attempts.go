@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // failedAge is how long an attempt that failed keeps others from being made: about as long as counts that steer may be false.
@@ -33,8 +33,8 @@ func newAttempts() *attempts {
 	return &attempts{now: time.Now, failed: newLRU[attemptKey, time.Time](memorySize, nil)}
 }
 
-func attemptKeyOf(p planner, purpose comment.ReadPurpose) attemptKey {
-	key := flightKeyOf(comment.Query{Product: p.product, Filter: p.filter}, 0)
+func attemptKeyOf(p planner.Planner, purpose comment.ReadPurpose) attemptKey {
+	key := flightKeyOf(comment.Query{Product: p.Product, Filter: p.Filter}, 0)
 	return attemptKey{product: key.product, languages: key.languages, ratings: key.ratings, purpose: purpose}
 }
 

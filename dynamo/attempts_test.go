@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // An attempt that failed is known for a while, to lists of the same filter alone.
@@ -12,10 +13,10 @@ func TestFailedAttempts(t *testing.T) {
 	now := time.Unix(0, 0)
 	a := newAttempts()
 	a.now = func() time.Time { return now }
-	p := planner{product: "42", filter: comment.Filter{Ratings: []int{1, 2}}}
+	p := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
 	other, rated := p, p
-	other.product = "43"
-	rated.filter = comment.Filter{Ratings: []int{1, 3}}
+	other.Product = "43"
+	rated.Filter = comment.Filter{Ratings: []int{1, 3}}
 	a.fail(attemptKeyOf(p, comment.ReadPage))
 	for _, row := range []struct {
 		why  string

@@ -7,14 +7,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 // endless is a partition that has no end: each call consumes so many units, finds what it may and goes on.
 func endless(units float64) *fakeQuerier {
 	return &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-		last := item{attrPK: &types.AttributeValueMemberS{Value: sortKeyOf(comment.MaxPosition)}}
+		last := layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: layout.SortKeyOf(comment.MaxPosition)}}
 		return &dynamodb.QueryOutput{
 			Count: aws.ToInt32(in.Limit), ScannedCount: aws.ToInt32(in.Limit), LastEvaluatedKey: last,
 			ConsumedCapacity: &types.ConsumedCapacity{CapacityUnits: aws.Float64(units)},
@@ -29,9 +33,9 @@ func TestCountStopsAtItsBound(t *testing.T) {
 		if in.Select != types.SelectCount {
 			return &dynamodb.QueryOutput{}, nil
 		}
-		return endless(assumedUnits(int(*in.Limit))).query(t.Context(), in)
+		return endless(capacity.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
 	}
-	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: midnight(1)}, Order: comment.NewestFirst, Count: comment.CountTotal}
+	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountTotal}
 	page, err := NewStore(readOnly{fakeQuerier: f}, "comments").Comments(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -39,21 +43,21 @@ func TestCountStopsAtItsBound(t *testing.T) {
 	if comment.KindOf(page.Counted.Err) != comment.TooCostly {
 		t.Errorf("the count: %v", page.Counted.Err)
 	}
-	if most := BoundFactor * countEstimate(q); page.Plan.ReadUnits > most || page.Plan.ReadUnits < most/2 {
+	if most := capacity.BoundFactor * planner.CountEstimate(q); page.Plan.ReadUnits > most || page.Plan.ReadUnits < most/2 {
 		t.Errorf("it cost %v units of %v", page.Plan.ReadUnits, most)
 	}
 }
 
 // A page whose reads bring nothing for their price stops, however little each of them is.
 func TestPageStopsAtItsBound(t *testing.T) {
-	for _, filter := range []comment.Filter{{}, {Ratings: []int{1, 2}}, {Languages: manyLanguages(40)}} {
+	for _, filter := range []comment.Filter{{}, {Ratings: []int{1, 2}}, {Languages: commenttest.ManyLanguages(40)}} {
 		f := endless(30)
 		q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20}}
 		_, err := NewStore(readOnly{fakeQuerier: f}, "comments").Comments(t.Context(), q)
 		if comment.KindOf(err) != comment.TooCostly {
 			t.Errorf("%v: %v", filter, err)
 		}
-		if most := BoundFactor*pageEstimate(q) + largeUnits + 30*maxCallsAtOnce; 30*float64(len(f.calls)) > most {
+		if most := capacity.BoundFactor*planner.PageEstimate(q) + capacity.LargestCall + 30*call.MaxAtOnce; 30*float64(len(f.calls)) > most {
 			t.Errorf("%v: %d calls of 30 units each, want at most %v units", filter, len(f.calls), most)
 		}
 	}

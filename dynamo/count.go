@@ -4,11 +4,14 @@ import (
 	"context"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // tallied runs a plan that counts: each of its reads to the end, all of them side by side. The first failure cancels the
 // others and fails the count, which is never short without saying so. So does the bound, unless the meter is nil.
-func tallied(ctx context.Context, client querier, table string, plan Plan, m *meter) (comment.Counted, *run) {
+func tallied(ctx context.Context, client call.Querier, table string, plan planner.Plan, m *capacity.Meter) (comment.Counted, *run) {
 	r := newRun(client, table, plan)
 	r.meter = m
 	counted := comment.Counted{Err: r.countAll(ctx)}
@@ -34,7 +37,7 @@ func (r *run) countAll(ctx context.Context) error {
 		if len(unread) == 0 {
 			return nil
 		}
-		limit, err := r.meter.countLimit(len(unread))
+		limit, err := r.meter.CountLimit(len(unread))
 		if err != nil {
 			return err
 		}
@@ -42,7 +45,7 @@ func (r *run) countAll(ctx context.Context) error {
 			r.reads[unread[i]].limit = limit
 		}
 		r.waves++
-		if err := together(ctx, len(unread), func(ctx context.Context, i int) error {
+		if err := call.Parallel(ctx, len(unread), func(ctx context.Context, i int) error {
 			_, err := r.query(ctx, unread[i])
 			return err
 		}); err != nil {
@@ -50,22 +53,3 @@ func (r *run) countAll(ctx context.Context) error {
 		}
 	}
 }
-
-// countLimit is how many items each of so many calls may look at, so that they stay within the bound if no comment has more
-// than 1 KB; 0 for no limit.
-func (m *meter) countLimit(calls int) (int, error) {
-	if m == nil {
-		return 0, nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	limit := itemsWithin(m.most()-m.spent, calls)
-	if limit < leastCounted {
-		return 0, m.refusal()
-	}
-	return limit, nil
-}
-
-// leastCounted is how many items a call that counts has to be allowed. With less, the last few of many would take ever more
-// and ever smaller calls.
-const leastCounted = 32

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Whatever a draft holds, it is refused with reasons, or becomes a comment that may be kept and is read back the same.
@@ -29,12 +29,12 @@ func FuzzDraft(f *testing.F) {
 		if err := c.Check(); err != nil {
 			t.Fatalf("it passes, and cannot be kept: %v", err)
 		}
-		whole := encode(c)
-		kept, err := productOf(whole)
+		whole := layout.Encode(c)
+		kept, err := layout.ProductOf(whole)
 		if err != nil || kept != c.ProductID {
 			t.Fatalf("product %q is kept as %q: %v", c.ProductID, kept, err)
 		}
-		back, err := decode(whole, kept)
+		back, err := layout.Decode(whole, kept)
 		if diff := cmp.Diff(c, back); err != nil || diff != "" {
 			t.Fatalf("it reads back otherwise: %v %s", err, diff)
 		}

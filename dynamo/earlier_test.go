@@ -1,17 +1,16 @@
 package dynamo
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"pgregory.net/rapid"
 )
 
 // A page that was read before is read just as far as it has to be, with and without counts: what it shows, and of each
@@ -19,14 +18,14 @@ import (
 func TestPageReadAgain(t *testing.T) {
 	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 400)}
 	model := commenttest.NewModel(s.comments...)
-	for _, known := range []Known{{}, {Stats: model.Stats("42"), Sizes: Sizes{Any: ItemSize{Mean: 800, Deviation: 300}}}} {
+	for _, known := range []planner.Known{{}, {Stats: model.Stats("42"), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 800, Deviation: 300}}}} {
 		for _, ratings := range [][]int{{1, 4}, {1, 2, 3}} {
 			filter := comment.Filter{Ratings: ratings}
 			cursor := model.List("42", filter, comment.NewestFirst)[30].ID.Position()
 			for _, after := range []*comment.Position{nil, &cursor} {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
 				plan := askedTwice(t, NewStore(s, "comments"), q, known)
-				want := windowOf(q).want(20) + len(plan.Reads) - 1
+				want := planner.WindowOf(q).Want(20) + len(plan.Reads) - 1
 				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
 					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
 				}
@@ -36,7 +35,7 @@ func TestPageReadAgain(t *testing.T) {
 }
 
 // askedTwice is what a store does when it reads a page for the second time.
-func askedTwice(t *testing.T, store *Store, q comment.Query, known Known) comment.QueryPlan {
+func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known) comment.QueryPlan {
 	t.Helper()
 	var page comment.Page
 	for range 2 {
@@ -53,7 +52,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		known := Known{Stats: anyStats(t)}
+		known := planner.Known{Stats: commenttest.AnyStats(t)}
 		store := NewStore(s, "comments")
 		for range 4 {
 			page, err := store.answer(t.Context(), q, known)
@@ -71,37 +70,6 @@ func TestPageReadAgainIsRight(t *testing.T) {
 	})
 }
 
-// What stands between the wanted items of a read is what stands there on average if they lie at random.
-func TestBetween(t *testing.T) {
-	r := commenttest.Rand(t)
-	part := Part{Partition: Partition{Index: ByLang, Language: "de"}, Ratings: []int{1}}
-	for _, row := range []struct{ looked, kept, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
-		e := earlier{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
-			looks: []look{{part, row.looked, row.kept}}}
-		mean, variance, known := e.between(part)
-		others := part
-		others.Ratings = []int{2}
-		if _, _, known := e.between(others); known {
-			t.Error("a read that kept some ratings tells how many items lie between those of others")
-		}
-		sum, squares := 0.0, 0.0
-		const trials = 20000
-		for range trials {
-			places := r.Perm(row.looked)[:row.kept]
-			slices.Sort(places)
-			between := float64(places[row.n-1] + 1 - row.n)
-			sum += between / trials
-			squares += between * between / trials
-		}
-		if measured := squares - sum*sum; !known || math.Abs(mean-sum) > 0.2 || math.Abs(variance-measured) > 0.1*measured+0.1 {
-			t.Errorf("%+v: %.2f and variance %.2f, measured %.2f and %.2f", row, mean, variance, sum, measured)
-		}
-	}
-	if _, _, known := (&earlier{}).between(part); known {
-		t.Error("a page that was not read by a partition knows what lies between there")
-	}
-}
-
 // Whether a page is still what it was depends on how quickly comments come, which is learnt, and on its age. In front of
 // one that follows a cursor nothing comes.
 func TestPagesMove(t *testing.T) {
@@ -112,16 +80,21 @@ func TestPagesMove(t *testing.T) {
 	slices.SortFunc(comments, func(a, b comment.Comment) int { return b.ID.Position().Compare(a.ID.Position()) })
 	first := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}
 	second, other := first, first
-	second.Slice.After, other.Product = moment(9), "43"
-	newest := &run{plan: Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
-	further := &run{plan: Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
+	second.Slice.After, other.Product = commenttest.Moment(9), "43"
+	newest := &run{plan: planner.Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
+	further := &run{plan: planner.Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
 			now = now.Add(time.Hour)
 			p.learn(first, newest, comments[1000-i*come:][:21])
 		}
 		now = now.Add(time.Hour)
-		return p.of(first).moved
+		recent, _ := p.read.Peek(pageKey(first))
+		return recent.moved(now)
+	}
+	remembered := func(q comment.Query) bool {
+		asked := planner.Planner{Product: q.Product, Filter: q.Filter, Last: p.of(q)}
+		return asked.Take(planner.WindowOf(q), comment.ReadPage, 21).Remembered
 	}
 	if quiet := visit(0); quiet > 0.1 {
 		t.Errorf("no comment came in 20 hours, and %.1f are expected in the next", quiet)
@@ -129,17 +102,17 @@ func TestPagesMove(t *testing.T) {
 	if busy := visit(5); busy < 5 || busy > 8 {
 		t.Errorf("5 comments came each hour, and %.1f are expected in the next", busy)
 	}
-	if !p.of(first).tells(21) {
+	if !remembered(first) {
 		t.Error("a page of which a quarter is new tells nothing")
 	}
 	now = now.Add(3 * time.Hour)
-	if p.of(first).tells(21) {
+	if remembered(first) {
 		t.Error("a page of which nothing should be left tells how it was")
 	}
 	p.learn(second, further, comments[:21])
 	now = now.Add(3 * time.Hour)
-	if moved := p.of(second).moved; moved != 0 {
-		t.Errorf("%.1f comments came behind a cursor", moved)
+	if recent, _ := p.read.Peek(pageKey(second)); recent.moved(now) != 0 {
+		t.Errorf("%.1f comments came behind a cursor", recent.moved(now))
 	}
 	if p.of(other) != nil {
 		t.Error("a page that nobody read is known")
@@ -149,7 +122,7 @@ func TestPagesMove(t *testing.T) {
 // Lists of one partition are not remembered, and what a page held does not depend on what is counted beside it.
 func TestWhatIsRemembered(t *testing.T) {
 	p := newRecent()
-	took := &run{plan: Plan{Want: 21}}
+	took := &run{plan: planner.Plan{Want: 21}}
 	comments := commenttest.Many(commenttest.Rand(t), "42", 21)
 	for _, row := range []struct {
 		filter comment.Filter
@@ -161,7 +134,7 @@ func TestWhatIsRemembered(t *testing.T) {
 		q := comment.Query{Product: "42", Filter: row.filter, Slice: comment.Slice{Size: 20}}
 		p.learn(q, took, comments)
 		further := q
-		further.Slice.After = moment(9)
+		further.Slice.After = commenttest.Moment(9)
 		counting := q
 		counting.Count = comment.CountTotal
 		if (p.of(counting) != nil) != row.want || p.of(further) != nil {
@@ -175,13 +148,13 @@ func BenchmarkPageAgain(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	p := newRecent()
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
-	w := windowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+	w := planner.WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
-	p.learn(q, &run{plan: Plan{Want: 21}}, commenttest.Many(r, "42", 21))
+	p.learn(q, &run{plan: planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {
-		known := planner{product: "42", filter: filter, known: Known{Stats: stats}, before: p.of(q)}
-		known.take(w, comment.ReadPage, 21)
+		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Known{Stats: stats}, Last: p.of(q)}
+		known.Take(w, comment.ReadPage, 21)
 	}
 }

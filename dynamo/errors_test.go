@@ -10,8 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/stream"
 )
 
 // refusing is a table that answers every call in the same way.
@@ -58,15 +61,14 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return NewStore(client, "t").Delete(ctx, errorsComment)
 	},
 	"PutItem of a lease": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewLeases(client, "t").put(ctx, item{}, expression{text: "attribute_exists(PK)"})
-		return wrap(err, "lease")
+		return leases.NewLeases(client, "t").SwapState(ctx, stream.State{Version: 1}, stream.State{})
 	},
 	"TransactWriteItems": func(ctx context.Context, client *dynamodb.Client) error {
 		_, err := NewStore(client, "t").Add(ctx, errorsComment, "key")
 		return err
 	},
 	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client) error {
-		return transact(ctx, client, []types.TransactWriteItem{putIf("t", commentKey(errorsID), "", nil)})
+		return call.Transact(ctx, client, []types.TransactWriteItem{call.PutIf("t", layout.CommentKey(errorsID), "", nil)})
 	},
 	"BatchWriteItem": func(ctx context.Context, client *dynamodb.Client) error {
 		_, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment})
@@ -79,8 +81,8 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return CreateTable(ctx, client, "t")
 	},
 	"UpdateTimeToLive": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := client.UpdateTimeToLive(ctx, TimeToLive("t"))
-		return wrap(err, "UpdateTimeToLive")
+		_, err := client.UpdateTimeToLive(ctx, layout.TimeToLive("t"))
+		return call.Wrap(err, "UpdateTimeToLive")
 	},
 }
 
@@ -165,7 +167,7 @@ func TestWhatErrorsMean(t *testing.T) {
 				if row.code == "" {
 					table.body = ""
 				}
-				options := NewLocalClient("http://table").Options()
+				options := call.NewLocalClient("http://table").Options()
 				options.HTTPClient = table
 				err := uses[use](t.Context(), dynamodb.New(options))
 				told := comment.Kind(-1)

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // explain tells what the runs of a page did, for programs and for people.
 func explain(runs []*run, returned int) comment.QueryPlan {
-	plan := comment.QueryPlan{ItemsReturned: returned, MostUnits: runs[0].meter.most()} // all but counting have one bound together
+	plan := comment.QueryPlan{ItemsReturned: returned, MostUnits: runs[0].meter.Most()} // all but counting have one bound together
 	for _, r := range runs {
 		for i, read := range r.plan.Reads {
 			report := reportRead(r.plan, read, r.reads[i])
@@ -23,7 +25,7 @@ func explain(runs []*run, returned int) comment.QueryPlan {
 		plan.ItemsRead += r.lookups.items
 		plan.ReadUnits += r.lookups.units
 		if r.plan.Purpose == comment.ReadCount {
-			plan.MostUnits += r.meter.most()
+			plan.MostUnits += r.meter.Most()
 		}
 		for _, partition := range r.plan.Skipped {
 			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
@@ -53,7 +55,7 @@ func waves(runs []*run) int {
 }
 
 // reportCandidates tells what a plan was chosen from.
-func reportCandidates(p Plan) []comment.PlanCandidate {
+func reportCandidates(p planner.Plan) []comment.PlanCandidate {
 	out := make([]comment.PlanCandidate, len(p.Candidates))
 	for i, candidate := range p.Candidates {
 		out[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
@@ -64,7 +66,7 @@ func reportCandidates(p Plan) []comment.PlanCandidate {
 	return out
 }
 
-func reportSkip(p Plan, partition Partition) comment.PlanSkip {
+func reportSkip(p planner.Plan, partition layout.Partition) comment.PlanSkip {
 	return comment.PlanSkip{
 		Purpose:      p.Purpose,
 		Index:        string(partition.Index),
@@ -73,13 +75,13 @@ func reportSkip(p Plan, partition Partition) comment.PlanSkip {
 	}
 }
 
-func reportRead(p Plan, r Read, s readState) comment.PlanRead {
+func reportRead(p planner.Plan, r planner.Read, s readState) comment.PlanRead {
 	return comment.PlanRead{
 		Purpose:           p.Purpose,
 		Index:             string(r.Partition.Index),
 		PartitionKey:      r.Partition.Key(p.Product),
-		SortKeyFrom:       p.lowKey(),
-		SortKeyTo:         p.highKey(),
+		SortKeyFrom:       p.LowKey(),
+		SortKeyTo:         p.HighKey(),
 		Descending:        p.Descending,
 		Limit:             r.Limit,
 		ResidualRatings:   r.Ratings,

@@ -9,53 +9,40 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"golang.org/x/sync/errgroup"
 )
-
-// DefaultScanCalls is how many calls a Scanner has under way at once unless told otherwise.
-const DefaultScanCalls = 4
-
-// segmentsPerCall is how many segments of the table a call works off one after the other. Segments are of different
-// sizes: with more of them than calls, none is left over at the end that everyone waits for.
-const segmentsPerCall = 4
 
 // A scan asks for comments alone, of the other items not even a byte; and of a comment for what it holds, not for the keys
 // that follow from that.
 var (
-	scanProjection = strings.Join([]string{listProjection, All.partitionAttr(), attrSK}, ",")
-	scanFilter     = "begins_with(" + attrPK + ",:prefix) AND " + attrSK + "=:sort AND attribute_not_exists(" + attrDeleted + ")"
-	scanValues     = item{
-		":prefix": &types.AttributeValueMemberS{Value: commentPKPrefix},
-		":sort":   &types.AttributeValueMemberS{Value: commentSK},
+	scanProjection = strings.Join([]string{layout.ListProjection, layout.All.PartitionAttr(), layout.AttrSK}, ",")
+	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
+	scanValues     = layout.Item{
+		":prefix": &types.AttributeValueMemberS{Value: layout.CommentPKPrefix},
+		":sort":   &types.AttributeValueMemberS{Value: layout.CommentSK},
 	}
 )
-
-// scanClient is the part of the SDK's client that a Scanner works with.
-type scanClient interface {
-	querier
-	dynamodb.ScanAPIClient
-	dynamodb.DescribeTableAPIClient
-}
 
 // Scanner reads every comment of a table, or of a product, however many there are. It holds no more of them than one
 // answer for each call under way, of at most 1 MB of items each. It is safe for use by many goroutines.
 type Scanner struct {
 	// OnImproper is told of items that are no comments, from several goroutines at once; the others are then read. When it is
 	// nil, such an item is an error.
-	OnImproper func(Improper)
+	OnImproper func(layout.Improper)
 
-	client scanClient
+	client call.ScanClient
 	table  string
 	calls  int
 }
 
 // NewScanner makes a scanner of a table, which must be as Definition says. calls is how many calls it may have under way
 // at once, 1 or more; 0 stands for DefaultScanCalls.
-func NewScanner(client scanClient, table string, calls int) *Scanner {
+func NewScanner(client call.ScanClient, table string, calls int) *Scanner {
 	if calls < 1 {
-		calls = DefaultScanCalls
+		calls = call.DefaultScanCalls
 	}
 	return &Scanner{client: client, table: table, calls: calls}
 }
@@ -68,10 +55,10 @@ func NewScanner(client scanClient, table string, calls int) *Scanner {
 // Consistent reads cost twice as much as others: one read unit for 4 KB. A copy without the comment of a moment ago would
 // be no copy.
 func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
-	segments := s.calls * segmentsPerCall
+	segments := s.calls * call.SegmentsPerCall
 	reads := make([]pageRead, segments)
 	for segment := range reads {
-		reads[segment] = func(ctx context.Context, start item) ([]listed, item, error) {
+		reads[segment] = func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error) {
 			return s.scan(ctx, segment, segments, start)
 		}
 	}
@@ -83,7 +70,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 // what was written within the last second or so may be missing. Otherwise it is as All: a comment's place in the
 // partition is its id.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
-	return s.read(ctx, []pageRead{func(ctx context.Context, start item) ([]listed, item, error) {
+	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error) {
 		return s.query(ctx, product, start)
 	}})
 }
@@ -92,20 +79,20 @@ func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comme
 func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
 	output, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if err != nil {
-		return 0, wrap(err, "DescribeTable %s", s.table)
+		return 0, call.Wrap(err, "DescribeTable %s", s.table)
 	}
 	return aws.ToInt64(output.Table.ItemCount), nil
 }
 
 // pageRead makes one call, for the comments from a place on. It returns the place where the next one goes on, nil at the
 // end.
-type pageRead func(ctx context.Context, start item) ([]listed, item, error)
+type pageRead func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error)
 
 // read runs reads in parallel, each to its end, and yields what they bring. The first failure stops all.
 func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		pages, failed := make(chan []listed), make(chan error, 1)
+		pages, failed := make(chan []layout.Packed), make(chan error, 1)
 		go func() {
 			defer close(pages)
 			failed <- s.readAll(ctx, reads, pages)
@@ -117,9 +104,9 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 		}()
 		for page := range pages {
 			for _, l := range page { // expanded one by one: 1 MB of them may expand to hundreds
-				c, err := l.expand()
+				c, err := l.Expand()
 				if err != nil {
-					if err = s.passOver(improper(commentKey(l.ID), err.Error())); err == nil {
+					if err = s.passOver(layout.NewImproper(layout.CommentKey(l.ID), err.Error())); err == nil {
 						continue
 					}
 				}
@@ -135,20 +122,20 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 }
 
 // readAll sends the pages of all reads, of as many at once as calls are allowed.
-func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []listed) error {
+func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []layout.Packed) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
 	for _, read := range reads {
-		group.Go(recovered(func() error { return readToEnd(ctx, read, pages) }))
+		group.Go(call.Recover(func() error { return readToEnd(ctx, read, pages) }))
 	}
 	return group.Wait()
 }
 
-func readToEnd(ctx context.Context, read pageRead, pages chan<- []listed) error {
-	for start := (item)(nil); ; {
-		var page []listed
-		var next item
-		err := persist(ctx, func() (further bool, err error) {
+func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Packed) error {
+	for start := (layout.Item)(nil); ; {
+		var page []layout.Packed
+		var next layout.Item
+		err := call.Retry(ctx, func() (further bool, err error) {
 			page, next, err = read(ctx, start)
 			return false, err
 		})
@@ -168,7 +155,7 @@ func readToEnd(ctx context.Context, read pageRead, pages chan<- []listed) error 
 }
 
 // scan reads the next page of a segment of the table.
-func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) ([]listed, item, error) {
+func (s *Scanner) scan(ctx context.Context, segment, segments int, start layout.Item) ([]layout.Packed, layout.Item, error) {
 	output, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName:                 aws.String(s.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -180,14 +167,14 @@ func (s *Scanner) scan(ctx context.Context, segment, segments int, start item) (
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
-		return nil, nil, wrap(err, "Scan segment %d of %d", segment, segments)
+		return nil, nil, call.Wrap(err, "Scan segment %d of %d", segment, segments)
 	}
-	page, err := s.decode(output.Items, productOf)
+	page, err := s.decode(output.Items, layout.ProductOf)
 	return page, output.LastEvaluatedKey, err
 }
 
 // passOver tells of items that are no comments, or returns an error where nobody wants to know.
-func (s *Scanner) passOver(items ...Improper) error {
+func (s *Scanner) passOver(items ...layout.Improper) error {
 	for _, item := range items {
 		if s.OnImproper == nil {
 			return errors.New(item.String())
@@ -198,36 +185,36 @@ func (s *Scanner) passOver(items ...Improper) error {
 }
 
 // query reads the next page of a product's partition of the index All.
-func (s *Scanner) query(ctx context.Context, product string, start item) ([]listed, item, error) {
-	key := Partition{Index: All}.Key(product)
+func (s *Scanner) query(ctx context.Context, product string, start layout.Item) ([]layout.Packed, layout.Item, error) {
+	key := layout.Partition{Index: layout.All}.Key(product)
 	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
-		IndexName:                 aws.String(string(All)),
-		KeyConditionExpression:    aws.String(All.partitionAttr() + "=:key"),
-		ExpressionAttributeValues: item{":key": &types.AttributeValueMemberS{Value: key}},
-		ProjectionExpression:      aws.String(listProjection),
+		IndexName:                 aws.String(string(layout.All)),
+		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
+		ExpressionAttributeValues: layout.Item{":key": &types.AttributeValueMemberS{Value: key}},
+		ProjectionExpression:      aws.String(layout.ListProjection),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
-		return nil, nil, wrap(err, "Query %s %s", All, key)
+		return nil, nil, call.Wrap(err, "Query %s %s", layout.All, key)
 	}
-	page, err := s.decode(output.Items, func(item) (string, error) { return product, nil })
+	page, err := s.decode(output.Items, func(layout.Item) (string, error) { return product, nil })
 	return page, output.LastEvaluatedKey, err
 }
 
 // decode decodes items, each of the product that is told of it.
-func (s *Scanner) decode(items []item, productOf func(item) (string, error)) ([]listed, error) {
-	out := make([]listed, 0, len(items))
+func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error)) ([]layout.Packed, error) {
+	out := make([]layout.Packed, 0, len(items))
 	for _, it := range items {
 		product, err := productOf(it)
 		if err == nil {
-			var l listed
-			if l, err = decodeListed(it, product, true); err == nil {
+			var l layout.Packed
+			if l, err = layout.DecodePacked(it, product, true); err == nil {
 				out = append(out, l)
 				continue
 			}
 		}
-		if err := s.passOver(improper(it, err.Error())); err != nil {
+		if err := s.passOver(layout.NewImproper(it, err.Error())); err != nil {
 			return nil, err
 		}
 	}

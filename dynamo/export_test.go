@@ -18,6 +18,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -26,7 +27,7 @@ import (
 // filledTable makes a table that holds comments.
 func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
 	t.Helper()
-	client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}

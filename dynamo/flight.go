@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 )
 
 // flightTimeout bounds reading a page for someone who has no deadline of his own.
@@ -83,7 +84,7 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	shared.cancel = cancel
 	stop := context.AfterFunc(ctx, func() { f.leave(key, shared) })
 	defer stop()
-	shared.err = recovered(func() (err error) {
+	shared.err = call.Recover(func() (err error) {
 		shared.page, err = read(reading)
 		return err
 	})()

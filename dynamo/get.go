@@ -4,31 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/usage"
 )
-
-// MaxKeysPerGet is how many items one BatchGetItem can fetch.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
-const MaxKeysPerGet = 100
-
-// Unprocessed keys are asked for again this often, with waits that double from the first and are drawn at random up to
-// their full length. What is left then is reported as failed.
-const (
-	getTries     = 5
-	getFirstWait = 25 * time.Millisecond
-)
-
-// itemGetter is the part of the SDK's client that fetches items by key.
-type itemGetter interface {
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-}
 
 // idsAtOnce is how many comments one call fetches. They may have 270 KB each, which is known once they are there.
 const idsAtOnce = 25
@@ -38,8 +22,8 @@ const idsCure = "these comments are large: ask for fewer at once"
 
 // tableProjection asks the table for what a comment shows, and for its product; bareTableProjection leaves the text out.
 var (
-	tableProjection     = strings.Join([]string{listProjection, All.partitionAttr(), attrDeleted}, ",")
-	bareTableProjection = strings.Join([]string{bareProjection, All.partitionAttr(), attrDeleted}, ",")
+	tableProjection     = strings.Join([]string{layout.ListProjection, layout.All.PartitionAttr(), layout.AttrDeleted}, ",")
+	bareTableProjection = strings.Join([]string{layout.BareProjection, layout.All.PartitionAttr(), layout.AttrDeleted}, ",")
 )
 
 // CommentsByID fetches at most MaxKeysPerGet different comments, consistently: a comment that was just written is there.
@@ -47,12 +31,12 @@ var (
 // fetched because the others cost more than they may, has an error among the failed.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	get := gettingByID{
-		store: s, meter: newMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
+		store: s, meter: capacity.NewMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
 		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
 	}
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		if err := get.some(ctx, part); err != nil {
-			return nil, nil, wrap(err, "BatchGetItem of %d comments", len(ids))
+			return nil, nil, call.Wrap(err, "BatchGetItem of %d comments", len(ids))
 		}
 	}
 	return get.found, get.failed, nil
@@ -61,7 +45,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 // gettingByID is the fetching of comments by their ids.
 type gettingByID struct {
 	store       *Store
-	meter       *meter
+	meter       *capacity.Meter
 	withoutText bool
 	found       map[comment.ID]comment.Comment
 	failed      map[comment.ID]error
@@ -69,7 +53,7 @@ type gettingByID struct {
 
 // some fetches some of the comments, in one call if the table leaves none out, unless those before them cost too much.
 func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
-	if err := g.meter.check(); err != nil {
+	if err := g.meter.Check(); err != nil {
 		for _, id := range ids {
 			g.failed[id] = err
 		}
@@ -80,28 +64,28 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 		want.ProjectionExpression = aws.String(bareTableProjection)
 	}
 	for _, id := range ids {
-		want.Keys = append(want.Keys, commentKey(id))
+		want.Keys = append(want.Keys, layout.CommentKey(id))
 	}
-	client := metered{itemGetter: g.store.client}
-	items, left, err := getItems(ctx, &client, g.store.table, want)
-	g.meter.add(client.units)
+	client := metered{BatchGetter: g.store.client}
+	items, left, err := call.GetItems(ctx, &client, g.store.table, want)
+	g.meter.Add(client.units)
 	if err != nil {
 		return err
 	}
 	g.decode(ctx, items)
 	for _, key := range left {
-		g.failed[idOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
+		g.failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
 	}
 	return nil
 }
 
 // decode decodes comments, of which no more are kept and expanded than the operation can hold.
-func (g *gettingByID) decode(ctx context.Context, items []item) {
+func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 	for _, it := range items {
-		if noComment(it) {
+		if layout.NoComment(it) {
 			continue
 		}
-		id := idOfKey(it)
+		id := layout.IDOfKey(it)
 		c, err := heldComment(ctx, it, !g.withoutText)
 		if err != nil {
 			g.failed[id] = err
@@ -113,46 +97,21 @@ func (g *gettingByID) decode(ctx context.Context, items []item) {
 
 // heldComment is the comment of an item, which counts as held by the operation before its text is expanded, and with its text
 // afterwards.
-func heldComment(ctx context.Context, it item, text bool) (comment.Comment, error) {
-	product, err := productOf(it)
+func heldComment(ctx context.Context, it layout.Item, text bool) (comment.Comment, error) {
+	product, err := layout.ProductOf(it)
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	l, err := decodeListed(it, product, text)
+	l, err := layout.DecodePacked(it, product, text)
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	if err := usage.From(ctx).Hold(l.bytes); err != nil {
+	if err := usage.From(ctx).Hold(l.Bytes); err != nil {
 		return comment.Comment{}, err
 	}
-	c, err := l.expand()
-	if err != nil || l.packed == nil {
+	c, err := l.Expand()
+	if err != nil || l.PackedText == nil {
 		return c, err
 	}
 	return c, usage.From(ctx).Hold(len(c.Text))
-}
-
-// getItems fetches items by key, asking again for those that the table left unprocessed. What is left after the last try
-// is returned.
-func getItems(ctx context.Context, client itemGetter, table string, want types.KeysAndAttributes) (items, left []item, err error) {
-	for try := 0; ; try++ {
-		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{table: want},
-			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-		})
-		if err != nil {
-			return nil, nil, err
-		}
-		for i := range output.ConsumedCapacity {
-			usage.From(ctx).Consume(unitsOf(&output.ConsumedCapacity[i]))
-		}
-		items = append(items, output.Responses[table]...)
-		want.Keys = output.UnprocessedKeys[table].Keys
-		if len(want.Keys) == 0 || try == getTries-1 {
-			return items, want.Keys, nil
-		}
-		if err := pause(ctx, getFirstWait<<try); err != nil {
-			return nil, nil, err
-		}
-	}
 }

@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // infra/table.json makes the very table that the program would make.
@@ -35,15 +34,15 @@ func TestInfrastructureIsTheDefinition(t *testing.T) {
 		t.Errorf("the table goes with its stack: DeletionPolicy %q, UpdateReplacePolicy %q", c.DeletionPolicy, c.UpdateReplacePolicy)
 	}
 	got := template.Resources["Comments"].Properties
-	want := propertiesOf(t, dynamo.Definition(dynamo.DefaultTable))
+	want := propertiesOf(t, layout.Definition(layout.DefaultTable))
 	want["TableName"] = map[string]any{"Ref": "TableName"}
-	want["TimeToLiveSpecification"] = propertiesOf(t, dynamo.TimeToLive("")).get("TimeToLiveSpecification")
+	want["TimeToLiveSpecification"] = propertiesOf(t, layout.TimeToLive("")).get("TimeToLiveSpecification")
 	// CloudFormation spells this property otherwise, and switches a stream on by naming it.
 	want["StreamSpecification"] = map[string]any{"StreamViewType": want.get("StreamSpecification").(map[string]any)["StreamViewType"]}
 	want["DeletionProtectionEnabled"] = map[string]any{"Ref": "DeletionProtection"}
 	want["PointInTimeRecoverySpecification"] = map[string]any{"PointInTimeRecoveryEnabled": map[string]any{"Ref": "PointInTimeRecovery"}}
 	if diff := cmp.Diff(map[string]any(want), got); diff != "" {
-		t.Errorf("infra/table.json is another table than dynamo.Definition: %s", diff)
+		t.Errorf("infra/table.json is another table than layout.Definition: %s", diff)
 	}
 }
 

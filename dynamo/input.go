@@ -7,18 +7,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // queryInput is the call of the SDK for one read of a plan; a limit of 0 looks at all. A LastEvaluatedKey of the same read
 // continues it; it never outlives the request, since a cursor is a position and not such a key.
-func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.QueryInput {
-	values := item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
+func queryInput(table string, p planner.Plan, r planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
+	values := layout.Item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(table),
 		IndexName:                 aws.String(string(r.Partition.Index)),
-		KeyConditionExpression:    aws.String(r.Partition.Index.partitionAttr() + " = :p" + rangeCondition(p, values)),
+		KeyConditionExpression:    aws.String(r.Partition.Index.PartitionAttr() + " = :p" + rangeCondition(p, values)),
 		FilterExpression:          residualExpression(r, values),
 		ExpressionAttributeValues: values,
 		ExclusiveStartKey:         start,
@@ -37,16 +38,16 @@ func queryInput(table string, p Plan, r Read, limit int, start item) *dynamodb.Q
 }
 
 // projectionOf is what a plan needs of each comment.
-func projectionOf(p Plan) string {
+func projectionOf(p planner.Plan) string {
 	if p.WithoutText {
-		return bareProjection
+		return layout.BareProjection
 	}
-	return listProjection
+	return layout.ListProjection
 }
 
 // rangeCondition bounds the sort key; its values go into values.
-func rangeCondition(p Plan, values item) string {
-	low, high := p.lowKey(), p.highKey()
+func rangeCondition(p planner.Plan, values layout.Item) string {
+	low, high := p.LowKey(), p.HighKey()
 	if low != nil {
 		values[":low"] = &types.AttributeValueMemberS{Value: *low}
 	}
@@ -55,17 +56,17 @@ func rangeCondition(p Plan, values item) string {
 	}
 	switch {
 	case low != nil && high != nil:
-		return " AND " + attrPK + " BETWEEN :low AND :high"
+		return " AND " + layout.AttrPK + " BETWEEN :low AND :high"
 	case low != nil:
-		return " AND " + attrPK + " >= :low"
+		return " AND " + layout.AttrPK + " >= :low"
 	case high != nil:
-		return " AND " + attrPK + " <= :high"
+		return " AND " + layout.AttrPK + " <= :high"
 	}
 	return ""
 }
 
 // residualExpression keeps what was chosen of a partition that holds more; its values go into values.
-func residualExpression(r Read, values item) *string {
+func residualExpression(r planner.Read, values layout.Item) *string {
 	var conditions []string
 	if r.Languages != nil {
 		names := make([]string, len(r.Languages))
@@ -73,15 +74,15 @@ func residualExpression(r Read, values item) *string {
 			names[i] = ":l" + strconv.Itoa(i)
 			values[names[i]] = &types.AttributeValueMemberS{Value: string(language)}
 		}
-		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(names, ",")+")")
+		conditions = append(conditions, layout.AttrLanguage+" IN ("+strings.Join(names, ",")+")")
 	}
 	if r.Ratings != nil {
 		names := make([]string, len(r.Ratings))
 		for i, rating := range r.Ratings {
 			names[i] = ":r" + strconv.Itoa(i)
-			values[names[i]] = number(int64(rating))
+			values[names[i]] = layout.Number(int64(rating))
 		}
-		conditions = append(conditions, attrRating+" IN ("+strings.Join(names, ",")+")")
+		conditions = append(conditions, layout.AttrRating+" IN ("+strings.Join(names, ",")+")")
 	}
 	if len(conditions) == 0 {
 		return nil

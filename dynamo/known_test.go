@@ -12,10 +12,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"pgregory.net/rapid"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"pgregory.net/rapid"
 )
 
 // warehouse is a table in memory that answers reads of all its indexes.
@@ -39,15 +40,15 @@ func (s *warehouse) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(
 	}
 	out := &dynamodb.QueryOutput{ScannedCount: int32(looked)}
 	if looked < len(kept) {
-		out.LastEvaluatedKey = encode(kept[looked-1])
+		out.LastEvaluatedKey = layout.Encode(kept[looked-1])
 	}
 	for _, c := range kept[:looked] {
-		if !inValues(in, ":l", string(c.Language)) || !inValues(in, ":r", number(int64(c.Rating)).Value) {
+		if !inValues(in, ":l", string(c.Language)) || !inValues(in, ":r", layout.Number(int64(c.Rating)).Value) {
 			continue
 		}
 		out.Count++
 		if in.Select != types.SelectCount {
-			out.Items = append(out.Items, encode(c))
+			out.Items = append(out.Items, layout.Encode(c))
 		}
 	}
 	return out, nil
@@ -65,12 +66,12 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	ascending := in.ScanIndexForward == nil || *in.ScanIndexForward
 	last := ""
 	if in.ExclusiveStartKey != nil {
-		last = in.ExclusiveStartKey[attrPK].(*types.AttributeValueMemberS).Value
+		last = in.ExclusiveStartKey[layout.AttrPK].(*types.AttributeValueMemberS).Value
 	}
 	var out []comment.Comment
 	for _, c := range s.comments {
-		at := sortKeyOf(c.ID.Position())
-		inside := partitionOf(Index(*in.IndexName), c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
+		at := layout.SortKeyOf(c.ID.Position())
+		inside := layout.PartitionOf(layout.Index(*in.IndexName), c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
 		if inside && (last == "" || (at > last) == ascending && at != last) {
 			out = append(out, c)
 		}
@@ -109,7 +110,7 @@ func inValues(in *dynamodb.QueryInput, prefix, value string) bool {
 // anyQuestion asks for some page under some filter, now and then at cursors whose comments may be gone.
 func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
 	filter, err := comment.Filter{
-		Languages: rapid.SliceOfN(rapid.SampledFrom(append(manyLanguages(3), commenttest.Languages...)), 0, 4).Draw(t, "languages"),
+		Languages: rapid.SliceOfN(rapid.SampledFrom(append(commenttest.ManyLanguages(3), commenttest.Languages...)), 0, 4).Draw(t, "languages"),
 		Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 0, 4).Draw(t, "ratings"),
 	}.Normalize()
 	if err != nil {
@@ -197,7 +198,7 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		known := Known{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
+		known := planner.Known{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
 		for range rapid.IntRange(0, 4).Draw(t, "wrong counts") {
 			known.Stats.Add(comment.Cell{Language: rapid.SampledFrom(commenttest.Languages).Draw(t, "language"), Rating: rapid.IntRange(1, 5).Draw(t, "rating")}, 1)
 		}
@@ -215,7 +216,7 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
 		model := commenttest.NewModel(s.comments...)
-		page := answerOf(t, s, q, Known{Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true})
+		page := answerOf(t, s, q, planner.Known{Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true})
 		list := model.List("42", q.Filter, q.Order)
 		checkAnswer(t, q, page, list)
 		undated := q.Filter
@@ -233,12 +234,12 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 
 func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter comment.Filter) bool {
 	return !slices.ContainsFunc(comments, func(c comment.Comment) bool {
-		return filter.Allows(c) && partitionOf(Index(read.Index), c).Key("42") == read.PartitionKey
+		return filter.Allows(c) && layout.PartitionOf(layout.Index(read.Index), c).Key("42") == read.PartitionKey
 	})
 }
 
 // answerOf asks a store that knows so much.
-func answerOf(t *rapid.T, s *warehouse, q comment.Query, known Known) comment.Page {
+func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) comment.Page {
 	store := NewStore(s, "comments")
 	page, err := store.answer(context.Background(), q, known)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"golang.org/x/sync/errgroup"
 )
 
 // DefaultLoadCalls is how many calls a Loader has under way at once unless told otherwise. The local engine writes one
@@ -29,7 +30,7 @@ const rememberedIDs = 1 << 19
 
 // bulkClient is the part of the SDK's client that a Loader works with.
 type bulkClient interface {
-	itemGetter
+	call.BatchGetter
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
@@ -86,7 +87,7 @@ func NewLoader(client bulkClient, table string, calls int) *Loader {
 func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCounts, error) {
 	fresh := l.dropRepeated(comments)
 	total := LoadCounts{Repeated: len(comments) - len(fresh)}
-	parts := slices.Collect(slices.Chunk(fresh, MaxKeysPerGet))
+	parts := slices.Collect(slices.Chunk(fresh, call.MaxKeysPerGet))
 	counts := make([]LoadCounts, len(parts))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(l.calls)
@@ -101,7 +102,7 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 		total.add(n)
 	}
 	if err != nil {
-		return total, wrap(err, "load of %d comments", len(comments))
+		return total, call.Wrap(err, "load of %d comments", len(comments))
 	}
 	l.remember(fresh)
 	return total, nil
@@ -156,7 +157,7 @@ type partLoad struct {
 // loadPart brings at most MaxKeysPerGet different comments into the table, however often it takes.
 func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
 	p := partLoad{pending: part}
-	err := persist(ctx, func() (further bool, err error) {
+	err := call.Retry(ctx, func() (further bool, err error) {
 		before := len(p.pending)
 		err = l.try(ctx, &p)
 		return len(p.pending) < before, err
@@ -188,28 +189,28 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 
 // look tells which comments the table holds at this moment, and which it held until they were deleted.
 func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, deleted map[comment.ID]bool, err error) {
-	keys := make([]item, len(comments))
+	keys := make([]layout.Item, len(comments))
 	for i, c := range comments {
-		keys[i] = commentKey(c.ID)
+		keys[i] = layout.CommentKey(c.ID)
 	}
-	items, left, err := getItems(ctx, l.client, l.table, types.KeysAndAttributes{
+	items, left, err := call.GetItems(ctx, l.client, l.table, types.KeysAndAttributes{
 		Keys:                 keys,
 		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String(attrPK + "," + attrDeleted),
+		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrDeleted),
 	})
 	if err != nil {
-		return nil, nil, wrap(err, "BatchGetItem of %d keys", len(keys))
+		return nil, nil, call.Wrap(err, "BatchGetItem of %d keys", len(keys))
 	}
 	if len(left) > 0 {
-		return nil, nil, errBusy
+		return nil, nil, call.ErrBusy
 	}
 	there, deleted = make(map[comment.ID]bool, len(items)), map[comment.ID]bool{}
 	for _, it := range items {
-		if noComment(it) {
-			deleted[idOfKey(it)] = true
+		if layout.NoComment(it) {
+			deleted[layout.IDOfKey(it)] = true
 			continue
 		}
-		there[idOfKey(it)] = true
+		there[layout.IDOfKey(it)] = true
 	}
 	return there, deleted, nil
 }
@@ -222,13 +223,13 @@ func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comme
 		size := writeSize(comments)
 		left, err := l.writeOnce(ctx, comments[:size])
 		if err != nil {
-			return append(unprocessed, comments...), wrap(err, "BatchWriteItem of %d comments", size)
+			return append(unprocessed, comments...), call.Wrap(err, "BatchWriteItem of %d comments", size)
 		}
 		unprocessed = append(unprocessed, left...)
 		comments = comments[size:]
 	}
 	if len(unprocessed) > 0 {
-		return unprocessed, errBusy
+		return unprocessed, call.ErrBusy
 	}
 	return nil, nil
 }
@@ -237,11 +238,11 @@ func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comme
 func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
 	requests := make([]types.WriteRequest, len(comments))
 	for i, c := range comments {
-		requests[i].PutRequest = &types.PutRequest{Item: encode(c)}
+		requests[i].PutRequest = &types.PutRequest{Item: layout.Encode(c)}
 	}
 	output, err := l.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 		RequestItems: map[string][]types.WriteRequest{l.table: requests},
-	}, noRetries)
+	}, call.NoRetries)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]c
 		written[c.ID] = true
 	}
 	for _, request := range left {
-		delete(written, idOfKey(request.PutRequest.Item))
+		delete(written, layout.IDOfKey(request.PutRequest.Item))
 	}
 	return without(comments, written), nil
 }
@@ -280,9 +281,3 @@ func without(comments []comment.Comment, drop map[comment.ID]bool) []comment.Com
 	}
 	return kept
 }
-
-// noRetries turns the SDK's own retries off.
-func noRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
-
-// errBusy is for a table that answered properly and yet left something out.
-var errBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")

@@ -19,13 +19,14 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 func TestLoad(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		ctx, client, table := t.Context(), dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		ctx, client, table := t.Context(), call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		if err := dynamo.CreateTable(ctx, client, table); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func TestLoad(t *testing.T) {
 
 		comments[7].Text = "edited"
 		store := dynamo.NewStore(client, table)
-		for part := range slices.Chunk(comments, dynamo.MaxKeysPerGet) {
+		for part := range slices.Chunk(comments, call.MaxKeysPerGet) {
 			ids := make([]comment.ID, len(part))
 			want := map[comment.ID]comment.Comment{}
 			for i, c := range part {
@@ -57,7 +58,7 @@ func TestLoad(t *testing.T) {
 // The largest comments of all, of text that JSON writes with six bytes for one, get through.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 			t.Fatal(err)
 		}

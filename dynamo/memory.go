@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // A plan is chosen by what a product's statistics say, and leaves out what they say is empty, since a read that finds
@@ -60,7 +61,7 @@ func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
 // It needs UseStatistics before it.
 func (s *Store) Acquaint(ctx context.Context, product string) error {
 	if err := s.memory.bring(ctx, product); err != nil {
-		return wrap(err, "statistics of product %q", product)
+		return call.Wrap(err, "statistics of product %q", product)
 	}
 	_, err := s.Comments(ctx, comment.Query{
 		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
@@ -111,9 +112,9 @@ func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K,
 // recall is what is known of the counts of the product that a question is about. If that may be of use, and has been
 // before, it is brought up to date for the questions to come. A question without languages and ratings has none for it: its
 // only partition is hardly ever empty.
-func (m *memory) recall(q comment.Query) Known {
+func (m *memory) recall(q comment.Query) planner.Known {
 	if m == nil {
-		return Known{}
+		return planner.Known{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,13 +133,13 @@ func (m *memory) recall(q comment.Query) Known {
 }
 
 // known is what a plan may know at a moment. It trusts what is young and was counted after the last write of our own.
-func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) Known {
+func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {
 	if r.asOf.IsZero() {
-		return Known{Stats: r.stats}
+		return planner.Known{Stats: r.stats}
 	}
 	age := now.Sub(r.asOf)
 	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
-	return Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
+	return planner.Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
 // due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
@@ -199,7 +200,7 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
-		_ = recovered(func() error { return m.bring(context.Background(), product) })()
+		_ = call.Recover(func() error { return m.bring(context.Background(), product) })()
 	}()
 	return true
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // An edit of rating or language moves a comment from one partition of an index to another. The partitions of a page are
@@ -72,8 +74,8 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
 
 // mayFit tells whether the last move may have put the comment into what is wanted.
-func (m moved) mayFit(wanted Part) bool {
-	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, wanted.holds)
+func (m moved) mayFit(wanted planner.Part) bool {
+	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, wanted.Holds)
 }
 
 // moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
@@ -132,18 +134,18 @@ func (m *moves) of(product string, now time.Time) []moved {
 
 // missing are the positions, in the direction of reading, of comments that belong among those taken and are not there:
 // their last move made them fit the filter, and there is no partition that was read and held them all the time.
-func missing(p Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
-	wanted := Part{Partition: Partition{Index: All}, Languages: filter.Languages, Ratings: filter.Ratings}
+func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
+	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(wanted) && !stayed(p, m) && p.within(m.position, taken) {
+		if m.mayFit(wanted) && !stayed(p, m) && p.Within(m.position, taken) {
 			out = append(out, m.position)
 		}
 	}
-	slices.SortFunc(out, p.direction)
+	slices.SortFunc(out, p.Direction)
 	return slices.DeleteFunc(out, func(position comment.Position) bool {
 		_, found := slices.BinarySearchFunc(taken, position, func(c comment.Comment, position comment.Position) int {
-			return p.direction(c.ID.Position(), position)
+			return p.Direction(c.ID.Position(), position)
 		})
 		return found
 	})
@@ -151,26 +153,10 @@ func missing(p Plan, all []moved, filter comment.Filter, taken []comment.Comment
 
 // stayed tells whether a partition that the plan reads held a comment before and after each of its moves. An edit does not
 // take its entry out of such a partition.
-func stayed(p Plan, m moved) bool {
-	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read Read) bool {
-		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.holds(cell) })
+func stayed(p planner.Plan, m moved) bool {
+	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read planner.Read) bool {
+		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.Holds(cell) })
 	})
-}
-
-// within tells whether a position is in the stretch that was read to take these comments.
-func (p Plan) within(position comment.Position, taken []comment.Comment) bool {
-	if position.Compare(p.Low) < 0 || position.Compare(p.High) > 0 {
-		return false
-	}
-	return len(taken) < p.Want || len(taken) > 0 && p.direction(position, taken[len(taken)-1].ID.Position()) <= 0
-}
-
-// direction compares positions in the direction of reading.
-func (p Plan) direction(a, b comment.Position) int {
-	if p.Descending {
-		return b.Compare(a)
-	}
-	return a.Compare(b)
 }
 
 // withMoved adds, to what a run took, those comments of the filter that moved between partitions while they were read.
@@ -185,7 +171,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, 
 	}
 	found, err := s.lookUp(ctx, r, absent[:min(len(absent), maxLookups)])
 	if err != nil {
-		return nil, wrap(err, "comments that were just edited")
+		return nil, call.Wrap(err, "comments that were just edited")
 	}
 	found = slices.DeleteFunc(found, func(c comment.Comment) bool { return !filter.Allows(c) })
 	taken = append(taken, found...)
@@ -195,35 +181,35 @@ func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, 
 
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
 func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]comment.Comment, error) {
-	r.lookups = metered{itemGetter: s.client, keys: len(positions)}
+	r.lookups = metered{BatchGetter: s.client, keys: len(positions)}
 	r.waves++
-	keys := make([]item, len(positions))
+	keys := make([]layout.Item, len(positions))
 	for i, position := range positions {
-		keys[i] = commentKey(comment.IDOf(position))
+		keys[i] = layout.CommentKey(comment.IDOf(position))
 	}
-	items, left, err := getItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + attrDeleted),
+	items, left, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrDeleted),
 	})
 	if err != nil {
-		return nil, wrap(err, "BatchGetItem of %d comments", len(keys))
+		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
 	}
 	if len(left) > 0 {
-		return nil, errBusy
+		return nil, call.ErrBusy
 	}
-	found, err := r.decode(ctx, slices.DeleteFunc(items, noComment), &r.fetched)
+	found, err := r.decode(ctx, slices.DeleteFunc(items, layout.NoComment), &r.fetched)
 	return r.unpack(found), err
 }
 
 // metered counts what fetching items by their keys takes.
 type metered struct {
-	itemGetter
+	call.BatchGetter
 	keys, calls, items int
 	units              float64
 }
 
 // BatchGetItem implements itemGetter.
 func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out, err := m.itemGetter.BatchGetItem(ctx, in, options...)
+	out, err := m.BatchGetter.BatchGetItem(ctx, in, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -37,7 +38,7 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 // A comment that is toggled between 1 and 5 stars between the reads of a page is on each page of these two ratings.
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
-	client, table := dynamo.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 
 // A comment that was edited and is gone is looked for: the plan tells what that takes, though it finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
-	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, newTable(t, client))
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating, before.Version = 1, 1

@@ -16,11 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"pgregory.net/rapid"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
+	"pgregory.net/rapid"
 )
 
 // lagging is a table of product 42 in memory. Before each of its Queries someone edits, and a Query sees its index as it was
@@ -45,7 +46,7 @@ func (l *lagging) put(c comment.Comment) {
 
 // PutItem implements client.
 func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c, err := decodeWhole(in.Item)
+	c, err := layout.DecodeWhole(in.Item)
 	l.put(c)
 	return &dynamodb.PutItemOutput{}, err
 }
@@ -54,14 +55,14 @@ func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...fun
 func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var found []item
+	var found []layout.Item
 	for _, key := range in.RequestItems["comments"].Keys {
-		if c, exists := l.now()[idOfKey(key)]; exists {
-			found = append(found, encode(c))
+		if c, exists := l.now()[layout.IDOfKey(key)]; exists {
+			found = append(found, layout.Encode(c))
 		}
 	}
 	return &dynamodb.BatchGetItemOutput{
-		Responses:        map[string][]item{"comments": found},
+		Responses:        map[string][]layout.Item{"comments": found},
 		ConsumedCapacity: []types.ConsumedCapacity{{CapacityUnits: aws.Float64(float64(len(found)))}},
 	}, nil
 }
@@ -72,17 +73,17 @@ func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 	defer l.mu.Unlock()
 	l.edit()
 	seen := l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))]
-	var entries []item
+	var entries []layout.Item
 	for _, c := range seen {
-		if it := encode(c); inRange(it, in) {
+		if it := layout.Encode(c); inRange(it, in) {
 			entries = append(entries, it)
 		}
 	}
-	slices.SortFunc(entries, func(a, b item) int {
+	slices.SortFunc(entries, func(a, b layout.Item) int {
 		if *in.ScanIndexForward {
 			a, b = b, a
 		}
-		return -strings.Compare(textIn(a, attrPK), textIn(b, attrPK))
+		return -strings.Compare(textIn(a, layout.AttrPK), textIn(b, layout.AttrPK))
 	})
 	out := &dynamodb.QueryOutput{}
 	for _, it := range entries[:min(len(entries), int(*in.Limit))] {
@@ -99,34 +100,34 @@ func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 	return out, nil
 }
 
-func textIn(it item, attr string) string { return it[attr].(*types.AttributeValueMemberS).Value }
+func textIn(it layout.Item, attr string) string { return it[attr].(*types.AttributeValueMemberS).Value }
 
 // inRange tells whether a Query comes to look at an item.
-func inRange(it item, in *dynamodb.QueryInput) bool {
-	key, values := textIn(it, attrPK), in.ExpressionAttributeValues
-	if textIn(it, Index(*in.IndexName).partitionAttr()) != textIn(values, ":p") {
+func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
+	key, values := textIn(it, layout.AttrPK), in.ExpressionAttributeValues
+	if textIn(it, layout.Index(*in.IndexName).PartitionAttr()) != textIn(values, ":p") {
 		return false
 	}
-	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, attrPK)) != *in.ScanIndexForward || start != nil && key == textIn(start, attrPK) {
+	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, layout.AttrPK)) != *in.ScanIndexForward || start != nil && key == textIn(start, layout.AttrPK) {
 		return false
 	}
 	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
 }
 
 // kept tells whether a residual filter keeps an item.
-func kept(it item, values item) bool {
+func kept(it layout.Item, values layout.Item) bool {
 	languages, ratings, fits := 0, 0, map[byte]bool{}
-	r := itemReader{item: it}
+	r := layout.Reader{Item: it}
 	for name, value := range values {
 		switch v := value.(type) {
 		case *types.AttributeValueMemberS:
 			if name != ":low" && name[1] == 'l' {
 				languages++
-				fits['l'] = fits['l'] || v.Value == r.text(attrLanguage)
+				fits['l'] = fits['l'] || v.Value == r.Text(layout.AttrLanguage)
 			}
 		case *types.AttributeValueMemberN:
 			ratings++
-			fits['r'] = fits['r'] || v.Value == fmt.Sprint(r.number(attrRating))
+			fits['r'] = fits['r'] || v.Value == fmt.Sprint(r.Number(layout.AttrRating))
 		}
 	}
 	return (languages == 0 || fits['l']) && (ratings == 0 || fits['r'])
@@ -151,7 +152,7 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 				continue
 			}
 			l.put(after)
-			record := stream.Record{Created: time.Now(), Old: encode(before), New: encode(after)}
+			record := stream.Record{Created: time.Now(), Old: layout.Encode(before), New: layout.Encode(after)}
 			if err := store.Noticing(handled(func([]stream.Record) error { return nil })).Handle(context.Background(), []stream.Record{record}); err != nil {
 				t.Fatal(err)
 			}
@@ -197,9 +198,9 @@ func pageBesideEdits(t *rapid.T) {
 			q.Slice.After, q.Slice.Before = nil, &at
 		}
 	}
-	known := Known{}
+	known := planner.Known{}
 	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
-		known = Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
+		known = planner.Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
 	}
 	began := max(0, len(l.states)-1-l.lag)
 	page, err := store.CommentsKnowing(context.Background(), q, known)
@@ -288,8 +289,9 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 			all.note("42", m)
 		}
 		filter := comment.Filter{Ratings: []int{1, 5}}
-		w := window{low: at(1), high: comment.MaxPosition}
-		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, Known{}).take(w, comment.ReadPage, 3)
+		from := at(1)
+		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: &from}})
+		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Take(w, comment.ReadPage, 3)
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
@@ -370,7 +372,7 @@ func TestOldRecordsAreNoMoves(t *testing.T) {
 	after.Rating = 5
 	for age, want := range map[time.Duration]int{time.Hour: 0, moveAge: 1} {
 		store.moves = newMoves()
-		store.heardMove(stream.Record{Created: time.Now().Add(-age), Old: encode(before), New: encode(after)})
+		store.heardMove(stream.Record{Created: time.Now().Add(-age), Old: layout.Encode(before), New: layout.Encode(after)})
 		if got := len(store.moves.of("42", time.Now())); got != want {
 			t.Errorf("%v after its edit %d comments are remembered, want %d", age, got, want)
 		}

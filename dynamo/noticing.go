@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -28,8 +30,8 @@ func (n noticing) Handle(ctx context.Context, records []stream.Record) error {
 	}
 	err := n.Handler.Handle(ctx, records)
 	for _, record := range records {
-		if product, now, concerns, err := standingOf(record); err == nil && concerns {
-			n.store.memory.noticed(product, now.cell)
+		if product, now, concerns, err := counts.StandingOf(record); err == nil && concerns {
+			n.store.memory.noticed(product, now.Cell)
 			n.store.changed(product)
 		}
 	}
@@ -55,16 +57,16 @@ func (s *Store) moved(before, after comment.Comment) {
 // that was down hears of hours of edits at once.
 func (s *Store) heardMove(record stream.Record) {
 	old := s.now().Sub(record.Created) > moveAge+createdError
-	if old || noComment(record.Old) || noComment(record.New) {
+	if old || layout.NoComment(record.Old) || layout.NoComment(record.New) {
 		return
 	}
-	product, now, concerns, err := standingOf(record)
+	product, now, concerns, err := counts.StandingOf(record)
 	if err != nil || !concerns {
 		return
 	}
-	if before, err := cellOf(record.Old); err == nil {
-		r := itemReader{item: record.New}
-		s.noteMove(product, move{position: now.id.Position(), from: *before, to: *now.cell, version: r.version()})
+	if before, err := counts.CellOf(record.Old); err == nil {
+		r := layout.Reader{Item: record.New}
+		s.noteMove(product, move{position: now.Id.Position(), from: *before, to: *now.Cell, version: r.Version()})
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
 )
 

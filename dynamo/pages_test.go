@@ -11,8 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
 )
@@ -30,7 +30,7 @@ type visits struct {
 
 // outcome is what reads come to.
 type outcome struct {
-	items []item
+	items []layout.Item
 	err   error // of the page
 	count error // of counts
 }
@@ -101,7 +101,7 @@ func TestPagesThatAreNotKept(t *testing.T) {
 		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: &place}}, outcome{}, comment.Query{Slice: comment.Slice{Before: &place}}},
 		{"an error, which may be gone", filtered, outcome{err: broken}, filtered},
 		{"a count that failed", counted, outcome{count: broken}, counted},
-		{"more text than may be kept", paged, outcome{items: []item{encode(large)}}, paged},
+		{"more text than may be kept", paged, outcome{items: []layout.Item{layout.Encode(large)}}, paged},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
@@ -155,7 +155,7 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 func TestPagesThatAreSharedAndKept(t *testing.T) {
 	for why, change := range map[string]func(*testing.T, *Store){
 		"written here":       func(_ *testing.T, s *Store) { s.wrote("42") },
-		"told by the stream": func(t *testing.T, s *Store) { tell(t, s, stream.Record{New: encode(some)}) },
+		"told by the stream": func(t *testing.T, s *Store) { tell(t, s, stream.Record{New: layout.Encode(some)}) },
 	} {
 		t.Run(why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {
@@ -205,19 +205,21 @@ func (h handled) Handle(_ context.Context, records []stream.Record) error { retu
 
 // What the stream tells of ends what is kept, also when it could not be counted; what is no comment does not.
 func TestPagesNoticeTheStream(t *testing.T) {
-	key := func(it item) item { return item{attrPK: it[attrPK], attrSK: it[attrSK]} }
+	key := func(it layout.Item) layout.Item {
+		return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
+	}
 	for _, row := range []struct {
 		why    string
 		record stream.Record
 		read   bool
 	}{
-		{"a new comment", stream.Record{New: encode(some)}, true},
-		{"a deleted comment", stream.Record{Old: encode(some)}, true},
-		{"a comment in whose place a tombstone came", stream.Record{Old: encode(some), New: tombstone(some.ID, "", time.Now())}, true},
-		{"an edited comment", stream.Record{Old: encode(some), New: encode(edited)}, true},
-		{"an item about the product", stream.Record{New: productKey("42", statisticsSK)}, false},
-		{"a comment that cannot be read", stream.Record{New: key(encode(some))}, false},
-		{"another item", stream.Record{New: item{attrPK: &types.AttributeValueMemberS{Value: "?"}}}, false},
+		{"a new comment", stream.Record{New: layout.Encode(some)}, true},
+		{"a deleted comment", stream.Record{Old: layout.Encode(some)}, true},
+		{"a comment in whose place a tombstone came", stream.Record{Old: layout.Encode(some), New: layout.Tombstone(some.ID, "", time.Now())}, true},
+		{"an edited comment", stream.Record{Old: layout.Encode(some), New: layout.Encode(edited)}, true},
+		{"an item about the product", stream.Record{New: layout.ProductKey("42", "S")}, false},
+		{"a comment that cannot be read", stream.Record{New: key(layout.Encode(some))}, false},
+		{"another item", stream.Record{New: layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: "?"}}}, false},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			atLeisure(t, func(t *testing.T, v *visits) {

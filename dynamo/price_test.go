@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 func TestPageUnits(t *testing.T) {
@@ -44,7 +45,7 @@ func TestCountUnits(t *testing.T) {
 		{"400 comments of 1 KB, half a unit for each four", comment.Filter{}, comment.CountTotal, 50},
 		{"in five partitions, 80 in each", comment.Filter{}, comment.CountByRating, 50},
 		{"in three partitions, 133 in each", comment.Filter{Ratings: []int{1, 2, 3}}, comment.CountTotal, 3 * 17},
-		{"in 33 languages, all of the product", comment.Filter{Languages: manyLanguages(33)}, comment.CountTotal, 50},
+		{"in 33 languages, all of the product", comment.Filter{Languages: commenttest.ManyLanguages(33)}, comment.CountTotal, 50},
 	} {
 		got := Prices{}.CountUnits(comment.Query{Filter: row.filter, Count: row.counting})
 		if got != row.want {

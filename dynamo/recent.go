@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // recent remembers what pages held that were read lately. It is safe for use by many goroutines.
@@ -20,7 +20,7 @@ type recent struct {
 
 // recentPage is what is remembered of one page, half a kilobyte with its question.
 type recentPage struct {
-	held  *earlier
+	held  *planner.LastPage
 	first comment.Position // of the comments taken
 	at    time.Time        // when it was read
 	// came is how many comments came in front of it within elapsed; zero if none can.
@@ -43,7 +43,7 @@ func newRecent() *recent {
 func remembers(q comment.Query) bool { return len(q.Filter.Languages)+len(q.Filter.Ratings) > 1 }
 
 // of is what the page of a question held when it was last read, nil if that is not known.
-func (p *recent) of(q comment.Query) *earlier {
+func (p *recent) of(q comment.Query) *planner.LastPage {
 	if !remembers(q) {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (p *recent) of(q comment.Query) *earlier {
 	if !known {
 		return nil
 	}
-	return recent.held.movedBy(recent.moved(p.now()))
+	return recent.held.Shifted(recent.moved(p.now()))
 }
 
 // pageKey is the same for two questions if their pages are.
@@ -73,10 +73,10 @@ func (r recentPage) moved(now time.Time) float64 {
 }
 
 // heldBy is what the page held of which a run took these comments, at least one.
-func heldBy(r *run, taken []comment.Comment) *earlier {
-	held := earlierOf(taken, len(taken) == r.plan.Want)
+func heldBy(r *run, taken []comment.Comment) *planner.LastPage {
+	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
 	for i, read := range r.plan.Reads {
-		held.scanned(read.Part, r.reads[i].looked, r.reads[i].kept)
+		held.NoteScan(read.Part, r.reads[i].looked, r.reads[i].kept)
 	}
 	return held
 }

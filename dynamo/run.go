@@ -2,64 +2,53 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// maxCallsAtOnce bounds the parallel calls of one plan.
-const maxCallsAtOnce = 16
-
-// querier is the part of the SDK's client that reads lists.
-type querier interface {
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-}
-
 // run is a plan on its way: what each read has done so far. The plan itself stays as it was made.
 type run struct {
-	client querier
+	client call.Querier
 	table  string
-	plan   Plan
+	plan   planner.Plan
 	reads  []readState
 	waves  int
 	// lookups are what fetching comments that moved meanwhile took, and fetched what came of it.
 	lookups metered
 	fetched readState
 	packed  map[comment.ID][]byte // compressed texts of the comments that were taken, nil for none
-	meter   *meter                // of the page or the count that it is for; nil bounds nothing
+	meter   *capacity.Meter       // of the page or the count that it is for; nil bounds nothing
 	most    float64               // what an attempt may cost, in read units; 0 for no attempt
 }
 
 // readState is how far one read of a plan has come, and what that took.
 type readState struct {
-	start   item // where the next call goes on, nil at the beginning
-	limit   int  // of the last call, 0 to count
+	start   layout.Item // where the next call goes on, nil at the beginning
+	limit   int         // of the last call, 0 to count
 	queries int
 	looked  int // items that the table looked at
 	kept    int // items that passed the residual filter
 	units   float64
 	sizes   measured // of the items that passed
 	// improper are items that are no comments, which the page leaves out.
-	improper []Improper
+	improper []layout.Improper
 }
 
-func newRun(client querier, table string, plan Plan) *run {
+func newRun(client call.Querier, table string, plan planner.Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
 }
 
 // execute runs a plan, as take does.
-func execute(ctx context.Context, client querier, table string, plan Plan) ([]comment.Comment, *run, error) {
+func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) ([]comment.Comment, *run, error) {
 	r := newRun(client, table, plan)
 	taken, err := r.take(ctx)
 	return taken, r, err
@@ -68,24 +57,24 @@ func execute(ctx context.Context, client querier, table string, plan Plan) ([]co
 // take runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
 // had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
-	compare := func(a, b listed) int { return r.compare(a.Comment, b.Comment) }
+	compare := func(a, b layout.Packed) int { return r.compare(a.Comment, b.Comment) }
 	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
 	return r.unpack(taken), err
 }
 
 // unpack returns the comments that were taken and keeps their compressed texts. Two reads may find two versions of one
 // comment; the text kept is that of the version taken.
-func (r *run) unpack(taken []listed) (out []comment.Comment) {
+func (r *run) unpack(taken []layout.Packed) (out []comment.Comment) {
 	out = slices.Grow(out, len(taken))
 	for _, l := range taken {
 		out = append(out, l.Comment)
-		if l.packed == nil {
+		if l.PackedText == nil {
 			continue
 		}
 		if r.packed == nil {
 			r.packed = make(map[comment.ID][]byte, len(taken))
 		}
-		r.packed[l.ID] = l.packed
+		r.packed[l.ID] = l.PackedText
 	}
 	return out
 }
@@ -113,12 +102,12 @@ func (r *run) compare(a, b comment.Comment) int {
 }
 
 // wave makes one call for each of the dry reads, in parallel.
-func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[listed], error) {
+func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Packed], error) {
 	if err := r.begin(dry, missing); err != nil {
 		return nil, err
 	}
-	batches := make([]merge.Batch[listed], len(dry))
-	err := together(ctx, len(dry), func(ctx context.Context, i int) (err error) {
+	batches := make([]merge.Batch[layout.Packed], len(dry))
+	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		batches[i], err = r.call(ctx, dry[i])
 		return err
 	})
@@ -127,19 +116,19 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 
 // begin sets the limits of the next calls. An attempt ends here when what it may still cost is a small part of what it wants.
 func (r *run) begin(dry []int, missing int) error {
-	most := maxLimit
+	most := planner.MaxLimit
 	if r.most > 0 && r.waves > 0 {
-		most = itemsWithin(r.most-r.units(), len(dry))
+		most = capacity.ItemsWithin(r.most-r.units(), len(dry))
 	}
 	for _, number := range dry {
 		read, state := r.plan.Reads[number], &r.reads[number]
 		if state.queries == 0 {
 			state.limit = read.Limit
 		} else {
-			state.limit = r.plan.nextLimit(read, state.limit, state.looked, state.kept, missing)
+			state.limit = r.plan.NextLimit(read, state.limit, state.looked, state.kept, missing)
 		}
 		if most < state.limit/smallPart || most == 0 {
-			return errBound
+			return capacity.ErrBound
 		}
 		state.limit = min(state.limit, most)
 	}
@@ -160,39 +149,39 @@ func (r *run) units() float64 {
 }
 
 // call makes the next call of one read.
-func (r *run) call(ctx context.Context, number int) (merge.Batch[listed], error) {
+func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Packed], error) {
 	state := &r.reads[number]
 	output, err := r.query(ctx, number)
 	if err != nil {
-		return merge.Batch[listed]{}, err
+		return merge.Batch[layout.Packed]{}, err
 	}
 	items, err := r.decode(ctx, output.Items, state)
-	return merge.Batch[listed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
+	return merge.Batch[layout.Packed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
 // boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
-func boundOf(last item) *listed {
-	r := itemReader{item: last}
-	position, err := positionOfKey(r.text(attrPK))
+func boundOf(last layout.Item) *layout.Packed {
+	r := layout.Reader{Item: last}
+	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
 	if err != nil {
 		return nil
 	}
-	return &listed{Comment: comment.Comment{ID: comment.IDOf(position)}}
+	return &layout.Packed{Comment: comment.Comment{ID: comment.IDOf(position)}}
 }
 
 // query asks the table for what follows in one read.
 func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
 	read, state := r.plan.Reads[number], &r.reads[number]
-	if err := r.meter.check(); err != nil {
+	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
 	output, err := r.client.Query(ctx, queryInput(r.table, r.plan, read, state.limit, state.start))
 	if err != nil {
-		return nil, wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
+		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
 	state.account(output)
-	r.meter.add(unitsOf(output.ConsumedCapacity))
-	usage.From(ctx).Consume(unitsOf(output.ConsumedCapacity))
+	r.meter.Add(capacity.UnitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(capacity.UnitsOf(output.ConsumedCapacity))
 	return output, nil
 }
 
@@ -201,76 +190,24 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.queries++
 	s.looked += int(output.ScannedCount)
 	s.kept += int(output.Count)
-	s.units += unitsOf(output.ConsumedCapacity)
-}
-
-// unitsOf are the read units that a call says it consumed, 0 if it does not say.
-func unitsOf(consumed *types.ConsumedCapacity) float64 {
-	if consumed == nil {
-		return 0
-	}
-	return aws.ToFloat64(consumed.CapacityUnits)
+	s.units += capacity.UnitsOf(output.ConsumedCapacity)
 }
 
 // decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They
 // count as held by whoever asked. Items that are no comments are left out.
-func (r *run) decode(ctx context.Context, items []item, state *readState) ([]listed, error) {
-	out, held := make([]listed, 0, len(items)), 0
+func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Packed, error) {
+	out, held := make([]layout.Packed, 0, len(items)), 0
 	for _, it := range items {
-		l, err := decodeListed(it, r.plan.Product, !r.plan.WithoutText)
+		l, err := layout.DecodePacked(it, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
-			state.improper = append(state.improper, improper(it, err.Error()))
+			state.improper = append(state.improper, layout.NewImproper(it, err.Error()))
 			continue
 		}
 		out = append(out, l)
-		held += l.bytes
+		held += l.Bytes
 		if !r.plan.WithoutText {
-			state.sizes.add(l.Rating, entryBytes(l.Comment, l.bytes))
+			state.sizes.add(l.Rating, entryBytes(l.Comment, l.Bytes))
 		}
 	}
 	return out, usage.From(ctx).Hold(held)
-}
-
-// together does a number of things in parallel, at most maxCallsAtOnce at a time. The first that fails cancels the others,
-// and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
-// depth the stack of a new goroutine has to grow several times. That costs more than anything else of ours on a page that
-// takes one call.
-func together(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
-	switch number {
-	case 0:
-		return nil
-	case 1:
-		return recovered(func() error { return do(ctx, 0) })()
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var once sync.Once
-	var first error
-	one := func(i int) {
-		if err := recovered(func() error { return do(ctx, i) })(); err != nil {
-			once.Do(func() { first = err })
-			cancel()
-		}
-	}
-	var group errgroup.Group
-	group.SetLimit(maxCallsAtOnce - 1)
-	for i := range number - 1 {
-		group.Go(func() error { one(i); return nil })
-	}
-	one(number - 1)
-	_ = group.Wait() // one keeps the errors
-	return first
-}
-
-// recovered turns a panic of f into an error: the goroutines of a group are ours, and no one else would catch it before
-// it stopped the process.
-func recovered(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-			}
-		}()
-		return f()
-	}
 }

@@ -15,11 +15,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
-
-	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/commenttest"
 )
 
 // fakeQuerier answers from a function, to put the runner into situations that an engine cannot be brought into.
@@ -47,10 +48,11 @@ func (r readOnly) Query(ctx context.Context, in *dynamodb.QueryInput, options ..
 	return r.fakeQuerier.Query(ctx, in, options...)
 }
 
-func planFor(ratings ...int) Plan {
+func planFor(ratings ...int) planner.Plan {
 	filter := comment.Filter{Ratings: ratings}
-	w := window{high: comment.MaxPosition, descending: true}
-	return plannerOf(comment.Query{Product: "42", Filter: filter}, Known{}).take(w, comment.ReadPage, 21)
+	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
+	w := planner.WindowOf(q)
+	return plannerOf(q, planner.Known{}).Take(w, comment.ReadPage, 21)
 }
 
 // partitionKey is the partition that a call reads.
@@ -87,7 +89,7 @@ func TestTextIsOfTheVersionShown(t *testing.T) {
 			versions[fmt.Sprintf("P#42/%d", rating)] = c
 		}
 		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
-			return &dynamodb.QueryOutput{Items: []item{encode(versions[partitionKey(in)])}}, nil
+			return &dynamodb.QueryOutput{Items: []layout.Item{layout.Encode(versions[partitionKey(in)])}}, nil
 		}}
 		store := NewStore(readOnly{fakeQuerier: f}, "comments")
 		page, err := store.Comments(t.Context(), comment.Query{
@@ -122,7 +124,7 @@ func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		store := NewStore(readOnly{fakeQuerier: f}, "comments")
-		page, err := store.Comments(ctx, comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: midnight(1)}, Order: comment.NewestFirst, Count: comment.CountByRating})
+		page, err := store.Comments(ctx, comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountByRating})
 		if err != nil || page.Counted == nil || page.Counted.Err != nil || page.Plan.Waves != 1 || page.Plan.Queries != expected {
 			t.Errorf("%+v, %v after %d calls", page, err, under.Load())
 		}
@@ -171,18 +173,18 @@ func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.Que
 	defer s.mu.Unlock()
 	var left []comment.Comment
 	for _, c := range s.comments {
-		if (Partition{Index: ByRating, Rating: c.Rating}).Key("42") == partitionKey(in) {
+		if (layout.Partition{Index: layout.ByRating, Rating: c.Rating}).Key("42") == partitionKey(in) {
 			left = append(left, c)
 		}
 	}
 	if after := in.ExclusiveStartKey; after != nil {
-		last := after[attrPK].(*types.AttributeValueMemberS).Value
-		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return sortKeyOf(c.ID.Position()) >= last })
+		last := after[layout.AttrPK].(*types.AttributeValueMemberS).Value
+		left = slices.DeleteFunc(left, func(c comment.Comment) bool { return layout.SortKeyOf(c.ID.Position()) >= last })
 	}
 	looked := min(int(*in.Limit), len(left), s.random.IntN(8))
 	out := &dynamodb.QueryOutput{ScannedCount: int32(looked), Count: int32(looked)}
 	for _, c := range left[:looked] {
-		out.Items = append(out.Items, encode(c))
+		out.Items = append(out.Items, layout.Encode(c))
 	}
 	switch {
 	case looked > 0 && (looked < len(left) || s.random.IntN(2) == 0):
@@ -190,7 +192,7 @@ func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.Que
 	case looked == 0 && len(left) > 0:
 		out.LastEvaluatedKey = in.ExclusiveStartKey
 		if out.LastEvaluatedKey == nil {
-			out.LastEvaluatedKey = item{attrPK: &types.AttributeValueMemberS{Value: sortKeyOf(comment.MaxPosition)}}
+			out.LastEvaluatedKey = layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: layout.SortKeyOf(comment.MaxPosition)}}
 		}
 	}
 	return out, nil

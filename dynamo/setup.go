@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // setupTimeout bounds how long a new table may take to become active.
@@ -35,13 +37,13 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	case errors.As(err, &missing):
 		return &MissingTableError{Table: table}
 	case err != nil:
-		return wrap(err, "DescribeTable %s", table)
+		return call.Wrap(err, "DescribeTable %s", table)
 	}
 	if isEarlier(output.Table) {
 		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
 			"export its comments with the release that made it, and import them into a new table (another --table, or another --data)", table)
 	}
-	if differences := compareShape(Definition(table), output.Table); len(differences) > 0 {
+	if differences := compareShape(layout.Definition(table), output.Table); len(differences) > 0 {
 		return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
 			table, strings.Join(differences, "; "))
 	}
@@ -51,29 +53,29 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 // isEarlier tells whether a table was made by an earlier release.
 func isEarlier(have *types.TableDescription) bool {
 	return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
-		return aws.ToString(g.IndexName) == string(All) && keyText(g.KeySchema) == earlierKey
+		return aws.ToString(g.IndexName) == string(layout.All) && keyText(g.KeySchema) == earlierKey
 	})
 }
 
 // CreateTable makes the table and waits until it can be used. A table that is there already is left as it is, but for the
 // setting that expired items are dropped.
 func CreateTable(ctx context.Context, client manager, table string) error {
-	_, err := client.CreateTable(ctx, Definition(table))
+	_, err := client.CreateTable(ctx, layout.Definition(table))
 	var there *types.ResourceInUseException
 	if err != nil && !errors.As(err, &there) {
-		return wrap(err, "CreateTable %s", table)
+		return call.Wrap(err, "CreateTable %s", table)
 	}
 	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 100*time.Millisecond, 5*time.Second
 	})
 	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
-		return wrap(err, "waiting for table %s", table)
+		return call.Wrap(err, "waiting for table %s", table)
 	}
 	if there != nil { // perhaps by a process that ended before its next call
 		return KeepTimeToLive(ctx, client, table)
 	}
-	_, err = client.UpdateTimeToLive(ctx, TimeToLive(table))
-	return wrap(err, "UpdateTimeToLive %s", table)
+	_, err = client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
+	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }
 
 // glance is how many items HasComments looks at in one call.
@@ -86,14 +88,14 @@ func HasComments(ctx context.Context, client dynamodb.ScanAPIClient, table strin
 		TableName:                 aws.String(table),
 		FilterExpression:          aws.String(scanFilter),
 		ExpressionAttributeValues: scanValues,
-		ProjectionExpression:      aws.String(attrPK),
+		ProjectionExpression:      aws.String(layout.AttrPK),
 		Limit:                     aws.Int32(glance),
 		ConsistentRead:            aws.Bool(true),
 	}
 	for {
 		output, err := client.Scan(ctx, input)
 		if err != nil {
-			return false, wrap(err, "Scan %s", table)
+			return false, call.Wrap(err, "Scan %s", table)
 		}
 		if len(output.Items) > 0 || len(output.LastEvaluatedKey) == 0 {
 			return len(output.Items) > 0, nil

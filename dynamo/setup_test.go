@@ -9,14 +9,26 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
+// newTable makes an empty table.
+func newTable(t testing.TB, client *dynamodb.Client) string {
+	t.Helper()
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
 func TestTableIsMadeAndRecognized(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		for _, when := range []string{"first", "again"} {
 			if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 				t.Fatalf("%s: %v", when, err)
@@ -35,8 +47,8 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 // A process that ends between making the table and switching on that it drops what has expired leaves it to the next one.
 func TestTimeToLiveIsKept(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if _, err := client.CreateTable(t.Context(), dynamo.Definition(table)); err != nil {
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if _, err := client.CreateTable(t.Context(), layout.Definition(table)); err != nil {
 			t.Fatal(err)
 		}
 		if on, err := dynamo.DropsExpired(t.Context(), client, table); on || err != nil {
@@ -55,7 +67,7 @@ func TestTimeToLiveIsKept(t *testing.T) {
 
 // A table that looks alike and is not would answer wrongly, so it is refused at the start.
 func TestTableOfAnotherShape(t *testing.T) {
-	client := dynamo.NewLocalClient(dynamotest.Dynoxide(t))
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		why    string
 		change func(*dynamodb.CreateTableInput)
@@ -74,7 +86,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 			in.GlobalSecondaryIndexes[3].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 		}, `its index all does not carry attribute "l"`},
 	} {
-		input := dynamo.Definition(dynamotest.TableName(t))
+		input := layout.Definition(dynamotest.TableName(t))
 		row.change(input)
 		dropUnusedAttributes(input)
 		if _, err := client.CreateTable(t.Context(), input); err != nil {
@@ -90,7 +102,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 // A table of an earlier release is refused with the cure: its comments are exported by that release.
 func TestTableOfAnEarlierRelease(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		if _, err := client.CreateTable(t.Context(), earlierDefinition(table)); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +125,7 @@ func earlierDefinition(table string) *dynamodb.CreateTableInput {
 			{AttributeName: aws.String(partition), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(sort), KeyType: types.KeyTypeRange},
 		}
 	}
-	input := dynamo.Definition(table)
+	input := layout.Definition(table)
 	input.AttributeDefinitions = []types.AttributeDefinition{attribute("PK"), attribute("SK"), attribute("GSISK")}
 	input.GlobalSecondaryIndexes = nil
 	for _, index := range [][2]string{{"byLangAndRating", "GSIPK"}, {"byLang", "GSI2PK"}, {"byRating", "GSI3PK"}, {"all", "GSI4PK"}} {
@@ -132,7 +144,7 @@ func earlierDefinition(table string) *dynamodb.CreateTableInput {
 // No index can be given another projection once there are comments, so each list index has room for what is not thought of
 // yet; the leaderboard shows nothing but its keys.
 func TestProjections(t *testing.T) {
-	for _, index := range dynamo.Definition("").GlobalSecondaryIndexes {
+	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		kind, carried := types.ProjectionTypeInclude, "l r h t a n v u x"
 		if *index.IndexName == "leaders" {
 			kind, carried = types.ProjectionTypeKeysOnly, ""

@@ -5,8 +5,9 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // learning is the share that the latest page has in what is believed of a product's item sizes, if it is a full one of
@@ -30,19 +31,19 @@ func newSizes() *sizes {
 }
 
 // of is how large the comments of a product are, zero when none was read.
-func (s *sizes) of(product string) Sizes {
+func (s *sizes) of(product string) planner.Sizes {
 	s.mu.Lock()
 	known, _ := s.products.Get(product)
 	s.mu.Unlock()
-	out := Sizes{Any: known[0].size()}
+	out := planner.Sizes{Any: known[0].size()}
 	for i := range out.ByRating {
 		out.ByRating[i] = known[1+i].size()
 	}
 	return out
 }
 
-func (m moments) size() ItemSize {
-	return ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
+func (m moments) size() planner.ItemSize {
+	return planner.ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
 // measured are the sizes of entries that were read: of any rating at 0, and of those of each rating.
@@ -109,7 +110,7 @@ func (m *moments) follow(seen measurements) {
 
 // keyBytes is what an entry of a list index takes beside what a list is asked for, the product's id and the language: SK,
 // and name, prefix, separators and rating of its partition key.
-const keyBytes = len(attrSK) + len(commentSK) + len(attrAll) + len(productPKPrefix) + len("//5")
+const keyBytes = len(layout.AttrSK) + len(layout.CommentSK) + len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
 
 // entryBytes is about what the index of languages and ratings keeps of a comment, in bytes, by what it was asked for: the
 // other indexes keep a few bytes less.

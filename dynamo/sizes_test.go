@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
@@ -14,22 +16,22 @@ func TestEntryBytes(t *testing.T) {
 	comments := commenttest.Many(r, "globe", 200)
 	comments[0].Text = strings.Repeat("so it goes ", 100)
 	for _, c := range comments {
-		whole := encode(c)
-		listed := item{}
-		for _, name := range strings.Split(listProjection, ",") {
+		whole := layout.Encode(c)
+		listed := layout.Item{}
+		for _, name := range strings.Split(layout.ListProjection, ",") {
 			if whole[name] != nil {
 				listed[name] = whole[name]
 			}
 		}
-		read, err := decodeListed(listed, c.ProductID, true)
+		read, err := layout.DecodePacked(listed, c.ProductID, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := entryBytes(c, read.bytes)
-		for _, index := range indexes {
-			billed := listedBytes(whole, index.name)
-			if exact := index.name == ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {
-				t.Errorf("%s in %s: %d bytes, billed are %d", c, index.name, got, billed)
+		got := entryBytes(c, read.Bytes)
+		for _, index := range layout.Indexes {
+			billed := listedBytes(whole, index.Name)
+			if exact := index.Name == layout.ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {
+				t.Errorf("%s in %s: %d bytes, billed are %d", c, index.Name, got, billed)
 			}
 		}
 	}
@@ -39,7 +41,7 @@ func TestEntryBytes(t *testing.T) {
 func TestSizesAreLearnt(t *testing.T) {
 	r := commenttest.Rand(t)
 	s := newSizes()
-	if got := s.of("globe"); got != (Sizes{}) {
+	if got := s.of("globe"); got != (planner.Sizes{}) {
 		t.Errorf("of a product never read: %v", got)
 	}
 	var small, large measured
@@ -77,11 +79,13 @@ func TestSizesAreLearntByRating(t *testing.T) {
 		s.learn("globe", page)
 	}
 	sizes := s.of("globe")
-	mean := func(index Index, rating int) int { return int(sizes.of(Partition{Index: index, Rating: rating}).Mean) }
+	mean := func(index layout.Index, rating int) int {
+		return int(sizes.Of(layout.Partition{Index: index, Rating: rating}).Mean)
+	}
 	for _, row := range []struct {
-		index            Index
+		index            layout.Index
 		rating, low, top int
-	}{{ByRating, 1, 1600, 1700}, {ByLangAndRating, 5, 190, 210}, {ByRating, 3, 560, 580}, {All, 0, 560, 580}, {ByLang, 0, 560, 580}} {
+	}{{layout.ByRating, 1, 1600, 1700}, {layout.ByLangAndRating, 5, 190, 210}, {layout.ByRating, 3, 560, 580}, {layout.All, 0, 560, 580}, {layout.ByLang, 0, 560, 580}} {
 		if got := mean(row.index, row.rating); got < row.low || got > row.top {
 			t.Errorf("entries of %s and rating %d have %d bytes, want %d to %d", row.index, row.rating, got, row.low, row.top)
 		}

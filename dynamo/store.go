@@ -7,15 +7,25 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
+)
+
+// Cures for those whose question met its bound.
+const (
+	pageCure  = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
+	countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 )
 
 // client is the part of the SDK's client that a Store works with.
 type client interface {
-	querier
-	itemGetter
+	call.Querier
+	call.BatchGetter
 	dynamodb.DescribeTableAPIClient
 	writer
 }
@@ -23,7 +33,7 @@ type client interface {
 // Store answers questions about comments from one table. It is safe for use by many goroutines.
 type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
-	*Reader
+	*counts.Reader
 
 	client client
 	table  string
@@ -42,13 +52,13 @@ type Store struct {
 	// pages are those kept for a moment; nil for none.
 	pages *pages
 	// improper is told of items that reads pass over; nil for nobody.
-	improper *noted
+	improper *layout.Reporter
 }
 
 // NewStore makes a store of a table, which must be as Definition says.
 func NewStore(client client, table string) *Store {
 	s := &Store{
-		Reader: NewReader(client, table), client: client, table: table, now: time.Now,
+		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
 		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), changes: newChanges(), moves: newMoves(),
 	}
 	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
@@ -92,9 +102,9 @@ func (s *Store) expanded(ctx context.Context, page comment.Page) (comment.Page, 
 	}
 	comments := make([]comment.Comment, 0, len(page.Comments))
 	for _, c := range page.Comments {
-		c, err := listed{Comment: c, packed: page.Packed[c.ID]}.expand()
+		c, err := layout.Packed{Comment: c, PackedText: page.Packed[c.ID]}.Expand()
 		if err != nil {
-			s.improper.note(improper(commentKey(c.ID), err.Error()))
+			s.improper.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 			continue
 		}
 		if err := usage.From(ctx).Hold(len(c.Text)); err != nil {
@@ -107,9 +117,9 @@ func (s *Store) expanded(ctx context.Context, page comment.Page) (comment.Page, 
 }
 
 // answer answers a question, of whose product so much is known.
-func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comment.Page, error) {
+func (s *Store) answer(ctx context.Context, q comment.Query, known planner.Known) (comment.Page, error) {
 	began := s.now()
-	p := planner{product: q.Product, filter: q.Filter, known: known}
+	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 	var page comment.Page
 	var runs []*run
 	var counted comment.Counted
@@ -120,16 +130,16 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 	}}
 	if q.Count != comment.CountNothing {
 		jobs = append(jobs, func(ctx context.Context) error {
-			counted, counting = tallied(ctx, s.client, s.table, p.count(q.Count), newMeter(countEstimate(q), countCure))
+			counted, counting = tallied(ctx, s.client, s.table, p.Count(q.Count), capacity.NewMeter(planner.CountEstimate(q), countCure))
 			return nil
 		})
 	}
-	err := together(ctx, len(jobs), func(ctx context.Context, i int) error { return jobs[i](ctx) })
+	err := call.Parallel(ctx, len(jobs), func(ctx context.Context, i int) error { return jobs[i](ctx) })
 	if err != nil {
 		return comment.Page{}, err
 	}
 	if counting != nil {
-		counted.Err = wrap(counted.Err, "count of comments of product %q", q.Product)
+		counted.Err = call.Wrap(counted.Err, "count of comments of product %q", q.Product)
 		page.Counted = &counted
 		runs = append(runs, counting)
 	}
@@ -139,27 +149,27 @@ func (s *Store) answer(ctx context.Context, q comment.Query, known Known) (comme
 }
 
 // page reads a page, and whether there is more around it.
-func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.Page, []*run, error) {
+func (s *Store) page(ctx context.Context, p planner.Planner, q comment.Query) (comment.Page, []*run, error) {
 	list := q
 	list.Filter = s.settled(q)
-	p.filter = list.Filter
-	w := windowOf(list)
-	p.before = s.recent.of(q)
-	m := newMeter(pageEstimate(q), pageCure)
-	read := reading{window: w, purpose: comment.ReadPage, want: w.want(q.Slice.Size), withoutText: q.WithoutText, attempt: attemptFactor * m.estimate}
+	p.Filter = list.Filter
+	w := planner.WindowOf(list)
+	p.Last = s.recent.of(q)
+	m := capacity.NewMeter(planner.PageEstimate(q), pageCure)
+	read := reading{window: w, purpose: comment.ReadPage, want: w.Want(q.Slice.Size), withoutText: q.WithoutText, attempt: attemptFactor * m.Estimate}
 	taken, runs, err := s.take(ctx, p, read, m)
 	if err != nil {
-		return comment.Page{}, nil, wrap(err, "comments of product %q", q.Product)
+		return comment.Page{}, nil, call.Wrap(err, "comments of product %q", q.Product)
 	}
 	first := runs[len(runs)-1]
 	s.noteImproper(first)
 	s.sizes.learn(q.Product, first.sizes())
 	s.recent.learn(q, first, taken)
-	p.before = nil
-	shown, around := w.cut(taken, q.Slice.Size)
+	p.Last = nil
+	shown, around := w.Cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around, m)
 	if err != nil {
-		return comment.Page{}, nil, wrap(err, "neighbours of a page of product %q", q.Product)
+		return comment.Page{}, nil, call.Wrap(err, "neighbours of a page of product %q", q.Product)
 	}
 	page := makePage(q, shown, around)
 	page.Packed = first.packedOf(page.Comments)
@@ -168,7 +178,7 @@ func (s *Store) page(ctx context.Context, p planner, q comment.Query) (comment.P
 
 // reading is what is to be read of a list.
 type reading struct {
-	window      window
+	window      planner.Window
 	purpose     comment.ReadPurpose
 	want        int
 	withoutText bool
@@ -177,30 +187,30 @@ type reading struct {
 
 // take reads as the planner thinks best and, where that would cost more than an attempt may, from the partitions that hold
 // nothing else; from these at once, if such an attempt was given up lately. The last of the runs is the one that succeeded.
-func (s *Store) take(ctx context.Context, p planner, of reading, m *meter) ([]comment.Comment, []*run, error) {
+func (s *Store) take(ctx context.Context, p planner.Planner, of reading, m *capacity.Meter) ([]comment.Comment, []*run, error) {
 	var runs []*run
-	try := func(plan Plan, most float64) ([]comment.Comment, error) {
+	try := func(plan planner.Plan, most float64) ([]comment.Comment, error) {
 		plan.WithoutText = of.withoutText
 		r := newRun(s.client, s.table, plan)
 		r.meter, r.most = m, most
 		runs = append(runs, r)
 		return r.take(ctx)
 	}
-	plan, most := p.take(of.window, of.purpose, of.want), 0.0
+	plan, most := p.Take(of.window, of.purpose, of.want), 0.0
 	var key attemptKey
-	if plan.residual() {
-		plan, most, key = plan.limitedTo(of.attempt), of.attempt, attemptKeyOf(p, of.purpose)
+	if plan.Residual() {
+		plan, most, key = plan.LimitedTo(of.attempt), of.attempt, attemptKeyOf(p, of.purpose)
 		if s.attempts.failedLately(key) {
-			plan, most = p.narrow(of.window, of.purpose, of.want), 0
+			plan, most = p.Narrow(of.window, of.purpose, of.want), 0
 		}
 	}
 	taken, err := try(plan, most)
-	if errors.Is(err, errBound) {
+	if errors.Is(err, capacity.ErrBound) {
 		s.attempts.fail(key)
-		taken, err = try(p.narrow(of.window, of.purpose, of.want), 0)
+		taken, err = try(p.Narrow(of.window, of.purpose, of.want), 0)
 	}
 	if err == nil {
-		taken, err = s.withMoved(ctx, runs[len(runs)-1], taken, p.filter)
+		taken, err = s.withMoved(ctx, runs[len(runs)-1], taken, p.Filter)
 	}
 	return taken, runs, err
 }
@@ -216,26 +226,26 @@ func (s *Store) settled(q comment.Query) comment.Filter {
 
 // probe settles what is unknown of the neighbours: it looks for one comment beyond each cursor whose own comment did not
 // come along.
-func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbours, m *meter) ([]*run, error) {
-	var windows []window
-	var answers []*knowledge
-	add := func(known *knowledge, beyond func(comment.Filter) window) {
-		if *known == unknown {
-			windows = append(windows, beyond(p.filter))
+func (s *Store) probe(ctx context.Context, p planner.Planner, w planner.Window, around *planner.Neighbours, m *capacity.Meter) ([]*run, error) {
+	var windows []planner.Window
+	var answers []*planner.Answer
+	add := func(known *planner.Answer, beyond func(comment.Filter) planner.Window) {
+		if *known == planner.Unknown {
+			windows = append(windows, beyond(p.Filter))
 			answers = append(answers, known)
 		}
 	}
-	add(&around.behind, w.behind)
-	add(&around.ahead, w.ahead)
+	add(&around.Behind, w.Behind)
+	add(&around.Ahead, w.Ahead)
 
 	runs := make([][]*run, len(windows))
-	err := together(ctx, len(windows), func(ctx context.Context, i int) (err error) {
+	err := call.Parallel(ctx, len(windows), func(ctx context.Context, i int) (err error) {
 		var found []comment.Comment
-		read := reading{window: windows[i], purpose: comment.ReadProbe, want: 1, withoutText: true, attempt: narrowUnits(p.filter, 1)}
+		read := reading{window: windows[i], purpose: comment.ReadProbe, want: 1, withoutText: true, attempt: planner.NarrowUnits(p.Filter, 1)}
 		found, runs[i], err = s.take(ctx, p, read, m)
-		*answers[i] = no
+		*answers[i] = planner.No
 		if len(found) > 0 {
-			*answers[i] = yes
+			*answers[i] = planner.Yes
 		}
 		return err
 	})
@@ -243,11 +253,11 @@ func (s *Store) probe(ctx context.Context, p planner, w window, around *neighbou
 }
 
 // makePage turns what was read, in the direction of reading, into a page in the order of the list.
-func makePage(q comment.Query, shown []comment.Comment, around neighbours) comment.Page {
+func makePage(q comment.Query, shown []comment.Comment, around planner.Neighbours) comment.Page {
 	page := comment.Page{
 		Comments:    shown,
-		HasNext:     around.ahead == yes,
-		HasPrevious: around.behind == yes,
+		HasNext:     around.Ahead == planner.Yes,
+		HasPrevious: around.Behind == planner.Yes,
 	}
 	if q.Slice.FromEnd {
 		slices.Reverse(page.Comments)
@@ -266,14 +276,14 @@ const attemptFactor = 2
 
 // OnImproper has each item that a list or a leaderboard passes over told of once, while they are not too many. It is to be
 // called before the first query.
-func (s *Store) OnImproper(tell func(Improper)) {
-	s.improper = newNoted(tell)
+func (s *Store) OnImproper(tell func(layout.Improper)) {
+	s.improper = layout.NewReporter(tell)
 	s.Reader.OnImproper(tell)
 }
 
 // noteImproper notes what a run passed over.
 func (s *Store) noteImproper(r *run) {
 	for i := range r.reads {
-		s.improper.note(r.reads[i].improper...)
+		s.improper.Report(r.reads[i].improper...)
 	}
 }

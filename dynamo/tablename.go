@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // tableName is what DynamoDB takes for the name of a table.
@@ -19,7 +20,7 @@ func CheckTableName(name string) error {
 	if tableName.MatchString(name) || strings.HasPrefix(name, "arn:") {
 		return nil
 	}
-	return fmt.Errorf("%q cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as %s", name, DefaultTable)
+	return fmt.Errorf("%q cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as %s", name, layout.DefaultTable)
 }
 
 // MissingTableError says that there is no table of the name.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -85,7 +86,7 @@ func (w *tailed) add(failing int, meanwhile func()) {
 // Whoever tails settled comments sees each that is written, once and in order, though writes are tried for seconds while
 // others get ahead of them. Whoever tails all does not.
 func TestTailSeesWhatIsWrittenLate(t *testing.T) {
-	w := &tailed{t: t, random: commenttest.Rand(t), client: dynamo.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
+	w := &tailed{t: t, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
 	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Idempotency keys, leases, marks of deleted comments and dead letters go by themselves, if the table drops what has
@@ -28,14 +30,14 @@ type timeKeeper interface {
 func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, error) {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
 	if err != nil {
-		return false, wrap(err, "DescribeTimeToLive %s", table)
+		return false, call.Wrap(err, "DescribeTimeToLive %s", table)
 	}
 	now := output.TimeToLiveDescription
 	if now == nil || now.TimeToLiveStatus != types.TimeToLiveStatusEnabled && now.TimeToLiveStatus != types.TimeToLiveStatusEnabling {
 		return false, nil
 	}
-	if attr := aws.ToString(now.AttributeName); attr != attrTTL {
-		return false, fmt.Errorf("table %q drops what has expired by the attribute %q and not by %q: switch that off with aws dynamodb update-time-to-live", table, attr, attrTTL)
+	if attr := aws.ToString(now.AttributeName); attr != layout.AttrTTL {
+		return false, fmt.Errorf("table %q drops what has expired by the attribute %q and not by %q: switch that off with aws dynamodb update-time-to-live", table, attr, layout.AttrTTL)
 	}
 	return true, nil
 }
@@ -46,12 +48,12 @@ func KeepTimeToLive(ctx context.Context, client timeKeeper, table string) error 
 	if on, err := DropsExpired(ctx, client, table); on || err != nil {
 		return err
 	}
-	_, err := client.UpdateTimeToLive(ctx, TimeToLive(table))
+	_, err := client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
 	if err == nil {
 		return nil
 	}
 	if on, _ := DropsExpired(ctx, client, table); on { // another process was first
 		return nil
 	}
-	return wrap(err, "UpdateTimeToLive %s", table)
+	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }

@@ -1,12 +1,5 @@
 package dynamo
 
-// How a write is kept from happening twice, or not at all, when its answer is lost.
-//
-// Every write here has a condition that fails once it has happened, and leaves a mark by which it knows its own work: a
-// new comment its id, which no other has; an edit and a delete a random mark in the item. So a write whose answer was lost is simply
-// tried again (insist.go), and a failed condition then tells whether the first try was it. The SDK's own retries are off,
-// since they would hide that there was a first try.
-
 import (
 	"context"
 	"crypto/rand"
@@ -20,8 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 const (
@@ -64,19 +58,19 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	defer s.wrote(c.ProductID)
 	if key == "" {
-		return c, wrap(s.add(ctx, c), "add %s", c)
+		return c, call.Wrap(s.add(ctx, c), "add %s", c)
 	}
 	added, err := s.addOnce(ctx, c, key)
-	return added, wrap(err, "add %s with a key", c)
+	return added, call.Wrap(err, "add %s with a key", c)
 }
 
 func (s *Store) add(ctx context.Context, c comment.Comment) error {
-	return insist(ctx, func(ctx context.Context, _ bool) error {
+	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:           aws.String(s.table),
-			Item:                encode(c),
-			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
-		}, noRetries)
+			Item:                layout.Encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		}, call.NoRetries)
 		var there *types.ConditionalCheckFailedException
 		if errors.As(err, &there) {
 			return nil // an earlier try of ours put it there: no other comment has this id
@@ -89,10 +83,10 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	keyItem := keyItemOf(c, key, s.now())
 	added := c
-	err := insist(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), noRetries)
+	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), call.NoRetries)
 		var canceled *types.TransactionCanceledException
-		if errors.As(err, &canceled) && hasReason(canceled, "ConditionalCheckFailed") {
+		if errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed") {
 			added, err = s.firstOf(ctx, keyItem, c)
 		}
 		return err
@@ -100,40 +94,40 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	return added, err
 }
 
-func (s *Store) addTransaction(c comment.Comment, keyItem item) *dynamodb.TransactWriteItemsInput {
+func (s *Store) addTransaction(c comment.Comment, keyItem layout.Item) *dynamodb.TransactWriteItemsInput {
 	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Put: &types.Put{
 			TableName:                 aws.String(s.table),
 			Item:                      keyItem,
-			ConditionExpression:       aws.String("attribute_not_exists(" + attrPK + ") OR " + attrTTL + " < :now"),
-			ExpressionAttributeValues: item{":now": number(s.now().Unix())},
+			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrTTL + " < :now"),
+			ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
 		}},
 		{Put: &types.Put{
 			TableName:           aws.String(s.table),
-			Item:                encode(c),
-			ConditionExpression: aws.String("attribute_not_exists(" + attrPK + ")"),
+			Item:                layout.Encode(c),
+			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 		}},
 	}}
 }
 
 // firstOf is the comment that a key was used for first, if c says the same. Its errors leave open whether that first one
 // was a try of ours.
-func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (comment.Comment, error) {
+func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
-		Key:            item{attrPK: keyItem[attrPK], attrSK: keyItem[attrSK]},
+		Key:            layout.Item{layout.AttrPK: keyItem[layout.AttrPK], layout.AttrSK: keyItem[layout.AttrSK]},
 		ConsistentRead: aws.Bool(true),
-	}, noRetries)
+	}, call.NoRetries)
 	if err != nil {
 		return c, &comment.Error{Kind: comment.Unavailable, Message: "the idempotency key could not be looked up; try again", Cause: err}
 	}
 	if len(output.Item) == 0 {
 		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
 	}
-	r := itemReader{item: output.Item}
-	first, digest := r.text(attrFirst), r.text(attrDigest)
-	if r.missing != "" {
-		return c, fmt.Errorf("item of an idempotency key lacks attribute %q", r.missing)
+	r := layout.Reader{Item: output.Item}
+	first, digest := r.Text(attrFirst), r.Text(attrDigest)
+	if r.Missing != "" {
+		return c, fmt.Errorf("item of an idempotency key lacks attribute %q", r.Missing)
 	}
 	if digest != digestOf(c) {
 		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
@@ -144,13 +138,13 @@ func (s *Store) firstOf(ctx context.Context, keyItem item, c comment.Comment) (c
 
 // keyItemOf is the item that remembers a key of an author, and what it was used for. It holds nothing of what was
 // written, which is to be gone when the comment is.
-func keyItemOf(c comment.Comment, key string, now time.Time) item {
-	return item{
-		attrPK:     &types.AttributeValueMemberS{Value: keyPKPrefix + digestOfAll(c.Author.ID, key)},
-		attrSK:     &types.AttributeValueMemberS{Value: keySK},
-		attrTTL:    number(now.Add(KeyLifetime + clockSkew).Unix()),
-		attrFirst:  &types.AttributeValueMemberS{Value: string(c.ID)},
-		attrDigest: &types.AttributeValueMemberS{Value: digestOf(c)},
+func keyItemOf(c comment.Comment, key string, now time.Time) layout.Item {
+	return layout.Item{
+		layout.AttrPK:  &types.AttributeValueMemberS{Value: keyPKPrefix + digestOfAll(c.Author.ID, key)},
+		layout.AttrSK:  &types.AttributeValueMemberS{Value: keySK},
+		layout.AttrTTL: layout.Number(now.Add(KeyLifetime + clockSkew).Unix()),
+		attrFirst:      &types.AttributeValueMemberS{Value: string(c.ID)},
+		attrDigest:     &types.AttributeValueMemberS{Value: digestOf(c)},
 	}
 }
 
@@ -174,11 +168,11 @@ func digestOfAll(values ...any) string {
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	defer s.wrote(after.ProductID)
 	mark := rand.Text()
-	changed := encode(after)
-	changed[attrMark] = &types.AttributeValueMemberS{Value: mark}
+	changed := layout.Encode(after)
+	changed[layout.AttrMark] = &types.AttributeValueMemberS{Value: mark}
 	condition, values := versionIs(before.Version)
 	defer s.moved(before, after)
-	return wrap(insist(ctx, func(ctx context.Context, again bool) error {
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
 		s.moved(before, after)
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
@@ -186,7 +180,7 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 			ConditionExpression:                 condition,
 			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, noRetries)
+		}, call.NoRetries)
 		var refused *types.ConditionalCheckFailedException
 		if !errors.As(err, &refused) {
 			return err
@@ -196,15 +190,15 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 }
 
 // replaced tells what became of an edit whose condition failed, from the item that is there instead.
-func replaced(there item, mark string, after comment.Comment, again bool) error {
+func replaced(there layout.Item, mark string, after comment.Comment, again bool) error {
 	if isMarked(there, mark) {
 		return nil // an earlier try of ours
 	}
-	now, err := decode(there, after.ProductID)
+	now, err := layout.Decode(there, after.ProductID)
 	switch {
 	case again && (err != nil || now.Version > after.Version):
-		return outcomeUnknown(errOvertaken, nil) // an earlier try of ours may have come before that
-	case noComment(there):
+		return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that
+	case layout.NoComment(there):
 		return notFound(after.ID)
 	}
 	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
@@ -216,21 +210,21 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
 	condition, values := versionIs(c.Version)
-	return wrap(insist(ctx, func(ctx context.Context, _ bool) error {
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
-			Item:                                tombstone(c.ID, mark, s.now()),
+			Item:                                layout.Tombstone(c.ID, mark, s.now()),
 			ConditionExpression:                 condition,
 			ExpressionAttributeValues:           values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}, noRetries)
+		}, call.NoRetries)
 		var refused *types.ConditionalCheckFailedException
 		switch {
 		case !errors.As(err, &refused):
 			return err
 		case isMarked(refused.Item, mark):
 			return nil // an earlier try of ours
-		case noComment(refused.Item):
+		case layout.NoComment(refused.Item):
 			return notFound(c.ID)
 		}
 		return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
@@ -238,17 +232,17 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 }
 
 // isMarked tells whether an item has the mark of a write.
-func isMarked(it item, mark string) bool {
-	r := itemReader{item: it}
-	return r.text(attrMark) == mark
+func isMarked(it layout.Item, mark string) bool {
+	r := layout.Reader{Item: it}
+	return r.Text(layout.AttrMark) == mark
 }
 
 // versionIs is the condition that a comment is there and of a version. The first version is not written down.
-func versionIs(version int) (condition *string, values item) {
+func versionIs(version int) (condition *string, values layout.Item) {
 	if version == 1 {
-		return aws.String("attribute_exists(" + attrPK + ") AND attribute_not_exists(" + attrVersion + ") AND attribute_not_exists(" + attrDeleted + ")"), nil
+		return aws.String("attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrVersion + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"), nil
 	}
-	return aws.String(attrVersion + " = :version"), item{":version": number(int64(version))}
+	return aws.String(layout.AttrVersion + " = :version"), layout.Item{":version": layout.Number(int64(version))}
 }
 
 func notFound(id comment.ID) error {

@@ -11,8 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -21,7 +22,7 @@ import (
 // its item be there still.
 func TestKeysExpire(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		client, table := NewLocalClient(endpoint), dynamotest.TableName(t)
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		if err := CreateTable(t.Context(), client, table); err != nil {
 			t.Fatal(err)
 		}
@@ -145,5 +146,13 @@ func TestWriteIsCalledOff(t *testing.T) {
 				t.Errorf("in a call: %v: %v after %d calls", inCall, err, table.calls)
 			}
 		})
+	}
+}
+
+// An idempotency key is in no index.
+func TestKeysAreInNoIndex(t *testing.T) {
+	c := commenttest.Random(commenttest.Rand(t), "42")
+	if got := dynamotest.IndexAttributes(layout.Definition("t"), keyItemOf(c, "key", c.CreatedAt())); len(got) > 0 {
+		t.Errorf("it has %v", got)
 	}
 }

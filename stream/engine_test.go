@@ -15,6 +15,9 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -51,13 +54,13 @@ type bench struct {
 	t      *testing.T
 	client *dynamodb.Client
 	table  string
-	leases *dynamo.Leases
+	leases *leases.Leases
 }
 
 func newBench(t *testing.T, endpoint string) *bench {
 	t.Helper()
-	b := &bench{t: t, client: dynamo.NewLocalClient(endpoint), table: dynamotest.TableName(t)}
-	b.leases = dynamo.NewLeases(b.client, b.table)
+	b := &bench{t: t, client: call.NewLocalClient(endpoint), table: dynamotest.TableName(t)}
+	b.leases = leases.NewLeases(b.client, b.table)
 	if err := dynamo.CreateTable(t.Context(), b.client, b.table); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +316,7 @@ func TestBadNetwork(t *testing.T) {
 		}
 		return faulttest.None
 	})
-	b.leases = dynamo.NewLeases(b.client, b.table)
+	b.leases = leases.NewLeases(b.client, b.table)
 	first, second := b.consumer(h), b.consumer(h)
 	stopFirst, stopSecond := b.run(first), b.run(second)
 	b.client = direct
@@ -332,7 +335,7 @@ func TestBadNetwork(t *testing.T) {
 func TestCounting(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, r := newBench(t, endpoint), commenttest.Rand(t)
-		c := b.consumer(dynamo.NewCounter(b.client, b.table))
+		c := b.consumer(counts.NewCounter(b.client, b.table))
 		stop := b.run(c)
 		store, want := dynamo.NewStore(b.client, b.table), 30
 		for range want {

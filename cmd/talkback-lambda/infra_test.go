@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -177,7 +180,7 @@ func TestFilter(t *testing.T) {
 // countedTable is a table with comments, their statistics and a key.
 func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	t.Helper()
-	client, table := dynamo.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +202,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 		}
 		records = append(records, stream.Record{Position: stream.PositionOf("l", string(rune('1'+i))), New: output.Item})
 	}
-	if err := dynamo.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+	if err := counts.NewCounter(client, table).Handle(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
 	return client, table
@@ -209,12 +212,12 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 func TestScheduleCountsAsNothing(t *testing.T) {
 	client, table := countedTable(t)
 	written := readTemplate(t).scheduledItem(t)
-	counter := dynamo.NewCounter(client, table)
+	counter := counts.NewCounter(client, table)
 	record := stream.Record{Position: stream.PositionOf("l", "2"), Keys: written, New: written}
 	if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
 		t.Errorf("it is counted: %v", err)
 	}
-	if beat, ok := dynamo.NewLeases(client, table).HeartbeatOf(record); ok {
+	if beat, ok := leases.NewLeases(client, table).HeartbeatOf(record); ok {
 		t.Errorf("a consumer takes it for its own heartbeat: %v", beat)
 	}
 }

@@ -11,13 +11,16 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/stream/function"
 )
 
 func main() {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	client, err := dynamo.NewAWSClient(context.Background())
+	client, err := call.NewAWSClient(context.Background())
 	if err != nil {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
@@ -27,16 +30,16 @@ func main() {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.Start(function.New(dynamo.NewCounter(client, table), dynamo.NewLeases(client, table), logger).Invoke)
+	lambda.Start(function.New(counts.NewCounter(client, table), leases.NewLeases(client, table), logger).Invoke)
 }
 
 // tableName is the table that the variable names, the default one if the variable is not set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:
-		return dynamo.DefaultTable, nil
+		return layout.DefaultTable, nil
 	case strings.TrimSpace(value) == "":
-		return "", errors.New("TALKBACK_TABLE is set but empty: give it the table's name, or unset it for " + dynamo.DefaultTable)
+		return "", errors.New("TALKBACK_TABLE is set but empty: give it the table's name, or unset it for " + layout.DefaultTable)
 	}
 	return value, nil
 }

@@ -28,7 +28,7 @@ func (r bareReads) of(request bareRequest) []*dynamodb.QueryInput {
 }
 
 // learn takes note of the calls that the server made for a page.
-func (r bareReads) learn(tb testing.TB, body []byte, calls []call) {
+func (r bareReads) learn(tb testing.TB, body []byte, calls []tapedCall) {
 	var request bareRequest
 	if err := json.Unmarshal(body, &request); err != nil {
 		tb.Fatal(err)
@@ -50,7 +50,7 @@ func (r bareRequest) key() string {
 }
 
 // queryOf is the input of the SDK that becomes a call.
-func queryOf(tb testing.TB, c call) dynamodb.QueryInput {
+func queryOf(tb testing.TB, c tapedCall) dynamodb.QueryInput {
 	var written struct {
 		IndexName, KeyConditionExpression, FilterExpression, ProjectionExpression *string
 

@@ -23,7 +23,7 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 		var bare []byte
 		whole, wholeCalls := c.settled(t, bc)
 		bareCalls := c.bareTape.during(func() { bare = bytes.Clone(ask(t, c.bare, bc.body)) })
-		if diff := cmp.Diff(wholeCalls, bareCalls, cmp.AllowUnexported(call{})); diff != "" {
+		if diff := cmp.Diff(wholeCalls, bareCalls, cmp.AllowUnexported(tapedCall{})); diff != "" {
 			t.Errorf("%s: the whole server (-) and the bare handler (+) make other calls:\n%s", bc.name, diff)
 		}
 		if diff := cmp.Diff(decoded(t, whole), decoded(t, bare)); diff != "" {

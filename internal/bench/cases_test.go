@@ -22,6 +22,9 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
@@ -109,7 +112,7 @@ func newContest(tb testing.TB) *contest {
 }
 
 // settled is the server's answer once it has seen the same page often, and the calls that it then makes.
-func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []call) {
+func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
 	tb.Helper()
 	for range visitsBefore {
 		ask(tb, c.whole, bc.body)
@@ -137,7 +140,7 @@ func (upToNow) WorkedOff(context.Context) (upTo time.Time, known bool, err error
 // load fills a new table with comments of about 500 bytes as items, the average of real reviews.
 func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	tb.Helper()
-	client := dynamo.NewLocalClient(endpoint)
+	client := call.NewLocalClient(endpoint)
 	if err := dynamo.CreateTable(tb.Context(), client, table); err != nil {
 		tb.Fatal(err)
 	}
@@ -194,10 +197,10 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 			records = append(records, stream.Record{Position: position, New: item})
 		}
 	}
-	if err := dynamo.NewCounter(client, table).Handle(tb.Context(), records); err != nil {
+	if err := counts.NewCounter(client, table).Handle(tb.Context(), records); err != nil {
 		tb.Fatal(err)
 	}
-	if err := stream.MarkComplete(tb.Context(), dynamo.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
+	if err := stream.MarkComplete(tb.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -237,7 +240,7 @@ func newCase(name, operation string, variables map[string]any) benchCase {
 
 // tapedClient is the client of the service, changed in nothing but where the answers come from.
 func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Client {
-	return dynamodb.New(dynamo.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = httpClient })
+	return dynamodb.New(call.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = httpClient })
 }
 
 // serverOver is the service as the command makes it. Without anyone who says how far statistics follow, it plans without any.

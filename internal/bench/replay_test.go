@@ -56,7 +56,7 @@ func TestTape(t *testing.T) {
 		_, _ = send("Query", `{"b":{"d":3,"c":2},"a":1}`)
 		_, _ = send(onceTarget, recorded)
 	})
-	if len(calls) != 1 || calls[0] != (call{"Query", recorded}) {
+	if len(calls) != 1 || calls[0] != (tapedCall{"Query", recorded}) {
 		t.Errorf("%v were heard, of one call that counts", calls)
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 )
 
 // Latencies of a table, by the figures that are usual for one: half of the reads within 4 ms, one in a hundred above 20.
@@ -108,7 +107,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 func tailServer(c *contest, httpClient dynamodb.HTTPClient, hedged bool) http.Handler {
 	client := tapedClient(c.endpoint, httpClient)
 	if hedged {
-		client = dynamo.Hedged(client)
+		client = call.Hedged(client)
 	}
 	return serverOver(client, c.endpoint, c.table, nil)
 }

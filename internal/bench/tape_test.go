@@ -18,17 +18,17 @@ import (
 // again it answers from memory.
 type tape struct {
 	mu      sync.RWMutex
-	answers map[call]recorded
+	answers map[tapedCall]recorded
 	// written are the answers by the very bytes of a call. The SDK writes the members of a map in random order, so one
 	// call comes in several ways; each is understood once and then found at once, since what the tape costs is counted as
 	// the handlers' own.
-	written map[call]recorded
+	written map[tapedCall]recorded
 	// heard are the calls since someone listens; nil while nobody does.
-	heard *[]call
+	heard *[]tapedCall
 }
 
-// call is what tells one call from another: the operation and its input, which is JSON.
-type call struct{ target, input string }
+// tapedCall is what tells one call from another: the operation and its input, which is JSON.
+type tapedCall struct{ target, input string }
 
 // recorded is an answer that can be given again and again.
 type recorded struct {
@@ -42,15 +42,17 @@ const (
 	crcHeader    = "X-Amz-Crc32"
 )
 
-func newTape() *tape { return &tape{answers: map[call]recorded{}, written: map[call]recorded{}} }
+func newTape() *tape {
+	return &tape{answers: map[tapedCall]recorded{}, written: map[tapedCall]recorded{}}
+}
 
 // onceTarget is the call by which a server learns what it then knows for a while: whether comments were ever counted, and
 // the statistics of a product.
 const onceTarget = "DynamoDB_20120810.GetItem"
 
 // during lists the calls that something makes, sorted, but for those that a server makes beside its answers.
-func (t *tape) during(something func()) (heard []call) {
-	listen := func(to *[]call) {
+func (t *tape) during(something func()) (heard []tapedCall) {
+	listen := func(to *[]tapedCall) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.heard = to
@@ -58,8 +60,8 @@ func (t *tape) during(something func()) (heard []call) {
 	listen(&heard)
 	something()
 	listen(nil)
-	heard = slices.DeleteFunc(heard, func(c call) bool { return c.target == onceTarget })
-	slices.SortFunc(heard, func(a, b call) int { return cmp.Compare(a.input, b.input) })
+	heard = slices.DeleteFunc(heard, func(c tapedCall) bool { return c.target == onceTarget })
+	slices.SortFunc(heard, func(a, b tapedCall) int { return cmp.Compare(a.input, b.input) })
 	return heard
 }
 
@@ -69,7 +71,7 @@ func (t *tape) Do(request *http.Request) (*http.Response, error) {
 	if _, err := io.ReadFull(request.Body, body); err != nil {
 		return nil, err
 	}
-	as := call{request.Header.Get(targetHeader), string(body)}
+	as := tapedCall{request.Header.Get(targetHeader), string(body)}
 	t.mu.RLock()
 	answer, known := t.written[as]
 	known = known && t.heard == nil
@@ -84,7 +86,7 @@ func (t *tape) Do(request *http.Request) (*http.Response, error) {
 }
 
 // understand finds the answer of a call that was not yet written so, or while someone listens.
-func (t *tape) understand(request *http.Request, as call) (recorded, error) {
+func (t *tape) understand(request *http.Request, as tapedCall) (recorded, error) {
 	key, err := callOf(as)
 	if err != nil {
 		return recorded{}, err
@@ -131,15 +133,15 @@ func (r recorded) addChecksum() {
 }
 
 // callOf is the one way to write a call: with sorted members, by way of Go's maps, which are marshalled in order.
-func callOf(as call) (call, error) {
+func callOf(as tapedCall) (tapedCall, error) {
 	decoder := json.NewDecoder(strings.NewReader(as.input))
 	decoder.UseNumber()
 	var input any
 	if err := decoder.Decode(&input); err != nil {
-		return call{}, fmt.Errorf("the input of %s is not JSON: %w", as.target, err)
+		return tapedCall{}, fmt.Errorf("the input of %s is not JSON: %w", as.target, err)
 	}
 	sorted, err := json.Marshal(input)
-	return call{as.target, string(sorted)}, err
+	return tapedCall{as.target, string(sorted)}, err
 }
 
 // response makes a fresh response. Its header is shared: the SDK only reads it.

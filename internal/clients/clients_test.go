@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -140,7 +141,7 @@ func leaveOut(t *testing.T, why error) {
 // its API.
 func serve(t *testing.T, endpoint, product string) string {
 	t.Helper()
-	session := &command.Session{Client: dynamo.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
+	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -22,20 +24,20 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		large := rapid.IntRange(0, 4).Draw(t, "large") == 0
 		p := hostile(t, large)
-		q, beliefs := anyPage(t, p), dynamo.Known{
+		q, beliefs := anyPage(t, p), planner.Known{
 			Stats: anyBelief(t, p),
-			Sizes: dynamo.Sizes{Any: dynamo.ItemSize{Mean: rapid.Float64Range(50, 9000).Draw(t, "mean"), Deviation: 100}},
+			Sizes: planner.Sizes{Any: planner.ItemSize{Mean: rapid.Float64Range(50, 9000).Draw(t, "mean"), Deviation: 100}},
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "beliefs") {
 		case 0, 1:
 			beliefs.Stats = nothingElse(q.Filter)
 		case 2:
-			beliefs = dynamo.Known{}
+			beliefs = planner.Known{}
 		}
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		ctx, store := usage.With(t.Context(), account), p.table.Store()
 		page, err := store.CommentsKnowing(ctx, q, beliefs)
-		most := dynamo.BoundFactor * dynamo.Prices{}.PageUnits(q)
+		most := capacity.BoundFactor * dynamo.Prices{}.PageUnits(q)
 		if large {
 			const call, atOnce = 128.5, 16
 			most += call * (1 + 2*atOnce)
@@ -69,7 +71,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	}
 	store := p.table.Store()
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
-	beliefs := dynamo.Known{Stats: nothingElse(q.Filter)}
+	beliefs := planner.Known{Stats: nothingElse(q.Filter)}
 	attempts := func() (residual int) {
 		page, err := store.CommentsKnowing(t.Context(), q, beliefs)
 		if err != nil || len(page.Comments) != q.Slice.Size {
@@ -111,7 +113,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 				units += read.ReadUnits
 			}
 		}
-		if most := dynamo.BoundFactor * (dynamo.Prices{}).CountUnits(q); units > most {
+		if most := capacity.BoundFactor * (dynamo.Prices{}).CountUnits(q); units > most {
 			t.Fatalf("counting cost %v units, at most %v are promised", units, most)
 		}
 		want := len(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order))

@@ -10,7 +10,8 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -19,7 +20,7 @@ type Product struct {
 	id       string
 	comments []comment.Comment // newest first
 	stats    comment.Stats
-	sizes    dynamo.Sizes
+	sizes    planner.Sizes
 	table    *Table
 	ledger   ledger
 }
@@ -44,10 +45,10 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 }
 
 // sizesOf are the sizes of a product's items.
-func sizesOf(table *Table, product string) dynamo.Sizes {
-	sizes := dynamo.Sizes{Any: sizeOf(table.partition(dynamo.Partition{Index: dynamo.All}, product))}
+func sizesOf(table *Table, product string) planner.Sizes {
+	sizes := planner.Sizes{Any: sizeOf(table.partition(layout.Partition{Index: layout.All}, product))}
 	for i := range sizes.ByRating {
-		if entries := table.partition(dynamo.Partition{Index: dynamo.ByRating, Rating: i + 1}, product); len(entries) > 0 {
+		if entries := table.partition(layout.Partition{Index: layout.ByRating, Rating: i + 1}, product); len(entries) > 0 {
 			sizes.ByRating[i] = sizeOf(entries)
 		}
 	}
@@ -55,14 +56,14 @@ func sizesOf(table *Table, product string) dynamo.Sizes {
 }
 
 // sizeOf is the mean size of some items, at least one, and its standard deviation.
-func sizeOf(entries []entry) dynamo.ItemSize {
+func sizeOf(entries []entry) planner.ItemSize {
 	sum, squares, n := 0.0, 0.0, float64(len(entries))
 	for _, e := range entries {
 		sum += float64(e.bytes)
 		squares += float64(e.bytes) * float64(e.bytes)
 	}
 	mean := sum / n
-	return dynamo.ItemSize{Mean: mean, Deviation: math.Sqrt(max(0, squares/n-mean*mean))}
+	return planner.ItemSize{Mean: mean, Deviation: math.Sqrt(max(0, squares/n-mean*mean))}
 }
 
 // ReadFile reads the comments of a file by product. It leaves out rows that cannot be imported and repeated ids, as import

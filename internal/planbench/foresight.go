@@ -5,11 +5,11 @@ import (
 	"sort"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // ledger knows what every stretch of every partition of a product costs.
-type ledger map[dynamo.Partition]account
+type ledger map[layout.Partition]account
 
 // account is a partition: its comments as numbers of the product's, newest first, and how many bytes come before each.
 type account struct {
@@ -24,19 +24,19 @@ func newLedger(p *Product) ledger {
 	}
 	l := ledger{}
 	for language, counts := range p.stats {
-		l.open(p, numbers, dynamo.Partition{Index: dynamo.ByLang, Language: language})
+		l.open(p, numbers, layout.Partition{Index: layout.ByLang, Language: language})
 		for i := range counts {
-			l.open(p, numbers, dynamo.Partition{Index: dynamo.ByLangAndRating, Language: language, Rating: i + 1})
+			l.open(p, numbers, layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: i + 1})
 		}
 	}
 	for rating := 1; rating <= comment.MaxRating; rating++ {
-		l.open(p, numbers, dynamo.Partition{Index: dynamo.ByRating, Rating: rating})
+		l.open(p, numbers, layout.Partition{Index: layout.ByRating, Rating: rating})
 	}
-	l.open(p, numbers, dynamo.Partition{Index: dynamo.All})
+	l.open(p, numbers, layout.Partition{Index: layout.All})
 	return l
 }
 
-func (l ledger) open(p *Product, numbers map[string]int, partition dynamo.Partition) {
+func (l ledger) open(p *Product, numbers map[string]int, partition layout.Partition) {
 	entries := p.table.partition(partition, p.id)
 	a := account{before: []int{0}}
 	bytes := 0
@@ -96,20 +96,20 @@ func orAny(languages []comment.Language) []comment.Language {
 // cell prices a cell; false when nothing is in it at all, so that nobody has to ask. If just nothing of it is on the page,
 // one who must not miss anything has to ask all the same.
 func (l ledger) cell(language comment.Language, rating, from, to int) (c cellPrice, holds bool) {
-	own := l[dynamo.Partition{Index: dynamo.ByRating, Rating: rating}]
+	own := l[layout.Partition{Index: layout.ByRating, Rating: rating}]
 	c = cellPrice{language: language, rating: rating, along: math.Inf(1)}
 	if language != "" {
-		own = l[dynamo.Partition{Index: dynamo.ByLangAndRating, Language: language, Rating: rating}]
+		own = l[layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: rating}]
 	}
 	end, found := own.lastBetween(from, to)
 	if !found {
 		end = from - 1
 	}
 	c.own = own.price(from, end)
-	c.across = l[dynamo.Partition{Index: dynamo.ByRating, Rating: rating}].price(from, end)
-	c.overall = l[dynamo.Partition{Index: dynamo.All}].price(from, end)
+	c.across = l[layout.Partition{Index: layout.ByRating, Rating: rating}].price(from, end)
+	c.overall = l[layout.Partition{Index: layout.All}].price(from, end)
 	if language != "" {
-		c.along = l[dynamo.Partition{Index: dynamo.ByLang, Language: language}].price(from, end)
+		c.along = l[layout.Partition{Index: layout.ByLang, Language: language}].price(from, end)
 	}
 	return c, len(own.numbers) > 0
 }

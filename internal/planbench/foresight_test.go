@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // tiny makes a product of a few comments with up to three languages, some of which lack ratings.
@@ -38,10 +39,10 @@ func TestForesightIsTheLeast(t *testing.T) {
 		})
 		v := rapid.SampledFrom(visits).Draw(t, "page")
 		least := p.foresee(v)
-		if want := p.tryAll(v, p.cellsOf(v.query.Filter), map[dynamo.Partition][]comment.Filter{}); least != want {
+		if want := p.tryAll(v, p.cellsOf(v.query.Filter), map[layout.Partition][]comment.Filter{}); least != want {
 			t.Fatalf("foresight says %v, and the cheapest of all covers costs %v", least, want)
 		}
-		known := dynamo.Known{Stats: anyBelief(t, p), Sizes: dynamo.Sizes{Any: dynamo.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
+		known := planner.Known{Stats: anyBelief(t, p), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
 		if _, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}
@@ -84,7 +85,7 @@ func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
 }
 
 // tryAll prices every assignment of cells to partitions, of which each is read as far as its cells need.
-func (p *Product) tryAll(v visit, cells []comment.Filter, assigned map[dynamo.Partition][]comment.Filter) float64 {
+func (p *Product) tryAll(v visit, cells []comment.Filter, assigned map[layout.Partition][]comment.Filter) float64 {
 	if len(cells) == 0 {
 		total := 0.0
 		for partition, kept := range assigned {
@@ -104,17 +105,17 @@ func (p *Product) tryAll(v visit, cells []comment.Filter, assigned map[dynamo.Pa
 	return best
 }
 
-func partitionsWith(cell comment.Filter) []dynamo.Partition {
-	out := []dynamo.Partition{{Index: dynamo.All}, {Index: dynamo.ByRating, Rating: cell.Ratings[0]}}
+func partitionsWith(cell comment.Filter) []layout.Partition {
+	out := []layout.Partition{{Index: layout.All}, {Index: layout.ByRating, Rating: cell.Ratings[0]}}
 	if len(cell.Languages) == 0 {
 		return out
 	}
-	return append(out, dynamo.Partition{Index: dynamo.ByLang, Language: cell.Languages[0]},
-		dynamo.Partition{Index: dynamo.ByLangAndRating, Language: cell.Languages[0], Rating: cell.Ratings[0]})
+	return append(out, layout.Partition{Index: layout.ByLang, Language: cell.Languages[0]},
+		layout.Partition{Index: layout.ByLangAndRating, Language: cell.Languages[0], Rating: cell.Ratings[0]})
 }
 
 // walk reads a partition from the page's first comment to the last that one of the cells has on it.
-func (p *Product) walk(v visit, partition dynamo.Partition, kept []comment.Filter) float64 {
+func (p *Product) walk(v visit, partition layout.Partition, kept []comment.Filter) float64 {
 	from, to := v.window()
 	bytes, needed := 0, 0
 	entries := p.table.partition(partition, p.id)

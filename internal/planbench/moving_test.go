@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // First pages that comments keep coming to are not dearer for what is remembered of them, and hardly take more rounds.
@@ -79,7 +80,7 @@ func watched(t *testing.T, products []*Product, remembering bool) tally {
 	return sum
 }
 
-func answered(t *testing.T, store *dynamo.Store, q comment.Query, known dynamo.Known) comment.Page {
+func answered(t *testing.T, store *dynamo.Store, q comment.Query, known planner.Known) comment.Page {
 	t.Helper()
 	page, err := store.CommentsKnowing(context.Background(), q, known)
 	if err != nil {

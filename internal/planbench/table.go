@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // tableName is the name of every table in memory.
@@ -47,7 +48,7 @@ func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
 		return nil, fmt.Errorf("comments for a table in memory: %w", err)
 	}
 	t := &Table{indexes: map[string]*index{}}
-	definition := dynamo.Definition(tableName)
+	definition := layout.Definition(tableName)
 	for _, gsi := range definition.GlobalSecondaryIndexes {
 		ix := newIndex(gsi, definition.KeySchema)
 		ix.fill(written.items)
@@ -85,7 +86,7 @@ func (ix *index) fill(items []item) {
 }
 
 // partition is what a partition of a product holds, ascending.
-func (t *Table) partition(p dynamo.Partition, product string) []entry {
+func (t *Table) partition(p layout.Partition, product string) []entry {
 	return t.indexes[string(p.Index)].partitions[p.Key(product)]
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -37,7 +39,7 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 		inputs[i] = anyCall(r, comments)
 	}
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
-		engine, table := dynamo.NewLocalClient(endpoint), dynamotest.TableName(t)
+		engine, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
 		if err := dynamo.CreateTable(t.Context(), engine, table); err != nil {
 			t.Fatal(err)
 		}
@@ -120,12 +122,12 @@ func anyCall(r *rand.Rand, comments []comment.Comment) *dynamodb.QueryInput {
 	return in
 }
 
-func anyPartition(r *rand.Rand, c comment.Comment) dynamo.Partition {
-	return []dynamo.Partition{
-		{Index: dynamo.All},
-		{Index: dynamo.ByLang, Language: c.Language},
-		{Index: dynamo.ByRating, Rating: c.Rating},
-		{Index: dynamo.ByLangAndRating, Language: c.Language, Rating: c.Rating},
+func anyPartition(r *rand.Rand, c comment.Comment) layout.Partition {
+	return []layout.Partition{
+		{Index: layout.All},
+		{Index: layout.ByLang, Language: c.Language},
+		{Index: layout.ByRating, Rating: c.Rating},
+		{Index: layout.ByLangAndRating, Language: c.Language, Rating: c.Rating},
 	}[r.IntN(4)]
 }
 
@@ -140,14 +142,14 @@ func TestTableRefusesWhatItDoesNotKnow(t *testing.T) {
 		change func(*dynamodb.QueryInput)
 	}{
 		{"no such index", func(in *dynamodb.QueryInput) { in.IndexName = aws.String("byAuthor") }},
-		{"the key of another index", func(in *dynamodb.QueryInput) { in.IndexName = aws.String(string(dynamo.ByLang)) }},
+		{"the key of another index", func(in *dynamodb.QueryInput) { in.IndexName = aws.String(string(layout.ByLang)) }},
 		{"no limit", func(in *dynamodb.QueryInput) { in.Limit = nil }},
 		{"another condition of the key", func(in *dynamodb.QueryInput) {
 			in.KeyConditionExpression = aws.String("A = :p AND begins_with(PK, :p)")
 		}},
 		{"another filter", func(in *dynamodb.QueryInput) { in.FilterExpression = aws.String("r > :p") }},
 	} {
-		in := plainInput(dynamo.Partition{Index: dynamo.All}, generatedProduct, comment.Filter{}, nil, 5)
+		in := plainInput(layout.Partition{Index: layout.All}, generatedProduct, comment.Filter{}, nil, 5)
 		if out, err := table.Query(t.Context(), in); err != nil || out.Count != 3 {
 			t.Fatalf("%v, %v", out, err)
 		}
@@ -169,7 +171,7 @@ func TestTableEndsAnAnswerAfterAMegabyte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := plainInput(dynamo.Partition{Index: dynamo.All}, generatedProduct, comment.Filter{Languages: []comment.Language{"xx"}}, nil, 100)
+	in := plainInput(layout.Partition{Index: layout.All}, generatedProduct, comment.Filter{Languages: []comment.Language{"xx"}}, nil, 100)
 	for _, looked := range []int32{5, 3} {
 		out, err := table.Query(t.Context(), in)
 		if err != nil || out.ScannedCount != looked || out.Count != 0 || (out.LastEvaluatedKey == nil) != (looked == 3) {

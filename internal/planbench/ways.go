@@ -14,6 +14,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // Way is a way to read a page.
@@ -65,7 +67,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case OneIndex:
 		return p.simply(ctx, q, oneIndex(q.Filter))
 	case Unknowing:
-		return p.plan(ctx, p.table.Store(), q, dynamo.Known{})
+		return p.plan(ctx, p.table.Store(), q, planner.Known{})
 	case Planned:
 		return p.plan(ctx, p.table.Store(), q, p.known())
 	case Again:
@@ -79,12 +81,12 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 }
 
 // known is what a Store knows that has the product's statistics.
-func (p *Product) known() dynamo.Known {
-	return dynamo.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
+func (p *Product) known() planner.Known {
+	return planner.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
 
 // plan has a Store plan and read.
-func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known dynamo.Known) ([]comment.ID, Cost, error) {
+func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
 	page, err := store.CommentsKnowing(ctx, q, known)
 	if err != nil {
 		return nil, Cost{}, err
@@ -98,7 +100,7 @@ func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query
 
 // source is a partition to read and what to keep of it.
 type source struct {
-	partition dynamo.Partition
+	partition layout.Partition
 	keep      comment.Filter
 }
 
@@ -107,10 +109,10 @@ func fullPages(filter comment.Filter) []source {
 	var out []source
 	for _, rating := range ratingsOf(filter) {
 		if len(filter.Languages) == 0 {
-			out = append(out, source{partition: dynamo.Partition{Index: dynamo.ByRating, Rating: rating}})
+			out = append(out, source{partition: layout.Partition{Index: layout.ByRating, Rating: rating}})
 		}
 		for _, language := range filter.Languages {
-			out = append(out, source{partition: dynamo.Partition{Index: dynamo.ByLangAndRating, Language: language, Rating: rating}})
+			out = append(out, source{partition: layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: rating}})
 		}
 	}
 	return out
@@ -119,11 +121,11 @@ func fullPages(filter comment.Filter) []source {
 func oneIndex(filter comment.Filter) []source {
 	keep := comment.Filter{Ratings: filter.Ratings}
 	if len(filter.Languages) == 0 {
-		return []source{{dynamo.Partition{Index: dynamo.All}, keep}}
+		return []source{{layout.Partition{Index: layout.All}, keep}}
 	}
 	var out []source
 	for _, language := range filter.Languages {
-		out = append(out, source{dynamo.Partition{Index: dynamo.ByLang, Language: language}, keep})
+		out = append(out, source{layout.Partition{Index: layout.ByLang, Language: language}, keep})
 	}
 	return out
 }
@@ -209,7 +211,7 @@ const (
 func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 
 // plainInput is a call for the newest of a partition, from a position down.
-func plainInput(partition dynamo.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
+func plainInput(partition layout.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
 	values := item{":p": &types.AttributeValueMemberS{Value: partition.Key(product)}}
 	key := partitionKeys[partition.Index] + " = :p"
 	if from != nil {
@@ -232,10 +234,10 @@ func plainInput(partition dynamo.Partition, product string, keep comment.Filter,
 }
 
 // partitionKeys are the partition key attributes of the indexes.
-var partitionKeys = func() map[dynamo.Index]string {
-	keys := map[dynamo.Index]string{}
-	for _, gsi := range dynamo.Definition(tableName).GlobalSecondaryIndexes {
-		keys[dynamo.Index(*gsi.IndexName)] = *gsi.KeySchema[0].AttributeName
+var partitionKeys = func() map[layout.Index]string {
+	keys := map[layout.Index]string{}
+	for _, gsi := range layout.Definition(tableName).GlobalSecondaryIndexes {
+		keys[layout.Index(*gsi.IndexName)] = *gsi.KeySchema[0].AttributeName
 	}
 	return keys
 }()

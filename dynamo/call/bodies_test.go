@@ -1,0 +1,102 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"pgregory.net/rapid"
+)
+
+// answering is an HTTP client whose answers have bodies of a length.
+type answering int64
+
+func (length answering) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{ContentLength: int64(length), Body: io.NopCloser(strings.NewReader(""))}, nil
+}
+
+// Whatever the lengths of answers, those that are read at a time fit into their room, each is read in the end, and room is left
+// over by none, though some are closed twice and some given up.
+func TestBodiesFitIntoTheirRoom(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.SampledFrom([]int64{-1, 0, 900, smallBody, smallBody + 1, 1 << 20, largeRoom, 16 << 20}), 1, 60).Draw(rt, "lengths")
+		synctest.Test(t, func(t *testing.T) {
+			b := newBounded(nil)
+			var small, large atomic.Int64
+			var group sync.WaitGroup
+			for i, length := range lengths {
+				group.Go(func() {
+					one := b.around(func(dynamodb.HTTPClient) dynamodb.HTTPClient { return answering(length) })
+					room, size := one.roomFor(length)
+					held, most := &small, int64(smallRoom)
+					if room == b.large {
+						held, most = &large, largeRoom
+					}
+					response := mustDo(t, one)
+					if now := held.Add(size); now > most {
+						t.Errorf("%d bytes are read at a time, more than %d", now, most)
+					}
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					held.Add(-size)
+					_ = response.Body.Close()
+					_ = response.Body.Close() // once more does no harm
+				})
+			}
+			group.Wait()
+			if !b.small.TryAcquire(smallRoom) || !b.large.TryAcquire(largeRoom) {
+				t.Error("room is taken by nobody")
+			}
+		})
+	})
+}
+
+// A large answer that stays open keeps others of its size waiting, as long as their requests last, and no small one.
+func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBounded(answering(largeRoom))
+		open := mustDo(t, b)
+		mustDo(t, b.around(func(dynamodb.HTTPClient) dynamodb.HTTPClient { return answering(900) }))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := b.Do(request(ctx, t)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a second large answer: %v", err)
+		}
+		_ = open.Body.Close()
+		mustDo(t, b)
+	})
+}
+
+func mustDo(t *testing.T, client dynamodb.HTTPClient) *http.Response {
+	t.Helper()
+	response, err := client.Do(request(t.Context(), t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+func request(ctx context.Context, t *testing.T) *http.Request {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://table", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request
+}
+
+// Clients of the program bound what they read, also those that hedge.
+func TestClientsBoundTheirBodies(t *testing.T) {
+	local := NewLocalClient("http://table")
+	for _, client := range []*dynamodb.Client{local, Hedged(local)} {
+		if b, ok := client.Options().HTTPClient.(*bounded); !ok || b.large != local.Options().HTTPClient.(*bounded).large {
+			t.Errorf("%T bounds nothing, or by itself", client.Options().HTTPClient)
+		}
+	}
+}

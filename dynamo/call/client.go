@@ -1,0 +1,116 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+)
+
+// How calls to the table are retried and bounded. The SDK's own defaults wait up to two seconds before the first retry,
+// keep 10 idle connections and bound no answer, which suits batch work and not a page that someone waits for.
+const (
+	maxAttempts     = 3
+	firstBackoff    = 25 * time.Millisecond
+	maxBackoff      = 250 * time.Millisecond
+	idleConnections = 256
+	headerTimeout   = 5 * time.Second
+	dialTimeout     = time.Second
+	findCredentials = 5 * time.Second
+)
+
+// localRegion stands in for a region with engines that have none.
+const localRegion = "us-east-1"
+
+// NewLocalClient makes a client for an engine at an address, such as DynamoDB Local. Such engines take any credentials:
+// those of the environment are used when there are some.
+func NewLocalClient(endpoint string) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       firstOf(os.Getenv("AWS_REGION"), localRegion),
+		Credentials: credentials.NewStaticCredentialsProvider(
+			firstOf(os.Getenv("AWS_ACCESS_KEY_ID"), "local"),
+			firstOf(os.Getenv("AWS_SECRET_ACCESS_KEY"), "local"),
+			os.Getenv("AWS_SESSION_TOKEN")),
+		HTTPClient: newBounded(httpClient()),
+		Retryer:    retryer(),
+	})
+}
+
+// NewAWSClient makes a client for AWS with the region and the credentials of the SDK's default chain. An error names
+// what is missing and how to give it.
+func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer))
+	if err != nil {
+		return nil, fmt.Errorf("the AWS configuration cannot be used: %w", err)
+	}
+	if cfg.Region == "" {
+		return nil, fmt.Errorf("no AWS region is set: set AWS_REGION, or a region in the profile that AWS_PROFILE names")
+	}
+	ctx, cancel := context.WithTimeout(ctx, findCredentials)
+	defer cancel()
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
+	}
+	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.HTTPClient = newBounded(o.HTTPClient) // here, since a configuration wants to change the transport
+	}), nil
+}
+
+func httpClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConns = idleConnections
+			t.MaxIdleConnsPerHost = idleConnections
+			t.ResponseHeaderTimeout = headerTimeout
+		})
+}
+
+// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more. It also asks again when an
+// answer was broken on its way, as only reads have it: writes must know what they repeat, and have none.
+func retryer() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = maxAttempts
+		o.MaxBackoff = maxBackoff
+		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryMore)}, o.Retryables...)
+	})
+}
+
+// retryMore has two sorts of calls made again that the SDK by itself gives up: those whose answers were cut or garbled on
+// the way, and those in whose way another write was.
+func retryMore(err error) aws.Ternary {
+	var api smithy.APIError
+	if unreadable(err) || errors.As(err, &api) && meanings[api.ErrorCode()] == inTheWay {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
+}
+
+// backoff draws a wait from a span that doubles with each attempt.
+func backoff(attempt int, _ error) (time.Duration, error) {
+	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
+}
+
+func firstOf(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// NoRetries turns the SDK's own retries off.
+func NoRetries(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }

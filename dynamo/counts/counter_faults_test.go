@@ -1,0 +1,104 @@
+package counts_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// Whichever call is spoiled, and however: the counts are exact, and are so the first time.
+func TestCountingOverABadNetwork(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	h := newHistory(rand.New(rand.NewPCG(3, 3)), 120)
+	r := commenttest.Rand(t)
+	for _, fault := range faulttest.Kinds {
+		t.Run(string(fault), func(t *testing.T) {
+			for n, more := commenttest.Stride(r, 4), true; more; n += commenttest.Stride(r, 4) {
+				table := newTable(t, direct)
+				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
+				counter := counts.NewCounter(client, table)
+				for batch := range slices.Chunk(slices.Concat(h.shards[0], h.shards[1]), 40) {
+					if err := counter.Handle(t.Context(), batch); err != nil {
+						t.Fatalf("%s of call %d: %v", fault, n, err)
+					}
+				}
+				checkCounted(t, direct, table, historicProducts, h.model)
+				if t.Failed() {
+					t.Fatalf("%s of call %d", fault, n)
+				}
+				more = network.Calls() >= n
+			}
+		})
+	}
+}
+
+// What is no comment's record is of no concern; a record that cannot
+// be what it says is its own fault, and the error names it without what was written.
+func TestWhatCountingReturns(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, direct)
+	good := image(comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5})
+	with := func(attr string, value types.AttributeValue) map[string]types.AttributeValue {
+		changed := map[string]types.AttributeValue{"t": &types.AttributeValueMemberS{Value: "private words"}}
+		for name, was := range good {
+			changed[name] = was
+		}
+		if changed[attr] = value; value == nil {
+			delete(changed, attr)
+		}
+		return changed
+	}
+	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+	for _, row := range []struct {
+		why   string
+		image map[string]types.AttributeValue
+		want  string
+	}{
+		{"the statistics themselves", with("SK", text("S")), ""},
+		{"an id that is none", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
+		{"no product", with("A", nil), "record 1: item C#01000000000000000000000000 has no product in A"},
+		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is missing or of another type"},
+		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is not a rating of 1 to 5"},
+		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is missing or of another type"},
+		{"a language that would be the row of several", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
+	} {
+		got := ""
+		if err := counts.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {
+			var named stream.RecordErrors
+			if !errors.As(err, &named) || len(named) != 1 {
+				t.Fatalf("%s: it does not say of which record: %v", row.why, err)
+			}
+			got = named[0].Error()
+			if comment.KindOf(err) != comment.Internal {
+				t.Errorf("%s: kind %v", row.why, comment.KindOf(err))
+			}
+		}
+		if got != row.want {
+			t.Errorf("%s: got %q, want %q", row.why, got, row.want)
+		}
+	}
+}
+
+// A table that takes nothing is an error that may pass.
+func TestCountingWhereNothingIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))
+		c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
+		err := counts.NewCounter(client, "t").Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
+		if kind := comment.KindOf(err); kind != comment.Throttled {
+			t.Errorf("kind %v, %v", kind, err)
+		}
+	})
+}

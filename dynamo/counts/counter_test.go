@@ -1,0 +1,231 @@
+package counts_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// image is of a comment what a record holds of it, as far as counting goes.
+func image(c comment.Comment) map[string]types.AttributeValue {
+	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+	return map[string]types.AttributeValue{
+		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
+		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
+	}
+}
+
+// history is a random past of some products: shards of records, and what it came to.
+type history struct {
+	shards [2][]stream.Record
+	model  *commenttest.Model
+}
+
+var historicProducts = []string{"globe", "a/b#c", "ü"}
+
+// newHistory makes so many records: comments are added, edited, deleted, and some of the deleted come back.
+func newHistory(r *rand.Rand, records int) *history {
+	h := &history{model: commenttest.NewModel()}
+	var gone []comment.Comment
+	for sequence := range records {
+		var before, after *comment.Comment
+		there := h.model.All()
+		switch choice := r.IntN(10); {
+		case choice < 2 && len(there) > 0:
+			before = &there[r.IntN(len(there))]
+			h.model.Delete(before.ID)
+			gone = append(gone, *before)
+		case choice < 5 && len(there) > 0:
+			before = &there[r.IntN(len(there))]
+			fresh := commenttest.Random(r, before.ProductID)
+			fresh.ID = before.ID
+			after = &fresh
+			h.model.Replace(fresh)
+		case choice < 6 && len(gone) > 0:
+			after = &gone[len(gone)-1]
+			gone = gone[:len(gone)-1]
+			h.model.Insert(*after)
+		default:
+			fresh := commenttest.Random(r, historicProducts[r.IntN(len(historicProducts))])
+			after = &fresh
+			h.model.Insert(fresh)
+		}
+		h.add(sequence, before, after)
+	}
+	return h
+}
+
+func (h *history) add(sequence int, before, after *comment.Comment) {
+	record := stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(sequence)), Created: time.Now()}
+	var id comment.ID
+	if before != nil {
+		record.Old, id = image(*before), before.ID
+	}
+	switch {
+	case after != nil:
+		record.New, id = image(*after), after.ID
+	case sequence%2 == 0: // a tombstone; else what was removed by hand
+		record.New = map[string]types.AttributeValue{
+			"PK": record.Old["PK"], "SK": record.Old["SK"], "e": &types.AttributeValueMemberN{Value: "1"},
+		}
+	}
+	shard := &h.shards[id[len(id)-1]%2]
+	*shard = append(*shard, record)
+}
+
+// checkCounted holds statistics and leaderboards against the model.
+func checkCounted(t *testing.T, client *dynamodb.Client, table string, products []string, model *commenttest.Model) {
+	t.Helper()
+	store := dynamo.NewStore(client, table)
+	found, failed, err := store.StatsOf(t.Context(), products)
+	if err != nil || len(failed) > 0 {
+		t.Fatal(err, failed)
+	}
+	languages := map[comment.Language]bool{"": true}
+	for _, product := range products {
+		want := model.Stats(product)
+		if diff := cmp.Diff(want, wholeGrid(t, store, product, found[product], slices.Collect(maps.Keys(want)))); diff != "" {
+			t.Errorf("statistics of %q: %s", product, diff)
+		}
+		for language := range want {
+			languages[language] = true
+		}
+	}
+	for language := range languages {
+		got, err := store.Leaders(t.Context(), language, 100)
+		if diff := cmp.Diff(model.Leaders(language, 100), got); err != nil || diff != "" {
+			t.Errorf("leaderboard of %q: %v %s", language, err, diff)
+		}
+	}
+}
+
+// wholeGrid are the counts of all languages, also of those that share a row, which must be their sum.
+func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.Stats, languages []comment.Language) comment.Stats {
+	t.Helper()
+	grid, sum := stats.Clone(), comment.Stats{}
+	delete(grid, comment.OtherLanguages)
+	if len(grid) > comment.MaxLanguageRows {
+		t.Errorf("%d languages of %q have rows", len(grid), product)
+	}
+	others := stats.Others(languages)
+	slices.Sort(others)
+	for part := range slices.Chunk(others, call.MaxKeysPerGet) {
+		keys := make([]comment.ProductLanguage, len(part))
+		for i, language := range part {
+			keys[i] = comment.ProductLanguage{Product: product, Language: language}
+		}
+		rows, failed, err := store.RowsOf(t.Context(), keys)
+		if err != nil || len(failed) > 0 {
+			t.Fatal(err, failed)
+		}
+		for key, row := range rows {
+			sum[key.Language], grid[key.Language] = row, row
+		}
+	}
+	if got, want := stats[comment.OtherLanguages], sum.Counts(comment.Filter{}); got != want {
+		t.Errorf("languages of %q that share a row have %v there, and %v by themselves", product, got, want)
+	}
+	return grid
+}
+
+// stalled is a batch that a reader has in hand.
+type stalled struct{ records []stream.Record }
+
+// Readers that come and go, at any place at or before the one that was reached, and apply what they have in hand long
+// after others did: the counts are what they would be had one reader read once.
+func TestCountsAreExact(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		client := call.NewLocalClient(endpoint)
+		for range commenttest.Times(2, 20) {
+			table := newTable(t, client)
+			h := newHistory(r, 300)
+			replay(t, r, counts.NewCounter(client, table), h)
+			checkCounted(t, client, table, historicProducts, h.model)
+		}
+	})
+}
+
+func replay(t *testing.T, r *rand.Rand, counter *counts.Counter, h *history) {
+	t.Helper()
+	var reached [2]int
+	var inHand []stalled
+	for reached[0] < len(h.shards[0]) || reached[1] < len(h.shards[1]) {
+		var group errgroup.Group
+		for shard, records := range h.shards {
+			start := r.IntN(reached[shard] + 1)
+			end := min(start+r.IntN(60), len(records))
+			batch := records[start:end]
+			if r.IntN(3) == 0 {
+				inHand = append(inHand, stalled{records[start:min(end, reached[shard]+1)]})
+			}
+			reached[shard] = max(reached[shard], end)
+			group.Go(func() error { return counter.Handle(t.Context(), batch) })
+		}
+		if n := len(inHand); n > 0 && r.IntN(2) == 0 {
+			late := inHand[r.IntN(n)]
+			group.Go(func() error { return counter.Handle(t.Context(), late.records) })
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, late := range inHand {
+		if err := counter.Handle(t.Context(), late.records); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func newTable(t testing.TB, client *dynamodb.Client) string {
+	t.Helper()
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// BenchmarkCount counts comments of one product, and of many, in batches of different sizes.
+func BenchmarkCount(b *testing.B) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(b))
+	for _, products := range []int{1, 1000} {
+		for _, size := range []int{1, 25, 100, 1000} {
+			b.Run(fmt.Sprintf("products=%d/batch=%d", products, size), func(b *testing.B) {
+				r := rand.New(rand.NewPCG(1, 1))
+				counter := counts.NewCounter(client, newTable(b, client))
+				sequence := 0
+				for b.Loop() {
+					h := &history{}
+					for range size {
+						c := commenttest.Random(r, fmt.Sprint("p", r.IntN(products)))
+						sequence++
+						h.add(sequence, nil, &c)
+					}
+					if err := counter.Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.N*size)/b.Elapsed().Seconds(), "comments/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,421 @@
+package counts_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// vandal changes items of a table past everyone.
+type vandal struct {
+	t      *testing.T
+	client *dynamodb.Client
+	table  string
+}
+
+func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
+
+func key(partition, sort string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"PK": text(partition), "SK": text(sort)}
+}
+
+func (v vandal) delete(partition, sort string) {
+	v.t.Helper()
+	if _, err := v.client.DeleteItem(v.t.Context(), &dynamodb.DeleteItemInput{TableName: &v.table, Key: key(partition, sort)}); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// update changes an item by an expression, in which the values are :a, :b and so on.
+func (v vandal) update(partition, sort, expression string, values ...types.AttributeValue) {
+	v.t.Helper()
+	input := &dynamodb.UpdateItemInput{TableName: &v.table, Key: key(partition, sort), UpdateExpression: aws.String(expression)}
+	for i, value := range values {
+		if input.ExpressionAttributeValues == nil {
+			input.ExpressionAttributeValues = map[string]types.AttributeValue{}
+		}
+		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
+	}
+	if strings.Contains(expression, "#x") {
+		input.ExpressionAttributeNames = map[string]string{"#x": string(comment.OtherLanguages)}
+	}
+	if _, err := v.client.UpdateItem(v.t.Context(), input); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+func countsOf(list ...int) types.AttributeValue {
+	out := &types.AttributeValueMemberL{}
+	for _, n := range list {
+		out.Value = append(out.Value, &types.AttributeValueMemberN{Value: fmt.Sprint(n)})
+	}
+	return out
+}
+
+func markOf(id comment.ID) string { return "M#" + id.Position().String() }
+
+// damages are what an outside hand may do to the statistics of the product p, whose comments are one of 4 stars and two of 5
+// in English, and one of 5 in German.
+var damages = []struct {
+	why   string
+	do    func(v vandal, comments []comment.Comment)
+	finds []counts.DriftKind
+}{
+	{"a count is changed",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g.en = :a", countsOf(0, 0, 0, 7, 2))
+		},
+		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
+	{"a language is lost from the counts",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE g.de") },
+		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
+	{"a language without comments is left",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g.fr = :a", countsOf(0, 0, 0, 0, 0))
+		},
+		[]counts.DriftKind{counts.EmptyLanguage}},
+	{"counts are below zero",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g.fr = :a", countsOf(0, -1, 0, 0, 0))
+		},
+		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
+	{"the statistics are gone, and with them the place on the leaderboard",
+		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
+		[]counts.DriftKind{counts.MissingLeader,
+			counts.WrongCount, counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum, counts.WrongSum}},
+	{"a mark is gone",
+		func(v vandal, c []comment.Comment) { v.delete("P#p", markOf(c[0].ID)) },
+		[]counts.DriftKind{counts.MissingMark, counts.WrongSum}},
+	{"a mark counts in another cell",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
+		},
+		[]counts.DriftKind{counts.WrongMark, counts.WrongSum, counts.WrongSum}},
+	{"a mark is of a comment that was never there",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+		},
+		[]counts.DriftKind{counts.StrayMark, counts.WrongSum}},
+	{"a comment went without a record",
+		func(v vandal, c []comment.Comment) { v.delete("C#"+c[0].ID.Position().String(), "C") },
+		[]counts.DriftKind{counts.StrayMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader}},
+	{"a comment changed without a record",
+		func(v vandal, c []comment.Comment) {
+			v.update("C#"+c[0].ID.Position().String(), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
+		},
+		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongMark}},
+	{"a comment went over to another product",
+		func(v vandal, c []comment.Comment) {
+			v.update("C#"+c[0].ID.Position().String(), "C", "SET A = :a", text("P#q"))
+		},
+		[]counts.DriftKind{counts.StrayMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
+			counts.MissingLeader, counts.MissingLeader, counts.MissingMark, counts.WrongCount}},
+	{"the place on the leaderboard is gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE board, place") },
+		[]counts.DriftKind{counts.MissingLeader}},
+	{"a place on the leaderboard of a language is gone",
+		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S#de") },
+		[]counts.DriftKind{counts.MissingLeader}},
+	{"a place on the leaderboard of a language has no keys",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "REMOVE board, place") },
+		[]counts.DriftKind{counts.WrongLeader}},
+	{"the leaderboard has a wrong count",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET place = :a", text("9999999989#p"))
+		},
+		[]counts.DriftKind{counts.WrongLeader}},
+	{"a shard that nobody reads",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET board = :a", text("LEADERS#77")) },
+		[]counts.DriftKind{counts.WrongShard}},
+	{"the leaderboard of another language",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S#de", "SET board = :a", text("LEADERS#en#0"))
+		},
+		[]counts.DriftKind{counts.WrongShard}},
+	{"a place on the leaderboard of a language in which there is nothing",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#p"))
+		},
+		[]counts.DriftKind{counts.StrayLeader}},
+	{"a product on the leaderboard that has no comments at all",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
+		},
+		[]counts.DriftKind{counts.StrayLeader}},
+	{"the grid of the statistics is a text",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"a count is a text",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g.en[0] = :a", text("private words")) },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"the number of changes of the statistics is gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE n") },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"a hold is no hold",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET h = :a", text("private words")) },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"a mark's cell is no cell",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("private words"))
+		},
+		[]counts.DriftKind{counts.UnreadableMark, counts.WrongSum}},
+	{"a mark's rating is out of range",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/9"))
+		},
+		[]counts.DriftKind{counts.UnreadableMark, counts.WrongSum}},
+	{"a mark's position is a number, and its comment is gone",
+		func(v vandal, c []comment.Comment) {
+			v.update("P#p", markOf(c[0].ID), "SET p = :a", &types.AttributeValueMemberN{Value: "1"})
+			v.delete("C#"+c[0].ID.Position().String(), "C")
+		},
+		[]counts.DriftKind{counts.UnreadableMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
+	{"a language without a shared row has counts of its own",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", countsOf(0, 0, 0, 0, 1)) },
+		[]counts.DriftKind{counts.WrongCount, counts.WrongRow, counts.WrongSum}},
+	{"there is a shared row that no language has",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g.#x = :a", countsOf(0, 0, 0, 0, 1))
+		},
+		[]counts.DriftKind{counts.WrongRow}},
+	{"the place of a language is no place",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET place = :a", text("private words")) },
+		[]counts.DriftKind{counts.WrongLeader}},
+	{"everything that was counted is gone",
+		func(v vandal, c []comment.Comment) {
+			v.delete("P#p", "S")
+			v.delete("P#p", "S#de")
+			v.delete("P#p", "S#en")
+			for _, gone := range c {
+				v.delete("P#p", markOf(gone.ID))
+			}
+		},
+		[]counts.DriftKind{counts.MissingLeader, counts.MissingLeader, counts.MissingLeader,
+			counts.MissingMark, counts.MissingMark, counts.MissingMark, counts.MissingMark,
+			counts.WrongCount, counts.WrongCount, counts.WrongCount}},
+}
+
+// impropers are what an outside hand may do to a comment of the product p, so that it is none, and what is said of it.
+var impropers = []struct {
+	why    string
+	do     func(v vandal, pk string)
+	reason string
+}{
+	{"the rating is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE r") }, `attribute "r" is missing or of another type`},
+	{"the rating is a text", func(v vandal, pk string) { v.update(pk, "C", "SET r = :a", text("private words")) }, `attribute "r" is missing or of another type`},
+	{"the rating is out of range", func(v vandal, pk string) {
+		v.update(pk, "C", "SET r = :a", &types.AttributeValueMemberN{Value: "7"})
+	}, `attribute "r" is not a rating of 1 to 5`},
+	{"the language is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE l") }, `attribute "l" is missing or of another type`},
+	{"the language would part a key", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
+	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
+}
+
+// A comment that is none is reported by verify and rebuild, and counts as none; all others of its product and of others
+// are counted as ever, whether it was counted before or not.
+func TestImproperComments(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range impropers {
+		t.Run(row.why, func(t *testing.T) {
+			t.Parallel()
+			v := vandal{t: t, client: client, table: newTable(t, client)}
+			comments := damaged(t, client, v.table)
+			before := whatIsThere(t, client, v.table)
+			late := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+			load(t, client, v.table, []comment.Comment{late})
+			for _, c := range []comment.Comment{comments[0], late} {
+				row.do(v, "C#"+c.ID.Position().String())
+			}
+			before.Delete(comments[0].ID)
+			result := rebuild(t, client, v.table)
+			found := verify(t, client, v.table)
+			if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || len(found.Improper) != 2 || !result.Complete {
+				t.Errorf("rebuild %+v, verify %+v", result, found)
+			}
+			if text := found.Improper[0].String(); !strings.Contains(text, "C#") || !strings.Contains(text, row.reason) || strings.Contains(text, "private") {
+				t.Error(text)
+			}
+			checkCounted(t, client, v.table, []string{"p", "bystander"}, before)
+			checkLists(t, client, v.table, before.List("p", comment.Filter{}, comment.NewestFirst))
+		})
+	}
+}
+
+// checkLists sees that a list and a scan of the product p hold those comments, and tell of others.
+func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
+	t.Helper()
+	var told []layout.Improper
+	store := dynamo.NewStore(client, table)
+	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	for range 2 {
+		page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: len(want)}})
+		if err != nil || page.HasNext || len(page.Comments) != len(want) {
+			t.Fatalf("a page of %d, more %v, %v; want %d", len(page.Comments), page.HasNext, err, len(want))
+		}
+	}
+	if len(told) > 2 {
+		t.Errorf("lists tell of %v", told)
+	}
+	scanner := dynamo.NewScanner(client, table, 1)
+	var left []layout.Improper
+	scanner.OnImproper = func(item layout.Improper) { left = append(left, item) }
+	found := 0
+	for c, err := range scanner.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ProductID == "p" {
+			found++
+		}
+	}
+	if found != len(want) || len(left) != 2 {
+		t.Errorf("a scan finds %d comments and tells of %v", found, left)
+	}
+}
+
+// A comment whose compressed text is damaged is left out of its page, which stands.
+func TestDamagedText(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	comments := damaged(t, client, v.table)
+	v.update("C#"+comments[0].ID.Position().String(), "C", "SET t = :a", &types.AttributeValueMemberB{Value: []byte("private words")})
+	store := dynamo.NewStore(client, v.table)
+	var told []layout.Improper
+	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}})
+	if err != nil || len(page.Comments) != 3 || len(told) != 1 || strings.Contains(told[0].String(), "private") {
+		t.Errorf("%d comments, %v; told of %v", len(page.Comments), err, told)
+	}
+}
+
+// A place that is none, set by hand, is left out of the leaderboard, whose other places stand.
+func TestImproperPlace(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	v.update("P#hand", "S", "SET board = :a, place = :b", text("LEADERS#0"), text("private words"))
+	store := dynamo.NewStore(client, v.table)
+	var told []layout.Improper
+	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	leaders, err := store.Leaders(t.Context(), "", 10)
+	of := func(l comment.Leader) bool { return l.Product == "p" && l.Count == 3 }
+	if err != nil || !slices.ContainsFunc(leaders, of) || len(told) != 1 || told[0].Key != "P#hand/S" {
+		t.Errorf("%v, %v; told of %v", leaders, err, told)
+	}
+}
+
+// Verify finds exactly the damage that was done, and nothing after a rebuild. What is damaged are items, which are the same in
+// every engine; that both can be counted anew other tests see.
+func TestDamage(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range damages {
+		t.Run(row.why, func(t *testing.T) {
+			t.Parallel()
+			v := vandal{t: t, client: client, table: newTable(t, client)}
+			comments := damaged(t, client, v.table)
+			row.do(v, comments)
+			verify(t, client, v.table, row.finds...)
+			rebuild(t, client, v.table)
+			verify(t, client, v.table)
+			checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, whatIsThere(t, client, v.table))
+		})
+	}
+}
+
+// damaged is a table that is counted, and the comments of its product p.
+func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comment {
+	t.Helper()
+	r := commenttest.Rand(t)
+	comments := commenttest.Many(r, "p", 4)
+	for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
+		comments[i].Language, comments[i].Rating = cell.Language, cell.Rating
+	}
+	load(t, client, table, comments)
+	load(t, client, table, commenttest.Many(r, "bystander", 3))
+	rebuild(t, client, table)
+	verify(t, client, table)
+	return comments
+}
+
+// whatIsThere is a model of the comments of a table.
+func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commenttest.Model {
+	t.Helper()
+	model := commenttest.NewModel()
+	for c, err := range dynamo.NewScanner(client, table, 1).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		model.Insert(c)
+	}
+	return model
+}
+
+// writeless is a client that has no means to write, which is all that a verifier asks for.
+type writeless struct{ reads *dynamodb.Client }
+
+func (w writeless) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return w.reads.Query(ctx, in, o...)
+}
+
+func (w writeless) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	return w.reads.Scan(ctx, in, o...)
+}
+
+func (w writeless) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return w.reads.BatchGetItem(ctx, in, o...)
+}
+
+func (w writeless) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
+	return w.reads.DescribeTable(ctx, in, o...)
+}
+
+// That this compiles shows that verifying writes nothing.
+func TestVerifyCannotWrite(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
+	found, err := counts.HastenVerifier(counts.NewVerifier(writeless{client}, table, 2)).Run(t.Context(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[counts.DriftKind]int{}
+	for _, drift := range found.Drifts {
+		kinds[drift.Kind]++
+	}
+	if kinds[counts.MissingMark] < 100 || kinds[counts.FurtherMarks] != 1 {
+		t.Errorf("of 300 comments that were never counted, %v is found", kinds)
+	}
+}
+
+// Without the item that says into how many shards the leaderboards are parted, no new product is counted, for the guards know
+// that there was one. A rebuild mends that.
+func TestDeletedSettings(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	rebuilder := newRebuilder(client, v.table)
+	rebuilder.LeaderShards = 7
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	v.delete("STATISTICS", "LEADERS")
+	load(t, client, v.table, commenttest.Many(commenttest.Rand(t), "later", 2))
+	rebuild(t, client, v.table)
+	verify(t, client, v.table)
+	checkCounted(t, client, v.table, []string{"p", "bystander", "later"}, whatIsThere(t, client, v.table))
+}

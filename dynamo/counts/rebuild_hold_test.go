@@ -1,0 +1,142 @@
+package counts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// busy is a client of a table in which others count each product whenever its marks are read, unless it is held.
+type busy struct {
+	*dynamodb.Client
+	table       string
+	went, stood atomic.Int64 // how often the others did, and had to wait
+}
+
+func (b *busy) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if in.IndexName == nil {
+		if err := b.count(ctx, in.ExpressionAttributeValues[":key"]); err != nil {
+			return nil, err
+		}
+	}
+	return b.Client.Query(ctx, in, o...)
+}
+
+// count does what others' counting does as far as a look can see it.
+func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
+	_, err := b.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &b.table,
+		Key:                       map[string]types.AttributeValue{"PK": product, "SK": text("S")},
+		UpdateExpression:          aws.String("SET n = n + :one"),
+		ConditionExpression:       aws.String("attribute_exists(PK) AND attribute_not_exists(h)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
+	})
+	var held *types.ConditionalCheckFailedException
+	if errors.As(err, &held) {
+		b.stood.Add(1)
+		return nil
+	}
+	b.went.Add(1)
+	return err
+}
+
+// Products that are counted whenever they are looked at are held for a moment, and right after it.
+func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client := call.NewLocalClient(endpoint)
+		v := vandal{t: t, client: client, table: newTable(t, client)}
+		damaged(t, client, v.table)
+		v.update("P#p", "S", "SET g.en = :a", countsOf(0, 0, 0, 7, 2))
+		b := &busy{Client: client, table: v.table}
+		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, 2)).Run(t.Context(), func(counts.RebuildProgress) {})
+		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {
+			t.Errorf("%+v, %v; others counted %d times and stood back %d times", result, err, b.went.Load(), b.stood.Load())
+		}
+		verify(t, client, v.table)
+		checkCounted(t, client, v.table, []string{"p", "bystander"}, whatIsThere(t, client, v.table))
+		for _, product := range []string{"p", "bystander"} {
+			if _, held := v.get("P#"+product, "S")["h"]; held {
+				t.Errorf("%s is still held", product)
+			}
+		}
+		found, err := counts.HastenVerifier(counts.NewVerifier(b, v.table, 2)).Run(t.Context(), func(int) {})
+		if err != nil || len(found.Restless) != 2 || len(found.Drifts) > 0 {
+			t.Errorf("verifying, which holds nothing: %+v, %v", found, err)
+		}
+	})
+}
+
+func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
+	v.t.Helper()
+	output, err := v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return output.Item
+}
+
+// A hold that a rebuild left behind when it was killed is no obstacle: to the next rebuild at no time, to those who count
+// when it has ended.
+func TestHoldLeftBehind(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		why   string
+		until time.Time
+		heal  func(v vandal, added comment.Comment)
+	}{
+		{"a rebuild while it lasts", time.Now().Add(time.Hour), func(v vandal, _ comment.Comment) { rebuild(t, client, v.table) }},
+		{"counting after it", time.Now().Add(-time.Second), func(v vandal, added comment.Comment) {
+			if err := counts.NewCounter(client, v.table).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		v := vandal{t: t, client: client, table: newTable(t, client)}
+		damaged(t, client, v.table)
+		v.update("P#p", "S", "SET h = :a", text(fmt.Sprintf("%d/someone", row.until.UnixMilli())))
+		added := commenttest.Random(commenttest.Rand(t), "p")
+		load(t, client, v.table, []comment.Comment{added})
+		row.heal(v, added)
+		verify(t, client, v.table)
+		if _, held := v.get("P#p", "S")["h"]; held {
+			t.Errorf("%s: it is still held", row.why)
+		}
+	}
+}
+
+// A record is not believed that is older than what a look has told, even if no record was needed for that since.
+func TestOldRecordsAfterALook(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	c := commenttest.Random(commenttest.Rand(t), "p")
+	load(t, client, v.table, []comment.Comment{c})
+	counter := counts.NewCounter(client, v.table)
+	handle := func(record stream.Record) {
+		t.Helper()
+		if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	added, deleted := stream.Record{Position: "1", New: image(c)}, stream.Record{Position: "2", Old: image(c)}
+	rebuild(t, client, v.table)
+	handle(added)
+	v.delete("C#"+c.ID.Position().String(), "C")
+	rebuild(t, client, v.table)
+	handle(deleted)
+	handle(added) // by a reader that fell behind
+	verify(t, client, v.table)
+}

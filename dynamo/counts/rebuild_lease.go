@@ -1,0 +1,186 @@
+package counts
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// How far a rebuild came is kept in the table, in one item that is written every beat. A number in it rises with every
+// write: whoever sees it stand still for some beats takes the work over, so that no clocks need to agree.
+const (
+	rebuildBeat     = time.Second
+	rebuildPatience = 6 // beats
+	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
+	rebuildForgets = 12 * time.Hour
+)
+
+// errRebuildLost is for a rebuild that was taken over.
+var errRebuildLost = comment.Errorf(comment.Conflict, "another rebuild has taken over, since this one was silent for too long: wait for the end of that one")
+
+// rebuildLease keeps the progress of a rebuild that is ours. It is safe for use by many goroutines.
+type rebuildLease struct {
+	client rebuildClient
+	table  string
+	beat   time.Duration
+	owner  string // of no other rebuild, ever
+	engine string // as in the Rebuilder
+
+	saving   sync.Mutex // held while the item is written; over ended
+	ended    bool       // the item is gone since the work is done
+	mu       sync.Mutex // over progress
+	progress rebuildProgress
+}
+
+// acquire makes the rebuild ours, also one that was interrupted. While another is at it, that is an error which names it.
+func (l *rebuildLease) acquire(ctx context.Context, who string) error {
+	var first rebuildProgress
+	for beats := 0; ; beats++ {
+		now, err := l.read(ctx)
+		if err != nil {
+			return err
+		}
+		if beats == 0 {
+			first = now
+		}
+		switch same := now.sameBeat(first); {
+		case now.owner == "" || now.owner == l.owner || l.orphaned(now) || same && beats >= rebuildPatience:
+			taken, err := l.take(ctx, now, who)
+			if taken || err != nil {
+				return err
+			}
+		case !same:
+			return comment.Errorf(comment.Conflict, "a rebuild is under way, by %s: wait until it has ended, or end it; then run this again", now.who)
+		}
+		if err := call.Wait(ctx, l.beat); err != nil {
+			return err
+		}
+	}
+}
+
+// orphaned tells whether the owner of a rebuild worked through a run of the engine that has ended, and so can write no more.
+func (l *rebuildLease) orphaned(p rebuildProgress) bool {
+	return l.engine != "" && p.engine != "" && p.engine != l.engine
+}
+
+// take makes a rebuild ours that is as it was read. It is false when others came first, or the answer was lost.
+func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who string) (taken bool, err error) {
+	condition, values := from.unchanged()
+	from.owner, from.who, from.engine = l.owner, who, l.engine
+	from.beat++
+	from.saved = time.Now()
+	if err := l.put(ctx, from.item(), condition, values); err != nil {
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, nil
+		}
+		return false, err
+	}
+	l.progress = from
+	return true, nil
+}
+
+func (l *rebuildLease) read(ctx context.Context) (progress rebuildProgress, err error) {
+	err = call.Retry(ctx, func() (further bool, err error) {
+		items, err := fetch(ctx, l.client, l.table, []layout.Item{rebuildKey()})
+		if err == nil {
+			progress, err = decodeRebuild(items[keyOf(rebuildKey())])
+		}
+		return false, err
+	})
+	return progress, err
+}
+
+// update changes what is saved with the next beat.
+func (l *rebuildLease) update(change func(*rebuildProgress)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.progress)
+}
+
+// snapshot is the progress as it is now.
+func (l *rebuildLease) snapshot() rebuildProgress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.progress
+	now.segments = slices.Clone(now.segments)
+	return now
+}
+
+// save writes the progress, unless another rebuild has taken over.
+func (l *rebuildLease) save(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	if l.ended {
+		return nil // a beat that had to wait until it was not needed any more
+	}
+	l.mu.Lock()
+	l.progress.beat++
+	l.progress.saved = time.Now()
+	it := l.progress.item()
+	l.mu.Unlock()
+	err := l.put(ctx, it, attrOwner+" = :me", layout.Item{":me": &types.AttributeValueMemberS{Value: l.owner}})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return errRebuildLost
+	}
+	return err
+}
+
+func (l *rebuildLease) put(ctx context.Context, it layout.Item, condition string, values layout.Item) error {
+	return call.Retry(ctx, func() (further bool, err error) {
+		_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		})
+		return false, call.Wrap(err, "PutItem of the progress of a rebuild")
+	})
+}
+
+// keep saves the progress every beat until the context ends or another rebuild has taken over.
+func (l *rebuildLease) keep(ctx context.Context) error {
+	for {
+		if err := call.Wait(ctx, l.beat); err != nil {
+			return nil
+		}
+		if err := l.save(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// release leaves the rebuild to whoever goes on with it. Should that not succeed, others find out by its silence.
+func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	l.update(func(p *rebuildProgress) { p.owner = "" })
+	_ = l.save(ctx)
+}
+
+// finish leaves nothing to go on with.
+func (l *rebuildLease) finish(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	return call.Retry(ctx, func() (further bool, err error) {
+		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName:                 aws.String(l.table),
+			Key:                       rebuildKey(),
+			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + attrOwner + " = :me"),
+			ExpressionAttributeValues: layout.Item{":me": &types.AttributeValueMemberS{Value: l.owner}},
+		})
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, errRebuildLost
+		}
+		l.ended = err == nil
+		return false, call.Wrap(err, "DeleteItem of the progress of a rebuild")
+	})
+}

@@ -1,0 +1,146 @@
+package counts
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// The item of a rebuild that is under way, or was interrupted.
+const (
+	rebuildSK    = "REBUILD"
+	attrOwner    = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
+	attrWho      = "who" // S, the same for people
+	attrEngine   = "en"  // S, the run of the engine that the owner works through; left out where that tells nothing
+	attrBeat     = "bt"  // N, rises with every write
+	attrSaved    = "sv"  // N, seconds since 1970, of the last write
+	attrScanned  = "sc"  // N, items of the table that were looked at
+	attrBegan    = "be"  // N, milliseconds since 1970, of the beginning, also before an interruption
+	attrLabel    = "la"  // S, of the stream at the beginning, empty if none was read
+	attrGapFound = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
+	attrGapShard = "gs"  // S, of that gap
+	attrGapWhy   = "gw"  // S, of that gap
+	attrSegments = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
+	attrDone     = "d"   // BOOL
+)
+
+// rebuildProgress is how far a rebuild came.
+type rebuildProgress struct {
+	// owner is empty when nobody is at it. who is the owner in words.
+	owner, who string
+	// engine is the run of the engine that the owner works through, empty where that tells nothing.
+	engine string
+	beat   int64
+	saved  time.Time
+	// shards is the number of shards of the leaderboard that it works for.
+	shards   int
+	scanned  int64
+	segments []segmentProgress
+	// began is when it began, also before an interruption, and stream what was known of the stream then.
+	began  time.Time
+	stream stream.State
+}
+
+// segmentProgress is how far a segment of the table was worked off.
+type segmentProgress struct {
+	start layout.Item // nil at the beginning
+	done  bool
+}
+
+func rebuildKey() layout.Item {
+	return layout.Item{
+		layout.AttrPK: &types.AttributeValueMemberS{Value: settingsPK},
+		layout.AttrSK: &types.AttributeValueMemberS{Value: rebuildSK},
+	}
+}
+
+func (p rebuildProgress) item() layout.Item {
+	out := rebuildKey()
+	if p.owner != "" {
+		out[attrOwner] = &types.AttributeValueMemberS{Value: p.owner}
+	}
+	out[attrWho] = &types.AttributeValueMemberS{Value: p.who}
+	if p.engine != "" {
+		out[attrEngine] = &types.AttributeValueMemberS{Value: p.engine}
+	}
+	out[attrBeat] = layout.Number(p.beat)
+	out[attrSaved] = layout.Number(p.saved.Unix())
+	out[attrShards] = layout.Number(int64(p.shards))
+	out[attrScanned] = layout.Number(p.scanned)
+	out[attrBegan] = layout.Number(p.began.UnixMilli())
+	out[attrLabel] = &types.AttributeValueMemberS{Value: p.stream.Label}
+	if gap := p.stream.Gap; gap != nil {
+		out[attrGapFound] = layout.Number(gap.Found.UnixMilli())
+		out[attrGapShard] = &types.AttributeValueMemberS{Value: gap.Shard}
+		out[attrGapWhy] = &types.AttributeValueMemberS{Value: gap.Reason}
+	}
+	segments := make([]types.AttributeValue, len(p.segments))
+	for i, s := range p.segments {
+		value := s.start
+		if s.done {
+			value = layout.Item{attrDone: &types.AttributeValueMemberBOOL{Value: true}}
+		}
+		segments[i] = &types.AttributeValueMemberM{Value: value}
+	}
+	out[attrSegments] = &types.AttributeValueMemberL{Value: segments}
+	return out
+}
+
+// decodeRebuild reads how far a rebuild came; none is one that nobody began.
+func decodeRebuild(in layout.Item) (rebuildProgress, error) {
+	if len(in) == 0 {
+		return rebuildProgress{}, nil
+	}
+	r := layout.Reader{Item: in}
+	p := rebuildProgress{
+		who: r.Text(attrWho), engine: layout.TextAt(in, attrEngine), beat: r.Number(attrBeat), saved: time.Unix(r.Number(attrSaved), 0),
+		shards: int(r.Number(attrShards)), scanned: r.Number(attrScanned),
+		began: time.UnixMilli(r.Number(attrBegan)).UTC(), stream: stream.State{Label: r.Text(attrLabel)},
+	}
+	if in[attrGapFound] != nil {
+		p.stream.Gap = &stream.Gap{
+			Found: time.UnixMilli(r.Number(attrGapFound)).UTC(), Shard: r.Text(attrGapShard), Reason: r.Text(attrGapWhy),
+		}
+	}
+	if in[attrOwner] != nil {
+		p.owner = r.Text(attrOwner)
+	}
+	segments, ok := in[attrSegments].(*types.AttributeValueMemberL)
+	if !ok || r.Missing != "" {
+		return p, fmt.Errorf("item %s/%s does not say how far the rebuild came: delete it, and run the rebuild again", settingsPK, rebuildSK)
+	}
+	for _, value := range segments.Value {
+		var s segmentProgress
+		if m, ok := value.(*types.AttributeValueMemberM); ok && len(m.Value) > 0 {
+			if s.done = m.Value[attrDone] != nil; !s.done {
+				s.start = m.Value
+			}
+		}
+		p.segments = append(p.segments, s)
+	}
+	return p, nil
+}
+
+// unchanged is the condition that nobody has saved anything since this was read.
+func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
+	if p.beat == 0 {
+		return "attribute_not_exists(" + layout.AttrPK + ")", nil
+	}
+	values = layout.Item{":beat": layout.Number(p.beat)}
+	return attrBeat + " = :beat" + andEqual(attrOwner, p.owner, values), values
+}
+
+// sameBeat tells whether nobody has saved anything between two looks.
+func (p rebuildProgress) sameBeat(other rebuildProgress) bool {
+	return p.owner == other.owner && p.beat == other.beat
+}
+
+// goesOn tells whether a rebuild for a number of shards can go on where this one was interrupted: what has changed in the
+// part that is done must be in the stream yet, and nothing may be known to be lost since it began.
+func (p rebuildProgress) goesOn(shards int, now time.Time, known stream.State) bool {
+	return len(p.segments) > 0 && p.shards == shards && now.Sub(p.saved) < rebuildForgets &&
+		(p.stream.Label == "" || p.stream.Label == known.Label) && p.stream.Gap.Same(known.Gap)
+}

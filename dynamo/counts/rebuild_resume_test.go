@@ -1,0 +1,276 @@
+package counts_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+// smallTable is one that was never counted and is partly wrong besides.
+func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ...string) string {
+	t.Helper()
+	table := newTable(t, client)
+	var comments []comment.Comment
+	for _, product := range products {
+		comments = append(comments, commenttest.Many(r, product, 1+r.IntN(4))...)
+	}
+	load(t, client, table, comments)
+	v := vandal{t: t, client: client, table: table}
+	v.update("P#globe", "S#xx", "SET board = :a, place = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
+	v.update("P#globe", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+	return table
+}
+
+func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
+	t.Helper()
+	checkCounted(t, client, table, historicProducts, whatIsThere(t, client, table))
+	verify(t, client, table)
+}
+
+// Whichever call is spoiled, and however: it ends right. Each run spoils some of the calls.
+func TestRebuildOverABadNetwork(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, fault := range faulttest.Kinds {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			r := commenttest.Rand(t)
+			for n, more := commenttest.Stride(r, 3), true; more; n += commenttest.Stride(r, 6) {
+				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
+				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
+				rebuilder := counts.Hasten(counts.NewRebuilder(client, table, 1))
+				rebuilder.LeaderShards = 3
+				if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+					t.Fatalf("call %d: %v", n, err)
+				}
+				verify(t, direct, table)
+				if t.Failed() {
+					t.Fatalf("call %d", n)
+				}
+				more = network.Calls() >= n
+			}
+		})
+	}
+}
+
+// callsWithoutBeats is how many calls a rebuild takes beside its beats. Of those a slow machine sees ever more, so that a
+// test which spoils each call would go on for ever longer.
+func callsWithoutBeats(t *testing.T, direct *dynamodb.Client, table string) int {
+	t.Helper()
+	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
+	if _, err := counts.HastenButForBeats(counts.NewRebuilder(client, table, 2)).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	return network.Calls()
+}
+
+// However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few beats.
+func TestRebuildInterrupted(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	most := 2 * callsWithoutBeats(t, direct, smallTable(t, direct, r, historicProducts...))
+	for n, more := 1, true; more && n <= most; n += commenttest.Stride(r, 24) {
+		table := smallTable(t, direct, r, historicProducts...)
+		ctx, cancel := context.WithCancel(t.Context())
+		killed := r.IntN(2) == 0
+		client, network := faulttest.Under(direct, func(call int) faulttest.Fault {
+			if call < n {
+				return faulttest.None
+			}
+			cancel()
+			if killed {
+				return faulttest.Refused // it says nothing any more
+			}
+			return faulttest.None
+		})
+		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, 2))
+		rebuilder.LeaderShards = 1 + r.IntN(9)
+		_, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {})
+		if more = network.Calls() >= n; !more && err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		rebuild(t, direct, table)
+		checkRebuilt(t, direct, table)
+		if t.Failed() {
+			t.Fatalf("ended at call %d, killed %v", n, killed)
+		}
+	}
+}
+
+// A rebuild that was killed together with its engine is gone on with at once, by whoever started the engine again.
+func TestRebuildOfAnEngineThatEnded(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, direct, commenttest.Rand(t), historicProducts...)
+	ctx, cancel := context.WithCancel(t.Context())
+	client, _ := faulttest.Under(direct, func(call int) faulttest.Fault {
+		if call < 15 {
+			return faulttest.None
+		}
+		cancel()
+		return faulttest.Refused // it says nothing any more
+	})
+	killed := newRebuilder(client, table)
+	killed.Engine = "127.0.0.1:1001"
+	if _, err := killed.Run(ctx, func(counts.RebuildProgress) {}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	next := counts.HastenButForBeats(counts.NewRebuilder(direct, table, 2))
+	next.Engine = "127.0.0.1:1002"
+	if result, err := next.Run(ctx, func(counts.RebuildProgress) {}); err != nil || !result.Resumed {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	checkRebuilt(t, direct, table)
+}
+
+// Wherever a rebuild is ended, all of what it has not passed may be deleted before the next one goes on: what it has passed
+// is right.
+func TestRebuildPassesWhatIsDone(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	sixEach := func() (table string) {
+		table = newTable(t, client)
+		for _, product := range historicProducts {
+			load(t, client, table, commenttest.Many(r, product, 6))
+		}
+		return table
+	}
+	most := 2 * callsWithoutBeats(t, client, sixEach())
+	for n, more := 10, true; more && n <= most; n += commenttest.Stride(r, 14) {
+		table := sixEach()
+		ctx, cancel := context.WithCancel(t.Context())
+		spoiled, network := faulttest.Under(client, func(call int) faulttest.Fault {
+			if call == n {
+				cancel()
+			}
+			return faulttest.None
+		})
+		_, _ = counts.Hasten(counts.NewRebuilder(spoiled, table, 4)).Run(ctx, func(counts.RebuildProgress) {})
+		cancel()
+		more = network.Calls() >= n
+		left, err := counts.NotPassed(t.Context(), client, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deleteAll(t, client, table, left)
+		rebuild(t, client, table)
+		checkRebuilt(t, client, table)
+		if t.Failed() {
+			t.Fatalf("ended at call %d, with %d items not passed", n, len(left))
+		}
+	}
+}
+
+// deleteAll deletes comments, and counts that.
+func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []map[string]types.AttributeValue) {
+	t.Helper()
+	v := vandal{t: t, client: client, table: table}
+	records := make([]stream.Record, len(comments))
+	for i, it := range comments {
+		v.delete(it["PK"].(*types.AttributeValueMemberS).Value, it["SK"].(*types.AttributeValueMemberS).Value)
+		records[i] = stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(i)), Old: it}
+	}
+	if err := counts.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was done before an interruption is not done again; after the end all is.
+func TestRebuildGoesOnWhereItWas(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	r := commenttest.Rand(t)
+	const comments = 80
+	all := make([]comment.Comment, comments)
+	for i := range all {
+		all[i] = commenttest.Random(r, fmt.Sprint("p", i))
+	}
+	load(t, client, table, all)
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen int64
+	first, err := newRebuilder(client, table).Run(ctx, func(p counts.RebuildProgress) {
+		seen = p.Items
+		if seen > comments/2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || first.Resumed {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	var begin int64
+	second, err := newRebuilder(client, table).Run(t.Context(), func(p counts.RebuildProgress) {
+		if begin == 0 {
+			begin = p.Items
+		}
+	})
+	// What was under way when the first was cut off is done, though nobody counted it.
+	done := first.Comments + second.Comments
+	if err != nil || !second.Resumed || done > comments || done < comments-call.DefaultScanCalls || begin <= seen {
+		t.Errorf("first %+v, to item %d, then %+v, from item %d, %v", first, seen, second, begin, err)
+	}
+	verify(t, client, table)
+	if third := rebuild(t, client, table); third.Resumed || third.Products != comments {
+		t.Errorf("one after the end does %+v", third)
+	}
+}
+
+// Of two rebuilds one does the work; the other says who that is, whatever it was called with.
+func TestOneRebuildAtATime(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
+	var second error
+	var asked atomic.Bool
+	first := newRebuilder(client, table)
+	first.Who, first.Engine = "the first", "127.0.0.1:1001"
+	_, err := first.Run(t.Context(), func(counts.RebuildProgress) {
+		if asked.CompareAndSwap(false, true) {
+			other := newRebuilder(client, table)
+			other.Engine = first.Engine
+			_, second = other.Run(t.Context(), func(counts.RebuildProgress) {})
+		}
+	})
+	if err != nil || comment.KindOf(second) != comment.Conflict || !strings.Contains(second.Error(), "by the first") {
+		t.Errorf("the first ends with %v, the second with %v", err, second)
+	}
+	checkRebuilt(t, client, table)
+}
+
+// A beat that comes after the end finds nothing to keep, and is no sign of another rebuild.
+func TestBeatAfterTheEnd(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	if err := counts.BeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
+		t.Error(err)
+	}
+}
+
+// One that was taken over, since it was silent for too long, stops.
+func TestRebuildTakenOver(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: smallTable(t, client, commenttest.Rand(t), historicProducts...)}
+	var once atomic.Bool
+	_, err := newRebuilder(client, v.table).Run(t.Context(), func(counts.RebuildProgress) {
+		if once.CompareAndSwap(false, true) {
+			v.update("STATISTICS", "REBUILD", "SET ow = :a", text("another"))
+		}
+	})
+	if comment.KindOf(err) != comment.Conflict {
+		t.Errorf("it ends with %v", err)
+	}
+}

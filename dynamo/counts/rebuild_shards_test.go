@@ -1,0 +1,105 @@
+package counts_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// While products move from shard to shard, and others are counted, every reading of the leaderboard has each of those at
+// rest once, in their order; and in the end it is right.
+func TestLeaderShardsChange(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		t.Parallel()
+		r := commenttest.Rand(t)
+		client := call.NewLocalClient(endpoint)
+		table := newTable(t, client)
+		model := commenttest.NewModel()
+		var still []string
+		for i := range 12 {
+			still = append(still, fmt.Sprint("still-", i))
+			for range i + 1 {
+				c := commenttest.Random(r, still[i])
+				c.Rating, c.Language = comment.MaxRating, "en"
+				model.Insert(c)
+			}
+		}
+		load(t, client, table, model.All())
+		rebuild(t, client, table)
+		want := atRest(model.Leaders("en", 100))
+
+		ctx, stop := context.WithCancel(t.Context())
+		var group errgroup.Group
+		group.Go(func() error {
+			return countOthers(ctx, t, counts.NewCounter(client, table), dynamo.NewStore(client, table), model)
+		})
+		group.Go(func() error { return readLeaders(ctx, dynamo.NewStore(client, table), want) })
+		for _, shards := range []int{1, 16, 5} {
+			rebuilder := counts.HastenButForReaders(counts.NewRebuilder(client, table, 2))
+			rebuilder.LeaderShards = shards
+			if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+				t.Error(err)
+			}
+		}
+		stop()
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		checkCounted(t, client, table, append(still, "moving-0", "moving-1", "moving-2"), model)
+		verify(t, client, table)
+	})
+}
+
+// atRest are those leaders that nobody counts, without their ranks.
+func atRest(leaders []comment.Leader) []comment.Leader {
+	out := slices.DeleteFunc(slices.Clone(leaders), func(l comment.Leader) bool { return l.Product[0] == 'm' })
+	for i := range out {
+		out[i].Rank = 0
+	}
+	return out
+}
+
+// countOthers adds comments of other products, and counts them, until the context ends.
+func countOthers(ctx context.Context, t *testing.T, counter *counts.Counter, store *dynamo.Store, model *commenttest.Model) error {
+	r := commenttest.Rand(t)
+	for sequence := 1; ctx.Err() == nil; sequence++ {
+		c := commenttest.Random(r, fmt.Sprint("moving-", sequence%3))
+		if _, err := store.Add(t.Context(), c, ""); err != nil {
+			return err
+		}
+		model.Insert(c)
+		record := stream.Record{Position: stream.PositionOf("2026", fmt.Sprint(sequence)), New: image(c)}
+		if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLeaders reads leaderboards until the context ends.
+func readLeaders(ctx context.Context, store *dynamo.Store, want []comment.Leader) error {
+	for ctx.Err() == nil {
+		for _, language := range []comment.Language{"", "en"} {
+			leaders, err := store.Leaders(context.WithoutCancel(ctx), language, 100)
+			if err != nil {
+				return err
+			}
+			if diff := cmp.Diff(want, atRest(leaders)); diff != "" {
+				return fmt.Errorf("leaderboard of %q: %s", language, diff)
+			}
+		}
+	}
+	return nil
+}

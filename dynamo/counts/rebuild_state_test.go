@@ -1,0 +1,81 @@
+package counts_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// A rebuild closes the gap that was there when it began, and no other.
+func TestRebuildAndGaps(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	before := &stream.Gap{Found: time.UnixMilli(1000).UTC(), Shard: "1", Reason: "it was dropped"}
+	meanwhile := &stream.Gap{Found: time.UnixMilli(2000).UTC(), Shard: "1", Reason: "it was dropped again"}
+	for _, row := range []struct {
+		why               string
+		before, meanwhile *stream.Gap
+		interrupted       bool
+		complete, resumed bool
+	}{
+		{"nothing was lost", nil, nil, false, true, false},
+		{"what was lost before is counted", before, nil, false, true, false},
+		{"what is lost meanwhile may be missing", nil, meanwhile, false, false, false},
+		{"the same, once more", before, meanwhile, false, false, false},
+		{"an interruption changes nothing", before, nil, true, true, true},
+		{"what was lost while nobody was at it is counted by starting anew", before, meanwhile, true, true, false},
+	} {
+		table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
+		leases := leases.NewLeases(client, table)
+		record := func(gap *stream.Gap) {
+			t.Helper()
+			state, err := leases.State(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := state
+			next.Label, next.Gap = "2026", gap
+			if err := leases.SwapState(t.Context(), state, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record(row.before)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var once atomic.Bool
+		result, err := newRebuilder(client, table).Run(ctx, func(counts.RebuildProgress) {
+			if !once.CompareAndSwap(false, true) {
+				return
+			}
+			if row.meanwhile != nil {
+				record(row.meanwhile)
+			}
+			if row.interrupted {
+				cancel()
+			}
+		})
+		if row.interrupted {
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: interrupted, it ends with %v", row.why, err)
+			}
+			result = rebuild(t, client, table)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		state, err := leases.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Complete != row.complete || state.Complete != row.complete || (state.Gap == nil) != row.complete || result.Resumed != row.resumed {
+			t.Errorf("%s: %+v, and the state is %+v", row.why, result, state)
+		}
+	}
+}

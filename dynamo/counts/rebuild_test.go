@@ -1,0 +1,83 @@
+package counts_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+func newRebuilder(client *dynamodb.Client, table string) *counts.Rebuilder {
+	return counts.Hasten(counts.NewRebuilder(client, table, 2))
+}
+
+func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.RebuildResult {
+	t.Helper()
+	result, err := newRebuilder(client, table).Run(t.Context(), func(counts.RebuildProgress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// verify fails unless exactly these kinds of drift are found, one for each.
+func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
+	t.Helper()
+	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, 2)).Run(t.Context(), func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []counts.DriftKind
+	for _, drift := range found.Drifts {
+		kinds = append(kinds, drift.Kind)
+	}
+	if diff := cmp.Diff(want, kinds); diff != "" || len(found.Restless) > 0 {
+		t.Errorf("drifts %v, restless %v: %s", found.Drifts, found.Restless, diff)
+	}
+	return found
+}
+
+func load(t *testing.T, client *dynamodb.Client, table string, comments []comment.Comment) {
+	t.Helper()
+	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A table that was never counted is, after a rebuild; another one finds nothing to do.
+func TestRebuildOfATableNeverCounted(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		client := call.NewLocalClient(endpoint)
+		table := newTable(t, client)
+		model := commenttest.NewModel()
+		for i, product := range historicProducts {
+			comments := commenttest.Many(r, product, 130>>(2*i))
+			load(t, client, table, comments)
+			for _, c := range comments {
+				model.Insert(c)
+			}
+		}
+		comments := len(model.All())
+		want := counts.RebuildResult{Products: len(historicProducts), Comments: comments, Complete: true}
+		if got := rebuild(t, client, table); !cmp.Equal(got, want) {
+			t.Errorf("the first rebuild did %+v, want %+v", got, want)
+		}
+		checkCounted(t, client, table, historicProducts, model)
+		found := verify(t, client, table)
+		if found.Products != len(historicProducts) || found.Comments != comments {
+			t.Errorf("%d comments of %d products were verified", found.Comments, found.Products)
+		}
+		want.Comments = 0
+		if got := rebuild(t, client, table); !cmp.Equal(got, want) {
+			t.Errorf("the second rebuild did %+v, want %+v", got, want)
+		}
+	})
+}

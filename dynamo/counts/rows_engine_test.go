@@ -1,0 +1,140 @@
+package counts_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// babel are comments of a product in so many languages, one in each but for the last, which has ten more.
+func babel(t *testing.T, product string, languages int) []comment.Comment {
+	t.Helper()
+	comments := commenttest.Many(commenttest.Rand(t), product, languages+10)
+	for i := range comments {
+		comments[i].Language = comment.Language(fmt.Sprintf("x-%04d", min(i, languages-1)))
+	}
+	return comments
+}
+
+// The statistics of a product in very many languages stay small, by its records as by a rebuild; the counts of each
+// language and all leaderboards are exact, and other products go on being counted.
+func TestStatisticsOfManyLanguages(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client := call.NewLocalClient(endpoint)
+		table := newTable(t, client)
+		const languages = 3 * comment.MaxLanguageRows
+		comments := babel(t, "babel", languages)
+		comments = append(comments, commenttest.Many(commenttest.Rand(t), "globe", 5)...)
+		load(t, client, table, comments)
+		h := &history{}
+		for i, c := range comments {
+			if i%3 > 0 { // the others are left to the rebuild
+				h.add(i, nil, &c)
+			}
+		}
+		counter := counts.NewCounter(client, table)
+		for _, records := range h.shards {
+			if err := counter.Handle(t.Context(), records); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkItemSizes(t, client, table)
+		rebuild(t, client, table)
+		checkItemSizes(t, client, table)
+		checkCounted(t, client, table, []string{"babel", "globe"}, whatIsThere(t, client, table))
+		verify(t, client, table)
+		stats, _, err := dynamo.NewStore(client, table).StatsOf(t.Context(), []string{"babel"})
+		if last := comment.Language(fmt.Sprintf("x-%04d", languages-1)); err != nil || stats["babel"].Languages()[0].Language != last {
+			t.Errorf("%v; the language of most comments is not the first", err)
+		}
+	})
+}
+
+// checkItemSizes fails if an item of the statistics is larger than 12 KB.
+func checkItemSizes(t *testing.T, client *dynamodb.Client, table string) {
+	t.Helper()
+	output, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range output.Items {
+		if size := len(fmt.Sprint(it["g"])) + len(fmt.Sprint(it["c"])); size > 12<<10 {
+			t.Errorf("item %v/%v has some %d bytes", it["PK"], it["SK"], size)
+		}
+	}
+}
+
+// Comments of many languages come, change and go, read by readers that come and go: the counts are exact, and a rebuild
+// finds nothing wrong.
+func TestCountsOfManyLanguagesAreExact(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	r := commenttest.Rand(t)
+	h := newHistory(r, 120)
+	for i, c := range babel(t, "globe", comment.MaxLanguageRows+20) {
+		h.model.Insert(c)
+		h.add(1000+i, nil, &c)
+	}
+	for i, c := range h.model.All() {
+		switch after := c; r.IntN(4) {
+		case 0:
+			h.model.Delete(c.ID)
+			h.add(2000+i, &c, nil)
+		case 1:
+			after.Language, after.Rating = comment.Language(fmt.Sprintf("x-%04d", r.IntN(130))), 1+r.IntN(5)
+			h.model.Replace(after)
+			h.add(2000+i, &c, &after)
+		}
+	}
+	replay(t, r, counts.NewCounter(client, table), h)
+	checkCounted(t, client, table, historicProducts, h.model)
+}
+
+// What cannot be read of one product is no matter of the others, and the handler says of which records it is.
+func TestCountingBesideDamage(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		why string
+		do  func(v vandal, c comment.Comment)
+	}{
+		{"the grid is a text", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) }},
+		{"a row is too short", func(v vandal, c comment.Comment) { v.update("P#p", "S", "SET g.en = :a", countsOf(1, 2)) }},
+		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
+		{"the mark is of no cell that there is", func(v vandal, c comment.Comment) {
+			v.update("P#p", markOf(c.ID), "SET s = :a", text("private words"))
+		}},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			t.Parallel()
+			v := vandal{t: t, client: client, table: newTable(t, client)}
+			comments := damaged(t, client, v.table)
+			row.do(v, comments[0])
+			h := &history{}
+			h.add(1, &comments[0], nil)
+			fresh := commenttest.Many(commenttest.Rand(t), "other", 1)[0]
+			load(t, client, v.table, []comment.Comment{fresh})
+			h.add(2, nil, &fresh)
+			records := append(h.shards[0], h.shards[1]...)
+			var named stream.RecordErrors
+			if err := counts.NewCounter(client, v.table).Handle(t.Context(), records); !errors.As(err, &named) || len(named) != 1 {
+				t.Fatalf("%v", err)
+			}
+			for i := range named {
+				if records[i].Old == nil {
+					t.Errorf("the wrong record is named: %v", named)
+				}
+			}
+			checkCounted(t, client, v.table, []string{"other"}, whatIsThere(t, client, v.table))
+		})
+	}
+}

@@ -1,0 +1,177 @@
+package counts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+	"golang.org/x/sync/errgroup"
+)
+
+// busyTable is a table without items of which no two transactions that name one item run at once, as in DynamoDB.
+type busyTable struct {
+	mu                      sync.Mutex
+	named                   map[itemKey]bool
+	transactions, conflicts int
+}
+
+func (*busyTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return &dynamodb.BatchGetItemOutput{}, nil
+}
+
+func (b *busyTable) TransactWriteItems(_ context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	var keys []itemKey
+	for _, write := range in.TransactItems {
+		if write.Put != nil {
+			keys = append(keys, keyOf(write.Put.Item))
+		} else {
+			keys = append(keys, keyOf(write.ConditionCheck.Key))
+		}
+	}
+	if !b.begin(keys) {
+		conflict := "TransactionConflict"
+		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &conflict}}}
+	}
+	time.Sleep(10 * time.Millisecond)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, key := range keys {
+		delete(b.named, key)
+	}
+	return &dynamodb.TransactWriteItemsOutput{}, nil
+}
+
+func (b *busyTable) begin(keys []itemKey) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.transactions++
+	for _, key := range keys {
+		if b.named[key] {
+			b.conflicts++
+			return false
+		}
+	}
+	for _, key := range keys {
+		b.named[key] = true
+	}
+	return true
+}
+
+// Those who count comments of products that were never counted are seldom in each other's way.
+func TestNewProductsDoNotMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &busyTable{named: map[itemKey]bool{}}
+		var group errgroup.Group
+		for reader := range 4 {
+			group.Go(func() error {
+				counter := NewCounter(table, "t")
+				for batch := range 10 {
+					var records []stream.Record
+					for i := range 100 {
+						n := reader*1000 + batch*100 + i
+						c := comment.Comment{ID: comment.IDOf(comment.Position{14: byte(n >> 8), 15: byte(n)}), ProductID: fmt.Sprint("p", n), Language: "en", Rating: 5, Version: 1}
+						records = append(records, stream.Record{Position: stream.Position(fmt.Sprint(n)), New: layout.Encode(c)})
+					}
+					if err := counter.Handle(t.Context(), records); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		began := time.Now()
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("4,000 new products by 4 readers: %d transactions, %d of them in conflict, in %v", table.transactions, table.conflicts, time.Since(began))
+		if 4*table.conflicts > table.transactions {
+			t.Errorf("%d of %d transactions are in conflict", table.conflicts, table.transactions)
+		}
+	})
+}
+
+// After a rebuild has raised the guards, no transaction that goes by earlier settings succeeds, whatever its product.
+func TestSettingsChange(t *testing.T) {
+	before := leaderSettings{shards: 4}
+	after := before.change(7, 0, time.UnixMilli(1_000))
+	if after.shards != 7 || after.was != 4 || after.generation <= before.generation {
+		t.Errorf("%+v", after)
+	}
+	if same := after.change(7, 0, time.UnixMilli(2_000)); !same.same(after) {
+		t.Errorf("the same number again makes it %+v", same)
+	}
+	if later := after.change(5, 0, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
+		t.Errorf("a clock that went back makes it %+v", later)
+	}
+	unreadable, err := decodeSettings(layout.Item{attrShards: layout.TextValue("many")})
+	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
+		t.Errorf("%v", err)
+	}
+	if mended := unreadable.change(0, 0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
+		t.Errorf("what cannot be read becomes %+v", mended)
+	}
+	if behind := before.change(0, 2_000, time.UnixMilli(1_000)); behind.shards != 4 || behind.was != MaxLeaderShards || behind.generation <= 2_000 {
+		t.Errorf("settings that are behind their guards become %+v", behind)
+	}
+	if killed := after.change(0, before.generation, time.UnixMilli(2_000)); !killed.same(after) {
+		t.Errorf("settings whose guards were not raised yet become %+v", killed)
+	}
+}
+
+// pickyTable refuses transactions that name an item of a product as invalid.
+type pickyTable struct {
+	busyTable
+	product string
+	sizes   []int
+}
+
+func (p *pickyTable) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, write := range in.TransactItems {
+		if write.Put != nil && layout.ProductOfKey(write.Put.Item) == p.product {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.sizes = append(p.sizes, len(in.TransactItems))
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "Item size has exceeded the maximum allowed size"}
+		}
+	}
+	return p.busyTable.TransactWriteItems(ctx, in, o...)
+}
+
+// What DynamoDB refuses as invalid is found by halves and named; all else of the batch is counted.
+func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &pickyTable{busyTable: busyTable{named: map[itemKey]bool{}}, product: "p77"}
+		var records []stream.Record
+		for i := range 200 {
+			product := fmt.Sprint("p", i)
+			if i%10 == 0 {
+				product = table.product
+			}
+			c := comment.Comment{ID: comment.IDOf(comment.Position{15: byte(i)}), ProductID: product, Language: "en", Rating: 1, Version: 1}
+			records = append(records, stream.Record{Position: stream.Position(fmt.Sprint(i)), New: layout.Encode(c)})
+		}
+		err := NewCounter(table, "t").Handle(t.Context(), records)
+		var named stream.RecordErrors
+		if !errors.As(err, &named) || len(named) != 21 {
+			t.Fatalf("%v", err)
+		}
+		for i := range named {
+			if product, err := layout.ProductOf(records[i].New); err != nil || product != table.product {
+				t.Errorf("record %d of product %s is named", i, product)
+			}
+		}
+		if len(table.sizes) > 3*21 {
+			t.Errorf("%d transactions were refused", len(table.sizes))
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package counts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+var (
+	globe = comment.IDOf(comment.Position{15: 1})
+	plate = comment.IDOf(comment.Position{15: 2})
+
+	english5 = &comment.Cell{Language: "en", Rating: 5}
+	english1 = &comment.Cell{Language: "en", Rating: 1}
+	german5  = &comment.Cell{Language: "de", Rating: 5}
+)
+
+func TestTallyUp(t *testing.T) {
+	counted := map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}
+	en5 := comment.Stats{"en": {0, 0, 0, 0, 1}}
+	for _, row := range []struct {
+		why       string
+		marks     map[comment.ID]mark
+		stats     comment.Stats
+		standings []standing
+		want      comment.Stats
+		marked    int
+	}{
+		{
+			why:       "a new comment is counted",
+			standings: []standing{{Id: globe, Cell: english5, position: "1"}},
+			want:      en5, marked: 1,
+		},
+		{
+			why:       "two of one batch are one change of the statistics",
+			standings: []standing{{Id: globe, Cell: english5, position: "1"}, {Id: plate, Cell: english5, position: "2"}},
+			want:      comment.Stats{"en": {0, 0, 0, 0, 2}}, marked: 2,
+		},
+		{
+			why:   "an edit moves a comment between its counts, whatever it was before by the record's own word",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, Cell: german5, position: "8"}},
+			want:      comment.Stats{"de": {0, 0, 0, 0, 1}}, marked: 1,
+		},
+		{
+			why:   "a deletion takes it out, and a language without comments is gone",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, position: "8"}},
+			want:      comment.Stats{}, marked: 1,
+		},
+		{
+			why:   "the record that the mark follows already changes nothing",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, Cell: english1, position: "7"}},
+			want:      en5,
+		},
+		{
+			why:   "an earlier record, from a reader that fell behind, changes nothing",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, position: "6"}},
+			want:      en5,
+		},
+		{
+			why:   "an edit of the text alone costs no write",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, Cell: english5, position: "8"}},
+			want:      en5,
+		},
+		{
+			why:   "there and back within one batch is noted, lest a reader with the way there alone be believed",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, Cell: english5, position: "9", moved: true}},
+			want:      en5, marked: 1,
+		},
+		{
+			why:       "the deletion of what was never counted changes nothing",
+			standings: []standing{{Id: globe, position: "1"}},
+			want:      comment.Stats{},
+		},
+		{
+			why:   "what was seen by looking at the comment counts whatever the mark follows",
+			marks: counted, stats: en5,
+			standings: []standing{{Id: globe, Cell: english1}},
+			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
+		},
+		{
+			why:   "the first record after a look is noted though it changes nothing, lest a reader with earlier ones be believed",
+			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			standings: []standing{{Id: globe, Cell: english5, position: "8"}},
+			want:      en5, marked: 1,
+		},
+		{
+			why:   "a look that tells nothing new costs no write",
+			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			standings: []standing{{Id: globe, Cell: english5}},
+			want:      en5,
+		},
+	} {
+		before := ledger{product: "p", statistics: statistics{stats: row.stats}, marks: row.marks}
+		got := tallyUp(before, row.standings, maxItemsPerTransaction)
+		if diff := cmp.Diff(row.want, got.after.stats); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+		if len(got.marks) != row.marked || got.standings != len(row.standings) {
+			t.Errorf("%s: %d marks of %d standings", row.why, len(got.marks), got.standings)
+		}
+	}
+}
+
+// What was seen by looking at the comment leaves the mark where it was: the records behind it are still to come.
+func TestLookingLeavesThePosition(t *testing.T) {
+	before := ledger{marks: map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}}
+	got := tallyUp(before, []standing{{Id: globe, Cell: english1}}, maxItemsPerTransaction)
+	if position := got.marks[0].after.position; position != "7" || !got.marks[0].after.looked {
+		t.Errorf("the mark is at %q, looked %v; want 7, true", position, got.marks[0].after.looked)
+	}
+}
+
+// However many languages and comments there are, the writes fit into the room that a transaction leaves, and what does not
+// fit is left over.
+func TestTallyFitsIntoATransaction(t *testing.T) {
+	languages := []comment.Language{"aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj"}
+	for _, looked := range []bool{false, true} {
+		var standings []standing
+		marks := map[comment.ID]mark{}
+		for i := range 200 {
+			id := comment.IDOf(comment.Position{14: byte(i >> 8), 15: byte(i)})
+			marks[id] = mark{cell: &comment.Cell{Language: languages[i%10], Rating: 5}, position: "1", exists: true}
+			s := standing{Id: id, Cell: &comment.Cell{Language: languages[(i+i/10)%10], Rating: 1 + i%5}, position: "2"}
+			if looked {
+				s.position = ""
+			}
+			standings = append(standings, s)
+		}
+		for rounds := 0; len(standings) > 0; rounds++ {
+			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{}}, marks: marks}, standings, maxItemsPerTransaction-1)
+			if writes := got.writes("t", 4, testTime); len(writes) > maxItemsPerTransaction-1 {
+				t.Fatalf("%d writes in one transaction", len(writes))
+			}
+			if got.standings == 0 {
+				t.Fatal("nothing fits")
+			}
+			standings = standings[got.standings:]
+		}
+	}
+}
+
+// Later positions sort above earlier ones, whatever the number of their digits and whichever stream they are of.
+func TestPositionsSort(t *testing.T) {
+	var before stream.Position
+	for _, p := range []stream.Position{
+		stream.PositionOf("2026-01-01T00:00:00.000", "9"),
+		stream.PositionOf("2026-01-01T00:00:00.000", "10"),
+		stream.PositionOf("2026-01-01T00:00:00.000", "4421584500000000017450439091"),
+		stream.PositionOf("2026-01-02T00:00:00.000", "1"),
+	} {
+		if p <= before {
+			t.Errorf("%s sorts before %s", p, before)
+		}
+		before = p
+	}
+}
+
+// The leaderboard's sort key puts the highest count first where text would put 9 before 10, and equals by their product.
+func TestLeaderKeys(t *testing.T) {
+	var before string
+	for _, place := range []leaderPlace{{product: "a", count: 100}, {product: "b", count: 100}, {product: "a#b", count: 99}, {product: "z", count: 10}, {product: "ä", count: 10}, {product: "a", count: 9}, {product: "a", count: 1}} {
+		it := layout.Item{}
+		addLeaderKeys(it, place, 4)
+		r := layout.Reader{Item: it}
+		key := r.Text(layout.AttrPlace)
+		if key <= before {
+			t.Errorf("%v sorts before %s", place, before)
+		}
+		before = key
+		if leader, err := parseLeaderKey(key); err != nil || leader.Product != place.product || leader.Count != place.count {
+			t.Errorf("%q reads as %v, %v", key, leader, err)
+		}
+	}
+	it := layout.Item{}
+	if addLeaderKeys(it, leaderPlace{product: "a"}, 4); len(it) > 0 {
+		t.Errorf("a product without 5 stars has the keys %v", it)
+	}
+}
+
+// What is written is read back as it was.
+func TestCountingItems(t *testing.T) {
+	s := statistics{stats: comment.Stats{"en": {1, 2, 3, 4, 5}, "de": {0, 0, 0, 0, 7}}, changes: 12, hold: hold{owner: "a/b", until: testTime}}
+	got, err := decodeStatistics(statisticsItem("p", s, 4))
+	if diff := cmp.Diff(s, got, cmp.AllowUnexported(statistics{}, hold{}), cmp.Comparer(sameHold)); err != nil || diff != "" {
+		t.Errorf("statistics: %v %s", err, diff)
+	}
+	for _, m := range []mark{{cell: english5, position: "2026/1", exists: true}, {position: "2026/1", exists: true}, {cell: german5, looked: true, exists: true}} {
+		got, err := decodeMark(markItem("p", globe, m, testTime))
+		if diff := cmp.Diff(m, got, cmp.AllowUnexported(mark{})); err != nil || diff != "" {
+			t.Errorf("mark: %v %s", err, diff)
+		}
+	}
+}
+
+var testTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func sameHold(a, b hold) bool { return a.owner == b.owner && a.until.Equal(b.until) }

@@ -1,0 +1,276 @@
+package counts
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+	"golang.org/x/sync/errgroup"
+)
+
+// What differs may be on its way: a comment whose record was not read yet, a transaction that is seen in part, an index
+// that is a moment behind. So it is looked at again, this often and after these waits at least, and only what all looks
+// found is drift. A product that is counted all the time is looked at further before it is given up.
+const (
+	verifyLooks   = 4
+	verifyGiveUp  = 8
+	verifyMarks   = 100 // told one by one, of a product
+	verifyFirst   = 500 * time.Millisecond
+	verifyLongest = 4 * time.Second
+	verifyStream  = 20 * time.Second // for the counting of what was changed before further looks, in all
+)
+
+// Verifier counts comments anew, and holds statistics, marks and leaderboards against that. It has no means to write.
+//
+// It remembers the ids of all products while it works, and of those that drift what it found: that grows with products and
+// languages. Of comments it holds no more than a page for each call under way.
+type Verifier struct {
+	// Leases reads the leases of the table's stream, none if no process writes any. What differs is not looked at again
+	// before they prove that all changes until then were counted, for 20 s in all at most. It may be nil.
+	Leases func(ctx context.Context) ([]stream.Lease, error)
+
+	examiner
+	calls    int
+	wait     time.Duration
+	patience time.Duration // in all, for what is to be counted before further looks
+}
+
+// NewVerifier makes a verifier of a table, which must be as Definition says. calls is how many products may be looked at at
+// once, 1 or more; 0 stands for DefaultScanCalls.
+func NewVerifier(client looker, table string, calls int) *Verifier {
+	if calls < 1 {
+		calls = call.DefaultScanCalls
+	}
+	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst, patience: verifyStream}
+}
+
+// Verified is what a Verifier found.
+type Verified struct {
+	// Products is how many were looked at.
+	Products int
+	// Comments is how many they have.
+	Comments int
+	// Drifts are all that is wrong, by product.
+	Drifts []Drift
+	// Improper are items that are not what they should be, and that no rebuild can mend: comments without a product, a
+	// language or a rating, which count as none.
+	Improper []layout.Improper
+	// Restless are the products that were counted too often to be verified.
+	Restless []string
+	// Unproven is true if a further look was taken without the proof that all changes before it were counted: Drifts may
+	// hold what is only still to be counted.
+	Unproven bool
+}
+
+// Run verifies all products. It tells now and then how many items of the table it has looked at.
+func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified, error) {
+	settings, err := v.settings(ctx)
+	if err != nil {
+		return Verified{}, err
+	}
+	run := &verifying{Verifier: v, settings: settings, seen: productSet{claims: map[string]*claim{}}}
+	if err := run.scan(ctx, progress); err != nil {
+		return Verified{}, err
+	}
+	err = run.lookAgain(ctx)
+	slices.SortFunc(run.out.Drifts, Drift.compare)
+	slices.Sort(run.out.Restless)
+	run.out.Improper = layout.SortedImproper(run.out.Improper)
+	return run.out, err
+}
+
+func (v *Verifier) settings(ctx context.Context) (settings leaderSettings, err error) {
+	err = call.Retry(ctx, func() (further bool, err error) {
+		settings, err = fetchSettings(ctx, v.client, v.table)
+		return false, err
+	})
+	return settings, err
+}
+
+// verifying is a verification under way.
+type verifying struct {
+	*Verifier
+	settings leaderSettings
+
+	mu       sync.Mutex
+	items    int
+	seen     productSet
+	suspects []*suspect
+	out      Verified
+}
+
+// suspect is a product of which something did not fit.
+type suspect struct {
+	product string
+	drifts  map[Drift]bool // that every steady look found, nil before the first
+	looks   int            // steady ones
+	all     int
+}
+
+// scan looks at each product once.
+func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(v.calls)
+	segments := v.calls * call.SegmentsPerCall
+	for segment := range segments {
+		group.Go(call.Recover(func() error {
+			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
+				fresh, ours, _ := v.seen.fresh(page.products)
+				defer ours.end()
+				for _, product := range fresh {
+					if err := v.inspect(ctx, &suspect{product: product}); err != nil {
+						return err
+					}
+				}
+				v.passed(page, progress)
+				return nil
+			})
+		}))
+	}
+	return group.Wait()
+}
+
+func (v *verifying) passed(page scanPage, progress func(items int)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.items += page.items
+	v.out.Improper = append(v.out.Improper, page.improper...)
+	progress(v.items)
+}
+
+// lookAgain looks at the suspects until each is cleared, convicted or given up.
+func (v *verifying) lookAgain(ctx context.Context) error {
+	giveUp := time.Now().Add(v.patience)
+	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
+		if err := call.Wait(ctx, wait); err != nil {
+			return err
+		}
+		if err := v.awaitCounting(ctx, giveUp); err != nil {
+			return err
+		}
+		suspects := v.suspects
+		v.suspects = nil
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(v.calls)
+		for _, s := range suspects {
+			group.Go(call.Recover(func() error { return v.inspect(ctx, s) }))
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitCounting waits until the leases prove that all changes before the call were counted, unless there are none or it
+// takes too long. It rests on what came through the stream, and on no clock.
+func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
+	if v.Leases == nil {
+		return nil
+	}
+	for fence := stream.Fence(nil); time.Now().Before(giveUp); {
+		leases, err := v.Leases(ctx)
+		switch {
+		case err != nil && !call.Transient(err):
+			return err
+		case err == nil && len(leases) == 0:
+			v.out.Unproven = true
+			return nil
+		case err == nil && fence == nil:
+			fence = stream.FenceOf(leases)
+		case err == nil && fence.Passed(leases):
+			return nil
+		}
+		if err := call.Wait(ctx, v.wait); err != nil {
+			return err
+		}
+	}
+	v.out.Unproven = true
+	return nil
+}
+
+// inspect looks at a product, and decides whether it is to be looked at again.
+func (v *verifying) inspect(ctx context.Context, s *suspect) error {
+	marks := &markDrifts{examiner: v.examiner, product: s.product}
+	seen, err := v.look(ctx, s.product, marks.tell)
+	if err != nil {
+		return err
+	}
+	s.all++
+	if seen.steady() {
+		s.take(append(marks.drifts(), seen.drifts(v.settings)...))
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case s.looks > 0 && len(s.drifts) == 0:
+		v.clear(seen)
+	case s.looks == verifyLooks:
+		v.clear(seen)
+		v.out.Drifts = slices.AppendSeq(v.out.Drifts, maps.Keys(s.drifts))
+	case s.all == verifyGiveUp:
+		v.clear(seen)
+		v.out.Restless = append(v.out.Restless, s.product)
+	default:
+		v.suspects = append(v.suspects, s)
+	}
+	return nil
+}
+
+// clear counts a product that is not looked at again.
+func (v *verifying) clear(seen *examined) {
+	v.out.Products++
+	v.out.Improper = append(v.out.Improper, seen.improper...)
+	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
+}
+
+// take keeps of the drifts those that are found once more; none if there is nothing that they could follow from.
+func (s *suspect) take(found []Drift) {
+	s.looks++
+	now := make(map[Drift]bool, len(found))
+	for _, d := range found {
+		if s.drifts == nil || s.drifts[d] {
+			now[d] = true
+		}
+	}
+	s.drifts = now
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(d Drift) bool { return !d.follows }) {
+		s.drifts = map[Drift]bool{}
+	}
+}
+
+// markDrifts are the marks of a product that do not fit their comments.
+type markDrifts struct {
+	examiner
+	product string
+	told    []Drift
+	further bool
+}
+
+// tell looks at comments and marks themselves, until enough were found.
+func (m *markDrifts) tell(ctx context.Context, ids []comment.ID) error {
+	if len(m.told) >= verifyMarks {
+		m.further = true
+		return nil
+	}
+	return call.Retry(ctx, func() (further bool, err error) {
+		found, err := m.misfits(ctx, m.product, ids)
+		for _, wrong := range found {
+			m.told = append(m.told, wrong.drift(m.product))
+		}
+		return false, err
+	})
+}
+
+func (m *markDrifts) drifts() []Drift {
+	if !m.further {
+		return m.told
+	}
+	return append(m.told, Drift{Product: m.product, Kind: FurtherMarks, Detail: "more comments than these are not counted as what they are"})
+}

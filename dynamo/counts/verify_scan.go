@@ -1,0 +1,148 @@
+package counts
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Scans for products look at comments and at all that stands about products.
+var (
+	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) OR begins_with(" + layout.AttrPK + ",:products))"
+	productProjection = strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.All.PartitionAttr()}, ",")
+	productValues     = layout.Item{
+		":comments": &types.AttributeValueMemberS{Value: layout.CommentPKPrefix},
+		":products": &types.AttributeValueMemberS{Value: layout.Partition{Index: layout.All}.Key("")},
+	}
+)
+
+// itemsPerScan bounds the items of one page of a scan, so that how far it came is known every second or so.
+const itemsPerScan = 500
+
+// scanPage is a page of a segment of the table.
+type scanPage struct {
+	// products are the different ones that its items name.
+	products []string
+	// improper are comments that name none.
+	improper []layout.Improper
+	// items is how many were looked at.
+	items int
+	// next is where the next page begins, nil at the end.
+	next layout.Item
+}
+
+// products reads the next page of a segment of the table, consistently.
+func (e examiner) products(ctx context.Context, segment, segments int, start layout.Item) (page scanPage, err error) {
+	output, err := e.client.Scan(ctx, &dynamodb.ScanInput{
+		TableName:                 aws.String(e.table),
+		Segment:                   aws.Int32(int32(segment)),
+		TotalSegments:             aws.Int32(int32(segments)),
+		ConsistentRead:            aws.Bool(true),
+		Limit:                     aws.Int32(itemsPerScan),
+		FilterExpression:          aws.String(productFilter),
+		ExpressionAttributeValues: productValues,
+		ProjectionExpression:      aws.String(productProjection),
+		ExclusiveStartKey:         start,
+	})
+	if err != nil {
+		return page, call.Wrap(err, "Scan segment %d of %d", segment, segments)
+	}
+	for _, it := range output.Items {
+		product, err := productOfAny(it)
+		if err != nil {
+			page.improper = append(page.improper, layout.NewImproper(it, err.Error()))
+			continue
+		}
+		page.products = append(page.products, product)
+	}
+	slices.Sort(page.products)
+	page.products, page.items, page.next = slices.Compact(page.products), int(output.ScannedCount), output.LastEvaluatedKey
+	return page, nil
+}
+
+// eachPage hands out a segment of the table page by page, from a place on.
+func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
+	for {
+		var page scanPage
+		err := call.Retry(ctx, func() (further bool, err error) {
+			page, err = e.products(ctx, segment, segments, start)
+			return false, err
+		})
+		if err != nil {
+			return err
+		}
+		if err := do(page); err != nil || len(page.next) == 0 {
+			return err
+		}
+		start = page.next
+	}
+}
+
+// productOfAny is the product of a comment, or of an item about a product.
+func productOfAny(it layout.Item) (string, error) {
+	r := layout.Reader{Item: it}
+	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
+		return layout.ProductOf(it)
+	}
+	return layout.ProductOfKey(it), nil
+}
+
+// productSet are products that a scan has met. It is safe for use by many goroutines.
+type productSet struct {
+	mu     sync.Mutex
+	claims map[string]*claim
+}
+
+// claim is held by the page on which products were first met, for as long as they are worked on.
+type claim struct{ done chan struct{} }
+
+// fresh claims the products that no page has met before. The others are those of further pages that are not done yet:
+// a page that met them must wait for these.
+func (s *productSet) fresh(products []string) (fresh []string, ours *claim, others []*claim) {
+	ours = &claim{done: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, product := range products {
+		theirs, taken := s.claims[product]
+		switch {
+		case !taken:
+			s.claims[product] = ours
+			fresh = append(fresh, product)
+		case !theirs.ended():
+			others = append(others, theirs)
+		}
+	}
+	return fresh, ours, others
+}
+
+// ended tells whether all products of a claim are done.
+func (c *claim) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// end says that all products of a claim are done.
+func (c *claim) end() { close(c.done) }
+
+// await waits until all products of the claims are done.
+func await(ctx context.Context, claims []*claim) error {
+	for _, c := range claims {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.done:
+		}
+	}
+	return nil
+}

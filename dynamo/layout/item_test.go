@@ -1,0 +1,94 @@
+package layout
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"pgregory.net/rapid"
+)
+
+// What is written is what is read, from the table and from an index, which carries the projected attributes alone.
+func TestItemsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		want := commenttest.Random(r, rapid.SampledFrom([]string{"42", "a/en/5", "c", "コーヒー"}).Draw(t, "product"))
+		whole := Encode(want)
+		product, err := ProductOf(whole)
+		if err != nil || product != want.ProductID {
+			t.Fatalf("product %q, %v", product, err)
+		}
+		if IDOfKey(whole) != want.ID {
+			t.Fatalf("id %s, want %s", IDOfKey(whole), want.ID)
+		}
+		listed := Item{}
+		for _, name := range strings.Split(ListProjection, ",") {
+			if value, ok := whole[name]; ok {
+				listed[name] = value
+			}
+		}
+		for _, in := range []Item{whole, listed} {
+			got, err := Decode(in, product)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Fatalf("%v\n%s", err, diff)
+			}
+		}
+	})
+}
+
+// Keys of different partitions differ, also for products with slashes in their ids, which look like other keys.
+func TestPartitionKeysAreOneToOne(t *testing.T) {
+	products := []string{"a", "a/en", "a/en/5", "a/5", "b"}
+	for _, index := range Indexes {
+		owner := map[string]string{}
+		for _, product := range products {
+			for _, language := range []comment.Language{"en", "de"} {
+				for rating := 1; rating <= comment.MaxRating; rating++ {
+					p := PartitionOf(index.Name, comment.Comment{Language: language, Rating: rating})
+					key, means := p.Key(product), product+"|"+string(p.Language)+"|"+string(rune('0'+p.Rating))
+					if other, taken := owner[key]; taken && other != means {
+						t.Errorf("in %s the key %s stands for %s and for %s", index.Name, key, other, means)
+					}
+					owner[key] = means
+				}
+			}
+		}
+	}
+}
+
+func TestDamagedItems(t *testing.T) {
+	good := Encode(commenttest.Random(rand.New(rand.NewPCG(1, 1)), "42"))
+	for _, attr := range []string{AttrPK, AttrLanguage, AttrRating, AttrText, attrAuthorID, attrAuthorName} {
+		missing, mistyped := Item{}, Item{}
+		for name, value := range good {
+			missing[name], mistyped[name] = value, value
+		}
+		delete(missing, attr)
+		mistyped[attr] = &types.AttributeValueMemberBOOL{Value: true}
+		for _, bad := range []Item{missing, mistyped} {
+			if c, err := Decode(bad, "42"); err == nil || !strings.Contains(err.Error(), attr) {
+				t.Errorf("without a good %s it reads as %v, %v; want an error that names it", attr, c, err)
+			}
+		}
+	}
+	odd := Item{AttrPK: good[AttrPK], AttrRating: &types.AttributeValueMemberN{Value: "five"}}
+	if _, err := Decode(odd, "42"); err == nil {
+		t.Error("a rating that is no number goes unnoticed")
+	}
+}
+
+// A comment is in every list, and on no leaderboard. Nor has it the spare attribute, whose time is yet to come.
+func TestWhichIndexesACommentIsIn(t *testing.T) {
+	it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
+	want := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}
+	slices.Sort(want)
+	if got := dynamotest.IndexAttributes(Definition("t"), it); !slices.Equal(got, want) {
+		t.Errorf("a comment has %v, want %v", got, want)
+	}
+}

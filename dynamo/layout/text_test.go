@@ -1,0 +1,223 @@
+package layout
+
+import (
+	"bytes"
+	stdflate "compress/flate"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/sample"
+	"pgregory.net/rapid"
+)
+
+// checkText stores a text and reads it back, and holds the form that was chosen against the standard library.
+func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
+	stored := storedText(text)
+	got, err := readText(stored)
+	if err != nil || got != text {
+		t.Fatalf("%.40q of %d bytes reads back as %.40q of %d bytes, %v", text, len(text), got, len(got), err)
+	}
+	if short, ok := stored.(*types.AttributeValueMemberB); ok {
+		plain, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(short.Value)))
+		if err != nil || string(plain) != text || len(short.Value)+minSaved > len(text) {
+			t.Fatalf("%.40q of %d bytes is %d bytes, in which the standard library finds %.40q, %v", text, len(text), len(short.Value), plain, err)
+		}
+	}
+	return stored
+}
+
+// readText is the text of what is stored.
+func readText(stored types.AttributeValue) (string, error) {
+	plain, packed := (&Reader{Item: Item{AttrText: stored}}).commentText()
+	c, err := Packed{Comment: comment.Comment{Text: plain}, PackedText: packed}.Expand()
+	return c.Text, err
+}
+
+// Every text reads back, whatever its script and length, compressible or not.
+func TestTextsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(
+			rapid.String(),
+			rapid.StringN(0, 2000, -1),
+			rapid.StringMatching(`([a-e]{1,3} ){0,200}`),
+			rapid.StringMatching(`([あ-ん一-龠]{1,9}。){0,60}`),
+			rapid.StringMatching(`([а-яё]{1,9} ){0,60}`),
+			rapid.StringMatching(`([\x{0621}-\x{064a}]{1,9} ){0,60}`),
+		).Draw(t, "text")
+		checkText(t, strings.Repeat(text, rapid.IntRange(1, 3).Draw(t, "times")))
+	})
+}
+
+// The form is that of fewer bytes, where it is by enough to count.
+func TestFormOfATextIsTheShorter(t *testing.T) {
+	r := commenttest.Rand(t)
+	for _, row := range []struct {
+		why, text  string
+		compressed bool
+	}{
+		{"none", "", false},
+		{"short", "Lovely.", false},
+		{"short, of one letter", strings.Repeat("x", minSaved), false},
+		{"without repetitions", anyOf(r, 200), false},
+		{"a sentence twice", strings.Repeat("It boils fast, and it is quiet. ", 2), false},
+		{"a sentence three times", strings.Repeat("It boils fast, and it is quiet. ", 3), true},
+		{"the largest, of one letter", strings.Repeat("x", comment.MaxTextBytes), true},
+		{"the largest, without repetitions", anyOf(r, comment.MaxTextBytes), true},
+		{"the largest, of few letters", strings.Repeat("ab c", comment.MaxTextBytes/4), true},
+	} {
+		stored := checkText(t, row.text)
+		if _, compressed := stored.(*types.AttributeValueMemberB); compressed != row.compressed {
+			t.Errorf("%s: stored as %T", row.why, stored)
+		}
+	}
+}
+
+// anyOf is a text of any ASCII in no order. A long one is stored in seven eighths: in UTF-8 no long text is without any
+// repetition, since not all bytes can be in it alike.
+func anyOf(r *rand.Rand, size int) string {
+	out := make([]byte, size)
+	for i := range out {
+		out[i] = byte(r.IntN(0x80))
+	}
+	return string(out)
+}
+
+// What expands to more than a text may be is refused before it takes the memory.
+func TestTextThatExpandsTooFar(t *testing.T) {
+	for _, size := range []int{comment.MaxTextBytes + 1, 8 << 20} {
+		var bomb bytes.Buffer
+		writer, err := stdflate.NewWriter(&bomb, stdflate.BestCompression)
+		fatal(t, err)
+		_, err = io.CopyN(writer, letters{}, int64(size))
+		fatal(t, errors.Join(err, writer.Close()))
+		if text, err := plainText(bomb.Bytes()); !errors.Is(err, errLargeText) || text != "" {
+			t.Errorf("%d bytes: %d bytes, %v", size, len(text), err)
+		}
+	}
+	if i := inflaters.Get().(*inflater); len(i.out) > 2*comment.MaxTextBytes {
+		t.Errorf("a buffer of %d bytes is kept", len(i.out))
+	}
+}
+
+// letters are x without end.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// A damaged text is an error that names the comment and nothing of the text. What is cut or has more behind it is found
+// always, as is any that is not text; DEFLATE itself has no checksum.
+func TestDamagedTexts(t *testing.T) {
+	c := commenttest.Random(commenttest.Rand(t), "42")
+	c.Text = strings.Repeat("private words, and again private words; ", 5)
+	good := Encode(c)
+	short := good[AttrText].(*types.AttributeValueMemberB).Value
+	latin := newDeflater().deflate(strings.Repeat("caf\xe9 ", 40))
+	for why, bad := range map[string][]byte{
+		"empty":        {},
+		"cut":          short[:len(short)-1],
+		"cut in half":  short[:len(short)/2],
+		"longer":       append(bytes.Clone(short), 'x'),
+		"other format": []byte("private words"),
+		"no text":      bytes.Clone(latin),
+	} {
+		good[AttrText] = &types.AttributeValueMemberB{Value: bad}
+		_, err := Decode(good, "42")
+		if err == nil || !strings.Contains(err.Error(), string(c.ID)) || strings.Contains(err.Error(), "private") {
+			t.Errorf("%s: %v, want an error that names %s", why, err, c.ID)
+		}
+	}
+}
+
+// Readers and writers that are shared mix nothing up, and what they gave stays as it is.
+func TestTextsAtOnce(t *testing.T) {
+	texts := composed(rand.New(rand.NewPCG(1, 1)), slices.Collect(sample.Comments())[:100], unheard)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			stored := make([]types.AttributeValue, len(texts))
+			for i, c := range texts {
+				stored[i] = storedText(c.Text)
+			}
+			for i, c := range texts {
+				if text, err := readText(stored[i]); err != nil || text != c.Text {
+					t.Errorf("%q, %v", text, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// BenchmarkText holds the library against the standard one, on long texts of the sample, or those of the file DATA.
+func BenchmarkText(b *testing.B) {
+	all := corpora(b)
+	texts := all[len(all)-1].comments
+	standard, err := stdflate.NewWriter(nil, stdflate.BestCompression)
+	fatal(b, err)
+	ours := newDeflater()
+	var out bytes.Buffer
+	for name, compress := range map[string]func(string) []byte{
+		"ours": ours.deflate,
+		"standard": func(text string) []byte {
+			out.Reset()
+			standard.Reset(&out)
+			_, err := io.WriteString(standard, text)
+			fatal(b, errors.Join(err, standard.Close()))
+			return out.Bytes()
+		},
+	} {
+		b.Run("write/"+name, func(b *testing.B) { writeTexts(b, texts, compress) })
+	}
+	b.Run("read/ours", func(b *testing.B) { readTexts(b, texts, plainText) })
+	reader := stdflate.NewReader(bytes.NewReader(nil))
+	b.Run("read/standard", func(b *testing.B) {
+		readTexts(b, texts, func(short []byte) (string, error) {
+			out.Reset()
+			err := reader.(stdflate.Resetter).Reset(bytes.NewReader(short), nil)
+			_, copied := out.ReadFrom(reader)
+			return out.String(), errors.Join(err, copied)
+		})
+	})
+}
+
+func writeTexts(b *testing.B, texts []comment.Comment, compress func(string) []byte) {
+	b.ReportAllocs()
+	before := processorTime(b)
+	plain, short := 0, 0
+	for i := 0; b.Loop(); i++ {
+		text := texts[i%len(texts)].Text
+		plain += len(text)
+		short += len(compress(text))
+	}
+	reportProcessorTime(b, before)
+	b.ReportMetric(100*float64(short)/float64(plain), "%")
+}
+
+func readTexts(b *testing.B, texts []comment.Comment, expand func([]byte) (string, error)) {
+	short := make([][]byte, len(texts))
+	d := newDeflater()
+	for i, c := range texts {
+		short[i] = bytes.Clone(d.deflate(c.Text))
+	}
+	b.ReportAllocs()
+	before := processorTime(b)
+	for i := 0; b.Loop(); i++ {
+		if text, err := expand(short[i%len(texts)]); err != nil || len(text) != len(texts[i%len(texts)].Text) {
+			b.Fatal(err)
+		}
+	}
+	reportProcessorTime(b, before)
+}

@@ -1,0 +1,61 @@
+package leases
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// Keys and attributes of a heartbeat, which is STREAM#HEARTBEAT#<key> / HEARTBEAT. Each key leads to some shard.
+const (
+	heartbeatPKPrefix = streamPK + "#HEARTBEAT#"
+	heartbeatSK       = "HEARTBEAT"
+
+	attrHeartbeatLabel = "l"
+	attrHeartbeatShard = "s"
+	attrHeartbeatSent  = "t"
+)
+
+// heartbeatLifetime is how long a heartbeat outlives its last write: a key that is in use is written every few seconds, and
+// one that was tried in vain is of no use.
+const heartbeatLifetime = time.Hour
+
+// SendHeartbeat writes a heartbeat.
+func (l *Leases) SendHeartbeat(ctx context.Context, beat stream.Heartbeat) error {
+	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: heartbeatItem(beat)})
+	return call.Wrap(err, "heartbeat of shard %s", beat.Shard)
+}
+
+// HeartbeatOf is the heartbeat that a record of the stream shows. The end of one that has expired is none.
+func (l *Leases) HeartbeatOf(record stream.Record) (beat stream.Heartbeat, ok bool) {
+	if layout.TextAt(record.Keys, layout.AttrSK) != heartbeatSK || record.New == nil {
+		return stream.Heartbeat{}, false
+	}
+	return heartbeatOf(record.New), true
+}
+
+func heartbeatItem(beat stream.Heartbeat) layout.Item {
+	it := layout.StreamKey(heartbeatPKPrefix+beat.Key, heartbeatSK)
+	it[attrHeartbeatLabel] = layout.TextValue(beat.Label)
+	it[attrHeartbeatShard] = layout.TextValue(beat.Shard)
+	it[attrCounter] = layout.Number(beat.Counter)
+	it[layout.AttrTTL] = layout.Number(beat.Sent.Add(heartbeatLifetime).Unix())
+	layout.SetTime(it, attrHeartbeatSent, beat.Sent)
+	return it
+}
+
+func heartbeatOf(it layout.Item) stream.Heartbeat {
+	return stream.Heartbeat{
+		Key:     strings.TrimPrefix(layout.TextAt(it, layout.AttrPK), heartbeatPKPrefix),
+		Label:   layout.TextAt(it, attrHeartbeatLabel),
+		Shard:   layout.TextAt(it, attrHeartbeatShard),
+		Counter: layout.NumberAt(it, attrCounter),
+		Sent:    layout.TimeAt(it, attrHeartbeatSent),
+	}
+}

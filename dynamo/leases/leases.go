@@ -1,0 +1,215 @@
+package leases
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was set aside
+// STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
+const (
+	streamPK      = "STREAM"
+	streamStateSK = "STATE"
+
+	attrLeaseParent     = "p"
+	attrLeaseOwner      = "o"
+	attrLeaseEngine     = "d"
+	attrLeaseCheckpoint = "k"
+	attrLeaseEnded      = "e"
+	attrLeaseCaughtUp   = "t"
+	attrLeaseAside      = "a"
+	attrLeaseHeartbeat  = "h"
+	attrLeaseProven     = "v"
+	// attrCounter is the counter of a lease and the version of the state.
+	attrCounter = "n"
+
+	attrAsideShard  = "s"
+	attrAsideKey    = "k"
+	attrAsideReason = "r"
+	attrAsideFound  = "t"
+)
+
+// leaseLifetime is how long a lease outlives its last write: longer than any stream keeps a record of the shard. Then
+// nothing is known of the shard any more that could be of use.
+const leaseLifetime = 7 * 24 * time.Hour
+
+// asideLifetime is how long is kept what was set aside: long enough for people to look into it. The rebuild that follows has
+// counted it by then.
+const asideLifetime = 30 * 24 * time.Hour
+
+// LeaseClient is the part of the SDK's client that Leases works with.
+type LeaseClient interface {
+	call.Querier
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Leases keeps in the table what processes that read its stream have to know of each other. It is safe for use by many
+// goroutines.
+type Leases struct {
+	client LeaseClient
+	table  string
+}
+
+// NewLeases makes the leases of the stream of a table.
+func NewLeases(client LeaseClient, table string) *Leases {
+	return &Leases{client: client, table: table}
+}
+
+// List reads all leases of a stream, consistently.
+func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error) {
+	items, err := l.partition(ctx, leasePK(label))
+	if err != nil {
+		return nil, call.Wrap(err, "leases of the stream")
+	}
+	leases := make([]stream.Lease, 0, len(items))
+	for _, item := range items {
+		leases = append(leases, leaseOf(item))
+	}
+	return leases, nil
+}
+
+// Swap writes a lease if it is as the old one. One that is as the new one already was written by an earlier try, whose
+// answer was lost.
+func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {
+	condition := expression{text: "attribute_not_exists(PK)"}
+	if old.Counter > 0 {
+		condition = expression{
+			text:   "#o = :o AND #n = :n",
+			names:  map[string]string{"#o": attrLeaseOwner, "#n": attrCounter},
+			values: layout.Item{":o": layout.TextValue(old.Owner), ":n": layout.Number(old.Counter)},
+		}
+	}
+	written := leaseItem(label, new, time.Now())
+	there, err := l.put(ctx, written, condition)
+	if there != nil && leaseOf(there) == leaseOf(written) {
+		return nil
+	}
+	return call.Wrap(err, "lease of shard %s", new.Shard)
+}
+
+// State reads the state, consistently.
+func (l *Leases) State(ctx context.Context) (stream.State, error) {
+	output, err := l.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(l.table), Key: layout.StreamKey(streamPK, streamStateSK), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return stream.State{}, call.Wrap(err, "state of the stream")
+	}
+	return stateOf(output.Item), nil
+}
+
+// SwapState writes the state, with the version that follows that of the old one.
+func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
+	condition := expression{text: "attribute_not_exists(PK)"}
+	if old.Version > 0 {
+		condition = expression{
+			text: "#n = :n", names: map[string]string{"#n": attrCounter}, values: layout.Item{":n": layout.Number(old.Version)},
+		}
+	}
+	new.Version = old.Version + 1
+	written := stateItem(new)
+	there, err := l.put(ctx, written, condition)
+	if there != nil && sameState(stateOf(there), stateOf(written)) {
+		return nil
+	}
+	return call.Wrap(err, "state of the stream")
+}
+
+// SetAside keeps where a record stands that could not be worked off, and why.
+func (l *Leases) SetAside(ctx context.Context, label string, aside stream.Aside) error {
+	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: asideItem(label, aside)})
+	return call.Wrap(err, "setting a record of the stream aside")
+}
+
+// Asides lists the records of a stream that were set aside, in the order of their positions.
+func (l *Leases) Asides(ctx context.Context, label string) ([]stream.Aside, error) {
+	items, err := l.partition(ctx, asidePK(label))
+	if err != nil {
+		return nil, call.Wrap(err, "records of the stream that were set aside")
+	}
+	asides := make([]stream.Aside, 0, len(items))
+	for _, item := range items {
+		asides = append(asides, asideOf(item))
+	}
+	return asides, nil
+}
+
+// WorkedOff is a time before which every change of the table was worked off, false when that is unknown. What has been
+// counted is right as of then if the state, which comes along, is complete.
+func (l *Leases) WorkedOff(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
+	state, leases, err := l.Current(ctx)
+	if err != nil {
+		return time.Time{}, false, state, err
+	}
+	before, known = stream.WorkedOff(leases)
+	return before, known, state, nil
+}
+
+// Current reads the state and the leases of the stream that is read, none when there is none yet.
+func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, error) {
+	state, err := l.State(ctx)
+	if err != nil || state.Label == "" {
+		return state, nil, err
+	}
+	leases, err := l.List(ctx, state.Label)
+	return state, leases, err
+}
+
+// expression is a condition of a write.
+type expression struct {
+	text   string
+	names  map[string]string
+	values layout.Item
+}
+
+// put writes an item. When the condition does not hold, it returns the item that is there, and an error of the kind
+// Conflict.
+func (l *Leases) put(ctx context.Context, written layout.Item, condition expression) (there layout.Item, err error) {
+	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                           aws.String(l.table),
+		Item:                                written,
+		ConditionExpression:                 aws.String(condition.text),
+		ExpressionAttributeNames:            condition.names,
+		ExpressionAttributeValues:           condition.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return refused.Item, &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
+	}
+	return nil, err
+}
+
+// partition reads all items of a partition.
+func (l *Leases) partition(ctx context.Context, key string) ([]layout.Item, error) {
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(l.table),
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("PK = :k"),
+		ExpressionAttributeValues: layout.Item{":k": layout.TextValue(key)},
+	}
+	for items := []layout.Item(nil); ; {
+		output, err := l.client.Query(ctx, input)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, output.Items...)
+		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			return items, nil
+		}
+	}
+}
+
+func leasePK(label string) string { return streamPK + "#" + label }
+
+func asidePK(label string) string { return leasePK(label) + "#ASIDE" }

@@ -1,0 +1,162 @@
+package leases_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+const leaseLabel = "2026-01-01T00:00:00.000"
+
+// leaseStory is all that happens to a lease and to the state, step by step, and what is there in the end.
+type leaseStory struct {
+	steps []func(context.Context, *leases.Leases) error
+	lease stream.Lease
+	state stream.State
+	aside stream.Aside
+}
+
+func newLeaseStory(shard string) *leaseStory {
+	s := &leaseStory{}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	swap := func(change func(*stream.Lease)) {
+		old := s.lease
+		next := old
+		change(&next)
+		next.Counter++
+		s.lease = next
+		s.steps = append(s.steps, func(ctx context.Context, l *leases.Leases) error { return l.Swap(ctx, leaseLabel, old, next) })
+	}
+	swapState := func(change func(*stream.State)) {
+		old := s.state
+		next := old
+		change(&next)
+		s.state = next
+		s.state.Version++
+		s.steps = append(s.steps, func(ctx context.Context, l *leases.Leases) error { return l.SwapState(ctx, old, next) })
+	}
+	swap(func(l *stream.Lease) { l.Shard, l.Parent = shard, "parent" })
+	swapState(func(s *stream.State) { s.Label = leaseLabel })
+	swap(func(l *stream.Lease) { l.Owner, l.Engine = "me", "http://127.0.0.1:1" })
+	swap(func(l *stream.Lease) {
+		l.Checkpoint, l.CaughtUp, l.Aside, l.Heartbeat, l.Proven = "17", now, 1, "4711", 2
+	})
+	s.aside = stream.Aside{Shard: shard, Position: stream.PositionOf(leaseLabel, "17"), Key: "PK=x", Reason: "error", Found: now}
+	s.steps = append(s.steps, func(ctx context.Context, l *leases.Leases) error { return l.SetAside(ctx, leaseLabel, s.aside) })
+	swapState(func(s *stream.State) { s.Complete, s.Since = true, now })
+	swapState(func(s *stream.State) {
+		s.Complete, s.Gap = false, &stream.Gap{Found: now, Shard: shard, Reason: "a test"}
+	})
+	swap(func(l *stream.Lease) { l.Owner, l.Ended = "", true })
+	return s
+}
+
+// tell makes each step, again while the reason may pass, as those who keep leases do.
+func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
+	t.Helper()
+	for i, step := range s.steps {
+		for try := 0; ; try++ {
+			err := step(t.Context(), leases)
+			if err == nil {
+				break
+			}
+			if kind := comment.KindOf(err); try == 5 || kind != comment.Throttled && kind != comment.Unavailable && kind != comment.Timeout {
+				t.Errorf("step %d: %v", i, err)
+				break
+			}
+		}
+	}
+}
+
+// check holds what is in the table against what was written.
+func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
+	t.Helper()
+	all, err := leases.List(t.Context(), leaseLabel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := leases.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asides, err := leases.Asides(t.Context(), leaseLabel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]stream.Lease{s.lease}, all) + cmp.Diff(s.state, state) + cmp.Diff([]stream.Aside{s.aside}, asides); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whatever happens to one of the calls, everything is written once, and nobody is told that someone else was first.
+func TestLeasesUnderFaults(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	calls := len(newLeaseStory("s").steps)
+	for _, fault := range faulttest.Kinds {
+		for n := 1; n <= calls; n++ {
+			t.Run(fmt.Sprint(fault, " ", n), func(t *testing.T) {
+				t.Parallel()
+				table := dynamotest.TableName(t)
+				if err := dynamo.CreateTable(t.Context(), direct, table); err != nil {
+					t.Fatal(err)
+				}
+				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
+				story := newLeaseStory("s")
+				story.tell(t, leases.NewLeases(client, table))
+				if network.Calls() < n {
+					t.Fatalf("%d calls", network.Calls())
+				}
+				story.check(t, leases.NewLeases(direct, table))
+			})
+		}
+	}
+}
+
+// Whoever comes second is told so, and changes nothing.
+func TestLeasesOfOthers(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+			t.Fatal(err)
+		}
+		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
+		if before, known, state, err := leases.WorkedOff(t.Context()); known || state.Version != 0 || err != nil {
+			t.Errorf("before anything was read: %s, %v, %+v, %v", before, known, state, err)
+		}
+		story.tell(t, leases)
+		there := story.lease
+		for _, row := range []struct {
+			why string
+			old stream.Lease
+		}{
+			{"it is not there", stream.Lease{}},
+			{"another owner has it", stream.Lease{Shard: "s", Owner: "you", Counter: there.Counter}},
+			{"it was renewed since", stream.Lease{Shard: "s", Owner: there.Owner, Counter: there.Counter - 1}},
+		} {
+			mine := stream.Lease{Shard: "s", Owner: "you", Counter: row.old.Counter + 1}
+			if err := leases.Swap(t.Context(), leaseLabel, row.old, mine); comment.KindOf(err) != comment.Conflict {
+				t.Errorf("%s: %v", row.why, err)
+			}
+		}
+		for version := range story.state.Version {
+			err := leases.SwapState(t.Context(), stream.State{Version: version}, stream.State{Label: "mine"})
+			if comment.KindOf(err) != comment.Conflict {
+				t.Errorf("a state of version %d: %v", version, err)
+			}
+		}
+		story.check(t, leases)
+	})
+}

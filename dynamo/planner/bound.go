@@ -1,0 +1,48 @@
+package planner
+
+import (
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/capacity"
+)
+
+// Narrow plans to take so many comments from partitions that hold nothing else, after an attempt was given up.
+func (p Planner) Narrow(w Window, purpose comment.ReadPurpose, want int) Plan {
+	plan := p.plan(w, purpose)
+	plan.Want, plan.Narrowed = want, true
+	plan.Candidates = covers(p.Filter)[:1]
+	p.read(&plan, plan.Candidates[0].Cover)
+	limit := min(want, MaxLimit)
+	if len(plan.Candidates[0].Cover) > maxReads {
+		limit = min(want, capacity.ItemsPerHalfUnit)
+	}
+	for i := range plan.Reads {
+		plan.Reads[i].Limit = limit
+	}
+	return plan
+}
+
+// Residual tells whether any read may look at what is not wanted.
+func (p Plan) Residual() bool {
+	for _, read := range p.Reads {
+		if read.residual() {
+			return true
+		}
+	}
+	return false
+}
+
+// LimitedTo is the plan with limits no higher than so many units allow for all of its first calls.
+func (p Plan) LimitedTo(units float64) Plan {
+	total := 0.0
+	for _, read := range p.Reads {
+		total += capacity.AssumedUnits(read.Limit)
+	}
+	if total <= units {
+		return p
+	}
+	most := capacity.ItemsWithin(units, len(p.Reads))
+	for i := range p.Reads {
+		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))
+	}
+	return p
+}

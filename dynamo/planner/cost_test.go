@@ -1,0 +1,109 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// skewed are counts as shops have them: most comments praise, most are in one language.
+func skewed() comment.Stats {
+	return comment.Stats{"en": {1200, 300, 800, 2000, 15700}, "de": {250, 60, 160, 400, 3130}, "is": {3, 0, 1, 2, 4}}
+}
+
+func TestWhatIsChosen(t *testing.T) {
+	sized := func(stats comment.Stats, bytes float64) Known {
+		return Known{Stats: stats, Sizes: Sizes{Any: ItemSize{Mean: bytes, Deviation: bytes / 2}}}
+	}
+	for _, row := range []struct {
+		why    string
+		filter comment.Filter
+		known  Known
+		want   int
+		chosen string
+	}{
+		{"nine in ten comments are wanted: one read of all is cheaper than four",
+			comment.Filter{Ratings: []int{1, 3, 4, 5}}, sized(skewed(), 500), 21, "whole product"},
+		{"few comments are wanted: hundreds of others would be looked at",
+			comment.Filter{Ratings: []int{1, 2}}, sized(skewed(), 500), 21, "ratings"},
+		{"tiny comments: whatever is read fits into half a unit, so one read is cheapest",
+			comment.Filter{Ratings: []int{4, 5}}, sized(skewed(), 60), 21, "whole product"},
+		{"a language with a handful of comments: all of it is one read, its cells are two",
+			comment.Filter{Languages: languages("is"), Ratings: []int{1, 4}}, sized(skewed(), 200), 21, "languages"},
+		{"a rare rating of a large language: its cell alone",
+			comment.Filter{Languages: languages("en"), Ratings: []int{2}}, sized(skewed(), 500), 21, "cells"},
+		{"a rare rating of both large languages: across the languages, of which hardly any is left out",
+			comment.Filter{Languages: languages("de", "en"), Ratings: []int{2}}, sized(skewed(), 500), 21, "ratings"},
+		{"nothing is known: what returns nothing but what is wanted",
+			comment.Filter{Ratings: []int{1, 3, 4, 5}}, Known{}, 21, "ratings"},
+		{"counts that know of no such comment are as good as none",
+			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
+	} {
+		filter, err := row.filter.Normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidates := Planner{Filter: filter, Known: row.known}.estimator().candidates(filter, row.want)
+		if candidates[0].Name != row.chosen {
+			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
+		}
+	}
+}
+
+// Probabilities come from a table as they would from the function that made it.
+func TestAbove(t *testing.T) {
+	for x := -7.0; x < 7; x += 0.013 {
+		want := math.Erfc((x-1)/2/math.Sqrt2) / 2
+		if got := above(x, 1, 2); math.Abs(got-want) > 0.0005 {
+			t.Errorf("above %v is %v, want %v", x, got, want)
+		}
+	}
+	if above(1, 2, 0) != 1 || above(2, 1, 0) != 0 {
+		t.Error("what is certain is not")
+	}
+}
+
+// What a read is expected to cost is what reads of random items cost on average.
+func TestExpectedUnits(t *testing.T) {
+	r := commenttest.Rand(t)
+	for _, items := range []int{1, 8, 20, 24, 100, 700} {
+		size, sum := ItemSize{Mean: 500, Deviation: 250}, 0.0
+		const trials = 2000
+		for range trials {
+			bytes := 0.0
+			for range items {
+				bytes += max(100, size.Mean+size.Deviation*r.NormFloat64())
+			}
+			sum += math.Ceil(bytes/capacity.UnitBytes) / 2
+		}
+		if got, want := size.expected(items), sum/trials; math.Abs(got-want) > 0.1+want/20 {
+			t.Errorf("%d items: %.2f units, on average they were %.2f", items, got, want)
+		}
+	}
+}
+
+// BenchmarkPlan makes plans, by what is known of a product with many languages.
+func BenchmarkPlan(b *testing.B) {
+	stats := comment.Stats{}
+	for i, language := range commenttest.ManyLanguages(12) {
+		stats[language] = comment.Counts{100 * i, 40, 70, 300, 1500}
+	}
+	for _, row := range []struct{ languages, ratings int }{{0, 1}, {0, 2}, {0, 4}, {1, 2}, {2, 4}, {10, 4}, {40, 4}} {
+		b.Run(fmt.Sprintf("languages=%d/ratings=%d", row.languages, row.ratings), func(b *testing.B) {
+			filter, err := comment.Filter{Languages: commenttest.ManyLanguages(row.languages), Ratings: []int{1, 2, 3, 4}[:row.ratings]}.Normalize()
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := Planner{Product: "p", Filter: filter, Known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
+			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Take(w, comment.ReadPage, 21)
+			}
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package planner
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// What stands between the wanted items of a read is what stands there on average if they lie at random.
+func TestBetween(t *testing.T) {
+	r := commenttest.Rand(t)
+	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Ratings: []int{1}}
+	for _, row := range []struct{ looked, kept, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
+		e := LastPage{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
+			looks: []look{{part, row.looked, row.kept}}}
+		mean, variance, known := e.between(part)
+		others := part
+		others.Ratings = []int{2}
+		if _, _, known := e.between(others); known {
+			t.Error("a read that kept some ratings tells how many items lie between those of others")
+		}
+		sum, squares := 0.0, 0.0
+		const trials = 20000
+		for range trials {
+			places := r.Perm(row.looked)[:row.kept]
+			slices.Sort(places)
+			between := float64(places[row.n-1] + 1 - row.n)
+			sum += between / trials
+			squares += between * between / trials
+		}
+		if measured := squares - sum*sum; !known || math.Abs(mean-sum) > 0.2 || math.Abs(variance-measured) > 0.1*measured+0.1 {
+			t.Errorf("%+v: %.2f and variance %.2f, measured %.2f and %.2f", row, mean, variance, sum, measured)
+		}
+	}
+	if _, _, known := (&LastPage{}).between(part); known {
+		t.Error("a page that was not read by a partition knows what lies between there")
+	}
+}

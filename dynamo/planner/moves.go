@@ -1,0 +1,21 @@
+package planner
+
+import (
+	"github.com/talkback/talkback/comment"
+)
+
+// Within tells whether a position is in the stretch that was read to take these comments.
+func (p Plan) Within(position comment.Position, taken []comment.Comment) bool {
+	if position.Compare(p.Low) < 0 || position.Compare(p.High) > 0 {
+		return false
+	}
+	return len(taken) < p.Want || len(taken) > 0 && p.Direction(position, taken[len(taken)-1].ID.Position()) <= 0
+}
+
+// Direction compares positions in the direction of reading.
+func (p Plan) Direction(a, b comment.Position) int {
+	if p.Descending {
+		return b.Compare(a)
+	}
+	return a.Compare(b)
+}

@@ -1,0 +1,131 @@
+package planner
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"pgregory.net/rapid"
+)
+
+func languages(tags ...comment.Language) []comment.Language { return tags }
+
+func planOf(t *testing.T, q comment.Query) Plan {
+	t.Helper()
+	filter, err := q.Filter.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Product, q.Filter = "42", filter
+	if q.Order == "" {
+		q.Order = comment.NewestFirst
+	}
+	w := WindowOf(q)
+	return plannerOf(q, Known{}).Take(w, comment.ReadPage, w.Want(q.Slice.Size))
+}
+
+func plannerOf(q comment.Query, known Known) Planner {
+	return Planner{Product: q.Product, Filter: q.Filter, Known: known}
+}
+
+func anyFilter(t *rapid.T) comment.Filter {
+	filter, err := comment.Filter{
+		Languages: rapid.SliceOfN(rapid.SampledFrom(commenttest.ManyLanguages(40)), 0, 40).Draw(t, "languages"),
+		Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 0, 7).Draw(t, "ratings"),
+	}.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter
+}
+
+// Every cover of a filter, whatever is believed of the product, holds every cell of the language x rating grid that the
+// filter allows exactly once after its residual filter, none that it does not, and no partition for nothing.
+func TestCoversHoldWhatIsChosen(t *testing.T) {
+	grid := commenttest.ManyLanguages(42) // two that no filter names
+	rapid.Check(t, func(t *rapid.T) {
+		filter := anyFilter(t)
+		p := Planner{Filter: filter, Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
+		candidates := p.estimator().candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
+		if len(candidates[0].Cover) > maxReads {
+			t.Fatalf("%d reads at once", len(candidates[0].Cover))
+		}
+		for _, candidate := range candidates {
+			checkCover(t, grid, filter, candidate.Cover)
+		}
+	})
+}
+
+// Whatever is believed, each read looks at something: a limit of 0 would count, and find no comments.
+func TestEveryReadLooksAtSomething(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := Planner{Filter: anyFilter(t), Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
+		p.Known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1e-9, 100, 5000, 1e9}).Draw(t, "bytes")
+		want := rapid.IntRange(1, 102).Draw(t, "want")
+		for _, read := range p.Take(WindowOf(comment.Query{Filter: p.Filter}), comment.ReadPage, want).Reads {
+			if read.Limit < 1 || read.Limit > MaxLimit {
+				t.Fatalf("%v is read with limit %d", read.Partition, read.Limit)
+			}
+		}
+	})
+}
+
+func checkCover(t *rapid.T, grid []comment.Language, filter comment.Filter, cover Cover) {
+	kept := make([]int, len(cover))
+	for _, language := range grid {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			c := comment.Comment{ID: comment.IDOf(comment.Position{}), Language: language, Rating: rating}
+			times := 0
+			for i, part := range cover {
+				if layout.PartitionOf(part.Index, c) == part.Partition && part.wanted().Allows(c) {
+					times++
+					kept[i]++
+				}
+			}
+			if want := map[bool]int{true: 1}[filter.Allows(c)]; times != want {
+				t.Fatalf("%v of filter %v shows %s with %d stars %d times, want %d", cover, filter, language, rating, times, want)
+			}
+		}
+	}
+	for i, part := range cover {
+		if kept[i] == 0 {
+			t.Fatalf("%v of filter %v reads %v for nothing", cover, filter, part)
+		}
+	}
+}
+
+// However a filter is written, it is planned alike.
+func TestPlanDoesNotDependOnHowTheFilterIsWritten(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		filter := anyFilter(rt)
+		otherwise := comment.Filter{
+			Languages: append(rapid.Permutation(filter.Languages).Draw(rt, "languages again"), filter.Languages...),
+			Ratings:   append(rapid.Permutation(filter.Ratings).Draw(rt, "ratings again"), filter.Ratings...),
+		}
+		q := comment.Query{Filter: filter, Slice: comment.Slice{Size: 20}}
+		again := comment.Query{Filter: otherwise, Slice: comment.Slice{Size: 20}}
+		if diff := cmp.Diff(planOf(t, q), planOf(t, again)); diff != "" {
+			rt.Fatalf("%v and %v are planned differently: %s", filter, otherwise, diff)
+		}
+	})
+}
+
+func TestNextLimit(t *testing.T) {
+	for _, row := range []struct {
+		why                              string
+		last, looked, kept, missing, out int
+	}{
+		{"all was kept: just what is missing", 22, 22, 22, 5, 5},
+		{"one in ten was kept: ten times what is missing", 80, 80, 8, 5, 50},
+		{"rounded up, or one more call would follow", 80, 80, 9, 5, 45},
+		{"nothing was kept: twice as many", 80, 80, 0, 5, 160},
+		{"never more than a call should look at", 900, 900, 0, 5, MaxLimit},
+		{"never none", 1, 0, 0, 0, 2},
+	} {
+		if got := nextLimit(row.last, row.looked, row.kept, row.missing); got != row.out {
+			t.Errorf("%s: %d, want %d", row.why, got, row.out)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package planner
+
+import (
+	"github.com/talkback/talkback/comment"
+)
+
+// Window is the stretch of a list that a page is read from, in the direction in which it is read.
+//
+// A page must say whether anything stands before and after it. The comment at a cursor is such a thing, so the window
+// includes its cursors: when that comment comes along (as it does unless it was deleted or edited meanwhile), the answer
+// costs no further read.
+type Window struct {
+	low, high  comment.Position
+	descending bool
+	// start and end are the cursors where reading starts and must stop; nil for none.
+	start, end *comment.Position
+}
+
+// WindowOf is the window of a question. A page counted from the end of the list is read backwards.
+func WindowOf(q comment.Query) Window {
+	w := Window{
+		descending: (q.Order == comment.NewestFirst) != q.Slice.FromEnd,
+		start:      q.Slice.After,
+		end:        q.Slice.Before,
+	}
+	if q.Slice.FromEnd {
+		w.start, w.end = w.end, w.start
+	}
+	w.low, w.high = q.Filter.Range()
+	lower, upper := w.start, w.end
+	if w.descending {
+		lower, upper = upper, lower
+	}
+	if lower != nil && lower.Compare(w.low) > 0 {
+		w.low = *lower
+	}
+	if upper != nil && upper.Compare(w.high) < 0 {
+		w.high = *upper
+	}
+	return w
+}
+
+func (w Window) empty() bool { return w.low.Compare(w.high) > 0 }
+
+// Want is how many comments to take for a page: those shown, one beyond, and the one at the starting cursor.
+func (w Window) Want(size int) int {
+	if w.start == nil {
+		return size + 1
+	}
+	return size + 2
+}
+
+// Neighbours tells what is known of the comments behind the page (where reading came from) and ahead of it.
+type Neighbours struct{ Behind, Ahead Answer }
+
+type Answer int
+
+const (
+	No Answer = iota
+	Yes
+	Unknown
+)
+
+// Cut makes the page out of what was taken from the window, in the direction of reading.
+func (w Window) Cut(taken []comment.Comment, size int) ([]comment.Comment, Neighbours) {
+	var n Neighbours
+	if w.start != nil {
+		n.Behind = Unknown
+		if len(taken) > 0 && taken[0].ID.Position() == *w.start {
+			n.Behind = Yes
+			taken = taken[1:]
+		}
+	}
+	if w.end != nil {
+		n.Ahead = Unknown
+		if last := len(taken) - 1; last >= 0 && taken[last].ID.Position() == *w.end {
+			n.Ahead = Yes
+			taken = taken[:last]
+		}
+	}
+	if len(taken) > size {
+		n.Ahead = Yes
+		taken = taken[:size]
+	}
+	return taken, n
+}
+
+// Behind is the window of what stands behind the starting cursor, nearest first.
+func (w Window) Behind(filter comment.Filter) Window {
+	return beyond(filter, *w.start, !w.descending)
+}
+
+// Ahead is the window of what stands ahead of the ending cursor, nearest first.
+func (w Window) Ahead(filter comment.Filter) Window {
+	return beyond(filter, *w.end, w.descending)
+}
+
+func beyond(filter comment.Filter, cursor comment.Position, descending bool) Window {
+	w := Window{descending: descending}
+	w.low, w.high = filter.Range()
+	if limit := cursor.Previous(); descending && limit.Compare(w.high) < 0 {
+		w.high = limit
+	}
+	if limit := cursor.Next(); !descending && limit.Compare(w.low) > 0 {
+		w.low = limit
+	}
+	return w
+}
