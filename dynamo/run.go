@@ -180,8 +180,8 @@ func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, err
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
 	state.account(output)
-	r.meter.Add(capacity.UnitsOf(output.ConsumedCapacity))
-	usage.From(ctx).Consume(capacity.UnitsOf(output.ConsumedCapacity))
+	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(call.UnitsOf(output.ConsumedCapacity))
 	return output, nil
 }
 
@@ -190,7 +190,7 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.queries++
 	s.looked += int(output.ScannedCount)
 	s.kept += int(output.Count)
-	s.units += capacity.UnitsOf(output.ConsumedCapacity)
+	s.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
 // decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They

@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -39,7 +38,7 @@ func GetItems(ctx context.Context, client BatchGetter, table string, want types.
 			return nil, nil, err
 		}
 		for i := range output.ConsumedCapacity {
-			usage.From(ctx).Consume(capacity.UnitsOf(&output.ConsumedCapacity[i]))
+			usage.From(ctx).Consume(UnitsOf(&output.ConsumedCapacity[i]))
 		}
 		items = append(items, output.Responses[table]...)
 		want.Keys = output.UnprocessedKeys[table].Keys

@@ -3,6 +3,8 @@ package capacity
 import (
 	"errors"
 	"sync"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // What a page or a count may cost at most. A plan believes counts and sizes; whatever they are, a page of comments of at
@@ -27,19 +29,58 @@ const (
 )
 
 // ErrBound ends an attempt that would cost more than it may.
-var ErrBound = errors.New("dynamo: the attempt would cost more than it may")
+var ErrBound = errors.New("capacity: the attempt would cost more than it may")
 
 // Meter adds up what the calls for one page consume, or those for one count. It is safe for use by many goroutines.
 type Meter struct {
-	Estimate, limit float64
-	cure            string // what to ask for instead, for the message
+	// Estimate is what the page or the count was estimated to cost, in read units.
+	Estimate float64
+
+	limit float64
+	cure  string // what to ask for instead, for the message
 
 	mu    sync.Mutex
 	spent float64
 }
 
+// NewMeter makes a meter for an estimate in read units, at least 0. cure says what to ask for instead, once the bound is met.
 func NewMeter(estimate float64, cure string) *Meter {
 	return &Meter{Estimate: estimate, limit: BoundFactor*estimate + LargestCall, cure: cure}
+}
+
+// Check returns a TooCostly error once so much was spent that no further call may begin.
+func (m *Meter) Check() error {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.spent < m.limit {
+		return nil
+	}
+	return m.refusal()
+}
+
+// Most is what may be spent on comments of at most 1 KB, 0 for no bound.
+func (m *Meter) Most() float64 {
+	if m == nil {
+		return 0
+	}
+	return BoundFactor * m.Estimate
+}
+
+func (m *Meter) refusal() error {
+	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.limit, m.cure)
+}
+
+// Add notes that a call consumed so many units.
+func (m *Meter) Add(units float64) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.spent += units
 }
 
 // CountLimit is how many items each of so many calls may look at, so that they stay within the bound if no comment has more

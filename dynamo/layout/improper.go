@@ -47,10 +47,12 @@ type Reporter struct {
 	told map[string]bool
 }
 
+// NewReporter makes a reporter that tells a function of each item, from many goroutines.
 func NewReporter(tell func(Improper)) *Reporter {
 	return &Reporter{tell: tell, told: map[string]bool{}}
 }
 
+// Report tells of items that were not told of before.
 func (n *Reporter) Report(items ...Improper) {
 	if n == nil || len(items) == 0 {
 		return

@@ -158,11 +158,15 @@ func IDOfKey(key Item) comment.ID {
 
 // Reader takes attributes out of an item and remembers the first that was not as expected.
 type Reader struct {
-	Item    Item
+	// Item is what is read.
+	Item Item
+	// Missing is the name of the first attribute that was not there or of another type, empty for none.
 	Missing string
-	bytes   int // of what was taken, names included
+
+	bytes int // of what was taken, names included
 }
 
+// Text takes an attribute that is a text; one that is not is empty and missing.
 func (r *Reader) Text(attr string) string { return *r.textAt(attr) }
 
 func (r *Reader) textAt(attr string) *string {
@@ -215,6 +219,7 @@ func (r *Reader) Version() int {
 	return int(r.Number(AttrVersion))
 }
 
+// Number takes an attribute that is a whole number; one that is not is 0 and missing.
 func (r *Reader) Number(attr string) int64 {
 	value, ok := r.Item[attr].(*types.AttributeValueMemberN)
 	if !ok {
@@ -229,18 +234,22 @@ func (r *Reader) Number(attr string) int64 {
 	return n
 }
 
+// Miss notes that an attribute is not what it should be.
 func (r *Reader) Miss(attr string) {
 	if r.Missing == "" {
 		r.Missing = attr
 	}
 }
 
+// Number is a whole number as an attribute.
 func Number(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
+// TextValue is a text as an attribute.
 func TextValue(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
 
+// TextAt is empty where there is no text.
 func TextAt(from Item, attr string) string {
 	value, _ := from[attr].(*types.AttributeValueMemberS)
 	if value == nil {
@@ -259,6 +268,7 @@ func NumberAt(from Item, attr string) int64 {
 	return n
 }
 
+// FlagAt is false where there is no boolean.
 func FlagAt(from Item, attr string) bool {
 	value, _ := from[attr].(*types.AttributeValueMemberBOOL)
 	return value != nil && value.Value

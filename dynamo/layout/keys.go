@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// StreamKey is the primary key of an item about the stream, or of settings.
 func StreamKey(partition, sort string) Item {
 	return Item{AttrPK: TextValue(partition), AttrSK: TextValue(sort)}
 }

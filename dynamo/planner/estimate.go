@@ -15,11 +15,14 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
 }
 
+// PageEstimate is what one page of a list may cost in read units, read from partitions that hold nothing else. Filters must be
+// normalized.
 func PageEstimate(q comment.Query) float64 {
 	var w Window
 	return NarrowUnits(q.Filter, w.Want(q.Slice.Size))
 }
 
+// CountEstimate is what counting a list within a range of dates may cost in read units.
 func CountEstimate(q comment.Query) float64 {
 	reads := undated(q).Count(q.Count).Reads
 	return float64(len(reads)) * capacity.EventualUnits(assumedCounted*capacity.AssumedItemBytes/len(reads))

@@ -53,12 +53,14 @@ func (w Window) Want(size int) int {
 // Neighbours tells what is known of the comments behind the page (where reading came from) and ahead of it.
 type Neighbours struct{ Behind, Ahead Answer }
 
+// Answer tells whether there is a comment.
 type Answer int
 
+// The answers.
 const (
-	No Answer = iota
-	Yes
-	Unknown
+	No      Answer = iota // there is none
+	Yes                   // there is one
+	Unknown               // a probe has to look
 )
 
 // Cut makes the page out of what was taken from the window, in the direction of reading.

@@ -32,7 +32,7 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 
 // environment is where the environment may be read: flags in command (by kong), and what the SDK's own users know.
 var environment = map[string]string{
-	"dynamo/client.go":                     "AWS's own variables, for engines that look at credentials",
+	"dynamo/call/client.go":                "AWS's own variables, for engines that look at credentials",
 	"command/blank.go":                     "variables of flags that are set but empty, which kong does not tell from those that are not",
 	"command/style.go":                     "NO_COLOR and TERM, which say what a terminal takes and are every program's",
 	"internal/engine/child/environment.go": "what a child gets of it",
