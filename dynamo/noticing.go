@@ -66,7 +66,7 @@ func (s *Store) heardMove(record stream.Record) {
 	}
 	if before, err := counts.CellOf(record.Old); err == nil {
 		r := layout.Reader{Item: record.New}
-		s.noteMove(product, move{position: now.Id.Position(), from: *before, to: *now.Cell, version: r.Version()})
+		s.noteMove(product, move{position: now.ID.Position(), from: *before, to: *now.Cell, version: r.Version()})
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 		}
 		if err == nil && concerns {
 			pending.add(product, s)
-			about[i] = counted{product, s.Id}
+			about[i] = counted{product, s.ID}
 		}
 	}
 	refused := refusals{}
@@ -110,8 +110,8 @@ func StandingOf(record stream.Record) (product string, s standing, concerns bool
 	if r.Text(layout.AttrSK) != layout.CommentSK || r.Missing != "" {
 		return "", s, false, nil
 	}
-	s = standing{Id: layout.IDOfKey(image), position: record.Position}
-	if _, err := comment.ParseID(string(s.Id)); err != nil {
+	s = standing{ID: layout.IDOfKey(image), position: record.Position}
+	if _, err := comment.ParseID(string(s.ID)); err != nil {
 		return "", s, false, fmt.Errorf("record %s: item %q is no comment", record.Position, r.Text(layout.AttrPK))
 	}
 	if product, err = layout.ProductOf(image); err != nil {
@@ -119,7 +119,7 @@ func StandingOf(record stream.Record) (product string, s standing, concerns bool
 	}
 	if !layout.NoComment(record.New) {
 		if s.Cell, err = CellOf(image); err != nil {
-			return "", s, false, fmt.Errorf("record %s: item of comment %s: %w", record.Position, s.Id, err)
+			return "", s, false, fmt.Errorf("record %s: item of comment %s: %w", record.Position, s.ID, err)
 		}
 	}
 	return product, s, true, nil
@@ -130,7 +130,7 @@ type workload map[string][]standing
 
 // add takes a standing, also for an earlier one of the same comment.
 func (w workload) add(product string, s standing) {
-	if i := slices.IndexFunc(w[product], func(earlier standing) bool { return earlier.Id == s.Id }); i >= 0 {
+	if i := slices.IndexFunc(w[product], func(earlier standing) bool { return earlier.ID == s.ID }); i >= 0 {
 		earlier := w[product][i]
 		s.moved = earlier.moved || !sameCell(earlier.Cell, s.Cell)
 		w[product][i] = s
@@ -158,7 +158,7 @@ func (c *Counter) halve(ctx context.Context, pending workload, refused refusals,
 	first, second := pending.halves()
 	if len(second) == 0 {
 		for product, standings := range first {
-			refused[counted{product, standings[0].Id}] = cause
+			refused[counted{product, standings[0].ID}] = cause
 		}
 		return nil
 	}
@@ -233,7 +233,7 @@ func (w workload) sift(l ledger, first int, refused refusals) (left []standing) 
 	}
 	for _, s := range standings[:first] {
 		if err := l.objection(s); err != nil {
-			refused[counted{l.product, s.Id}] = err
+			refused[counted{l.product, s.ID}] = err
 			continue
 		}
 		left = append(left, s)
@@ -319,7 +319,7 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 	for product, standings := range parts {
 		keys = append(keys, layout.ProductKey(product, statisticsSK))
 		for _, s := range standings {
-			keys = append(keys, markKey(product, s.Id))
+			keys = append(keys, markKey(product, s.ID))
 		}
 	}
 	items, err := fetch(ctx, c.client, c.table, keys)
@@ -372,8 +372,8 @@ func decodeLedger(product string, standings []standing, items map[itemKey]layout
 	l.others = comment.Stats{}
 	for _, s := range standings {
 		var err error
-		if l.marks[s.Id], err = decodeMark(items[keyOf(markKey(product, s.Id))]); err != nil {
-			l.brokenMarks[s.Id] = err
+		if l.marks[s.ID], err = decodeMark(items[keyOf(markKey(product, s.ID))]); err != nil {
+			l.brokenMarks[s.ID] = err
 		}
 	}
 	return l

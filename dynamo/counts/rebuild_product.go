@@ -176,7 +176,7 @@ func (r *rebuilding) settle(ctx context.Context, product string, ids []comment.I
 			}
 			pending := workload{}
 			for _, m := range found {
-				pending.add(product, standing{Id: m.id, Cell: m.cell, improper: m.improper})
+				pending.add(product, standing{ID: m.id, Cell: m.cell, improper: m.improper})
 			}
 			refused := refusals{}
 			further, err = r.counter.round(ctx, pending, refused)
@@ -200,7 +200,7 @@ func (r *rebuilding) settle(ctx context.Context, product string, ids []comment.I
 func idsOf(standings []standing) []comment.ID {
 	out := make([]comment.ID, len(standings))
 	for i, s := range standings {
-		out[i] = s.Id
+		out[i] = s.ID
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func TestManyLanguages(t *testing.T) {
 		}
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
 			id := comment.IDOf(comment.Position{13: byte(rapid.IntRange(0, 119).Draw(t, "comment"))})
-			s := standing{Id: id, position: stream.PositionOf("2026", string(rune('A'+step)))}
+			s := standing{ID: id, position: stream.PositionOf("2026", string(rune('A'+step)))}
 			if rapid.IntRange(0, 2).Draw(t, "deleted") > 0 {
 				s.Cell = &comment.Cell{
 					Language: rapid.SampledFrom(languages).Draw(t, "language"),

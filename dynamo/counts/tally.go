@@ -18,7 +18,7 @@ const maxItemsPerTransaction = 100
 
 // standing is what a comment is to be counted as from now on.
 type standing struct {
-	Id comment.ID
+	ID comment.ID
 	// Cell is nil for a comment that is not there.
 	Cell *comment.Cell
 	// position is that of the record which says so. It is empty when the comment itself was looked at: the standing then
@@ -61,10 +61,10 @@ func (l ledger) objection(s standing) error {
 	if l.broken != nil || s.looked() {
 		return l.broken
 	}
-	if err := l.brokenMarks[s.Id]; err != nil {
+	if err := l.brokenMarks[s.ID]; err != nil {
 		return err
 	}
-	for _, cell := range []*comment.Cell{s.Cell, l.marks[s.Id].cell} {
+	for _, cell := range []*comment.Cell{s.Cell, l.marks[s.ID].cell} {
 		if cell != nil && l.brokenRows[cell.Language] != nil {
 			return l.brokenRows[cell.Language]
 		}
@@ -76,7 +76,7 @@ func (l ledger) objection(s standing) error {
 func (l ledger) sharing(standings []standing) []comment.Language {
 	var languages []comment.Language
 	for _, s := range standings {
-		for _, cell := range []*comment.Cell{s.Cell, l.marks[s.Id].cell} {
+		for _, cell := range []*comment.Cell{s.Cell, l.marks[s.ID].cell} {
 			if cell != nil {
 				languages = append(languages, cell.Language)
 			}
@@ -114,12 +114,12 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	items := 1
 	languages := map[comment.Language]bool{} // whose item may have to be written
 	for i, s := range standings {
-		m := l.marks[s.Id]
+		m := l.marks[s.ID]
 		if !s.news(m) {
 			continue
 		}
 		after := mark{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
-		change := markChange{id: s.Id, before: m, after: after, improper: s.improper}
+		change := markChange{id: s.ID, before: m, after: after, improper: s.improper}
 		if items += change.items() + t.addLanguages(languages, m.cell, s.Cell); items > room {
 			t.standings = i
 			return t

@@ -32,71 +32,71 @@ func TestTallyUp(t *testing.T) {
 	}{
 		{
 			why:       "a new comment is counted",
-			standings: []standing{{Id: globe, Cell: english5, position: "1"}},
+			standings: []standing{{ID: globe, Cell: english5, position: "1"}},
 			want:      en5, marked: 1,
 		},
 		{
 			why:       "two of one batch are one change of the statistics",
-			standings: []standing{{Id: globe, Cell: english5, position: "1"}, {Id: plate, Cell: english5, position: "2"}},
+			standings: []standing{{ID: globe, Cell: english5, position: "1"}, {ID: plate, Cell: english5, position: "2"}},
 			want:      comment.Stats{"en": {0, 0, 0, 0, 2}}, marked: 2,
 		},
 		{
 			why:   "an edit moves a comment between its counts, whatever it was before by the record's own word",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, Cell: german5, position: "8"}},
+			standings: []standing{{ID: globe, Cell: german5, position: "8"}},
 			want:      comment.Stats{"de": {0, 0, 0, 0, 1}}, marked: 1,
 		},
 		{
 			why:   "a deletion takes it out, and a language without comments is gone",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, position: "8"}},
+			standings: []standing{{ID: globe, position: "8"}},
 			want:      comment.Stats{}, marked: 1,
 		},
 		{
 			why:   "the record that the mark follows already changes nothing",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, Cell: english1, position: "7"}},
+			standings: []standing{{ID: globe, Cell: english1, position: "7"}},
 			want:      en5,
 		},
 		{
 			why:   "an earlier record, from a reader that fell behind, changes nothing",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, position: "6"}},
+			standings: []standing{{ID: globe, position: "6"}},
 			want:      en5,
 		},
 		{
 			why:   "an edit of the text alone costs no write",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, Cell: english5, position: "8"}},
+			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
 			want:      en5,
 		},
 		{
 			why:   "there and back within one batch is noted, lest a reader with the way there alone be believed",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, Cell: english5, position: "9", moved: true}},
+			standings: []standing{{ID: globe, Cell: english5, position: "9", moved: true}},
 			want:      en5, marked: 1,
 		},
 		{
 			why:       "the deletion of what was never counted changes nothing",
-			standings: []standing{{Id: globe, position: "1"}},
+			standings: []standing{{ID: globe, position: "1"}},
 			want:      comment.Stats{},
 		},
 		{
 			why:   "what was seen by looking at the comment counts whatever the mark follows",
 			marks: counted, stats: en5,
-			standings: []standing{{Id: globe, Cell: english1}},
+			standings: []standing{{ID: globe, Cell: english1}},
 			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
 		},
 		{
 			why:   "the first record after a look is noted though it changes nothing, lest a reader with earlier ones be believed",
 			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
-			standings: []standing{{Id: globe, Cell: english5, position: "8"}},
+			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
 			want:      en5, marked: 1,
 		},
 		{
 			why:   "a look that tells nothing new costs no write",
 			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
-			standings: []standing{{Id: globe, Cell: english5}},
+			standings: []standing{{ID: globe, Cell: english5}},
 			want:      en5,
 		},
 	} {
@@ -114,7 +114,7 @@ func TestTallyUp(t *testing.T) {
 // What was seen by looking at the comment leaves the mark where it was: the records behind it are still to come.
 func TestLookingLeavesThePosition(t *testing.T) {
 	before := ledger{marks: map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}}
-	got := tallyUp(before, []standing{{Id: globe, Cell: english1}}, maxItemsPerTransaction)
+	got := tallyUp(before, []standing{{ID: globe, Cell: english1}}, maxItemsPerTransaction)
 	if position := got.marks[0].after.position; position != "7" || !got.marks[0].after.looked {
 		t.Errorf("the mark is at %q, looked %v; want 7, true", position, got.marks[0].after.looked)
 	}
@@ -130,7 +130,7 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 		for i := range 200 {
 			id := comment.IDOf(comment.Position{14: byte(i >> 8), 15: byte(i)})
 			marks[id] = mark{cell: &comment.Cell{Language: languages[i%10], Rating: 5}, position: "1", exists: true}
-			s := standing{Id: id, Cell: &comment.Cell{Language: languages[(i+i/10)%10], Rating: 1 + i%5}, position: "2"}
+			s := standing{ID: id, Cell: &comment.Cell{Language: languages[(i+i/10)%10], Rating: 1 + i%5}, position: "2"}
 			if looked {
 				s.position = ""
 			}

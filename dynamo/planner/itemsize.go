@@ -20,7 +20,7 @@ type Sizes struct {
 	ByRating [comment.MaxRating]ItemSize
 }
 
-// of is how large the items of a partition are.
+// Of is how large the items of a partition are.
 func (s Sizes) Of(partition layout.Partition) ItemSize {
 	if !partition.Index.SplitsByRating() || s.ByRating[partition.Rating-1].Mean == 0 {
 		return s.Any
