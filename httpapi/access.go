@@ -9,19 +9,21 @@ import (
 	"github.com/jub0bs/cors"
 )
 
-// preflightAge is how long a browser may remember that it may ask, in seconds. Chromium remembers no longer than this.
+// preflightAge is for how long a browser may cache the answer to a preflight, in seconds. Chromium
+// caches no longer than this.
 const preflightAge = 7200
 
-// Origin is a web origin whose pages may read answers: "https://shop.example", one with a star for any subdomains or
-// ports such as "https://*.shop.example" or "http://localhost:*", or "*" for all.
+// Origin is a web origin whose pages may read answers, such as "https://shop.example". A star
+// stands for any subdomains or any port, as in "https://*.shop.example" and "http://localhost:*";
+// "*" alone is every origin.
 type Origin string
 
-// AnyOrigin lets pages of every origin ask.
+// AnyOrigin allows the pages of every origin.
 const AnyOrigin Origin = "*"
 
-// UnmarshalText takes a well-formed origin only. Its error names the cure.
+// UnmarshalText accepts a well-formed origin only. Its error says how to write one.
 func (o *Origin) UnmarshalText(text []byte) error {
-	if _, err := allow([]Origin{Origin(text)}); err != nil {
+	if _, err := newCORS([]Origin{Origin(text)}); err != nil {
 		return fmt.Errorf("%s (%s): give scheme and host as a browser's address bar does, such as https://shop.example or https://*.shop.example, or * for every origin",
 			text, strings.TrimPrefix(err.Error(), "cors: "))
 	}
@@ -29,11 +31,13 @@ func (o *Origin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// allow lets pages of some origins ask and read the answers, without cookies: the service knows none.
-func allow(origins []Origin) (*cors.Middleware, error) {
+// newCORS lets pages of some origins call the API and read its answers. Cookies are left out: the
+// service uses none.
+func newCORS(origins []Origin) (*cors.Middleware, error) {
 	config := cors.Config{
 		Methods: []string{http.MethodGet, http.MethodPost},
-		// Clients send headers of many names for tracing and to say what they are. The star does not cover Authorization.
+		// Clients send many headers, for tracing and to identify themselves. The star does not
+		// cover Authorization.
 		RequestHeaders:  []string{"*", "Authorization"},
 		ResponseHeaders: []string{"ETag", "Retry-After", requestIDHeader},
 		MaxAgeInSeconds: preflightAge,
@@ -44,22 +48,25 @@ func allow(origins []Origin) (*cors.Middleware, error) {
 	return cors.NewMiddleware(config)
 }
 
-// cors answers preflights and marks answers for pages of allowed origins. Without origins it does nothing, and so browsers let
-// no page of another origin read an answer.
-func (o Options) cors(next http.Handler) http.Handler {
-	if len(o.Origins) == 0 {
-		return next
+// allow answers preflights and marks answers for pages of some origins. Without origins it does
+// nothing, and browsers let no page of another origin read an answer.
+func allow(origins []Origin) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if len(origins) == 0 {
+			return next
+		}
+		allowed, err := newCORS(origins)
+		if err != nil {
+			panic(err) // an Origin is checked where it is read
+		}
+		return allowed.Wrap(next)
 	}
-	allowed, err := allow(o.Origins)
-	if err != nil {
-		panic(err) // an Origin is checked where it is made
-	}
-	return allowed.Wrap(next)
 }
 
-// refuseCrossSite refuses what pages of other sites send, unless CORS, which comes before it, allowed their origin. A
-// browser lets any page send simple requests without asking, from the network that the browser is in: they change
-// nothing, but they cost reads, and how long they take tells something. What is no browser says nothing of sites and passes.
+// refuseCrossSite refuses requests that a page of another site sent, unless CORS, which comes
+// before it, allowed the page's origin. Without being asked, a browser lets any page send simple
+// requests from the network that the browser is in. They change nothing, but they cost reads, and
+// their timing leaks information. Clients that are no browsers do not send these headers, and pass.
 func refuseCrossSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		allowed := w.Header().Get("Access-Control-Allow-Origin") != ""
@@ -71,9 +78,10 @@ func refuseCrossSite(next http.Handler) http.Handler {
 	})
 }
 
-// isCrossSite goes by what browsers say of themselves, which a page cannot change. Browsers leave Sec-Fetch-Site away on plain
-// HTTP; then a GET with the origin of another host is one, since to its own host a page sends GETs without. A POST carries its
-// origin to its own host too, which behind a proxy may have another name here; its content type has protected it already.
+// isCrossSite goes by headers that browsers set and pages cannot change. Browsers omit
+// Sec-Fetch-Site over plain HTTP. There, a GET with the origin of another host is cross-site: a
+// page sends no origin with a GET to its own host. A POST always carries its origin, whose name for
+// this host may differ behind a proxy; its content type has already protected it.
 func isCrossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
@@ -85,7 +93,7 @@ func isCrossSite(r *http.Request) bool {
 	return true
 }
 
-// hostOf is the host and port of an origin, empty when there is none.
+// hostOf returns the host and port of an origin, empty if it has none.
 func hostOf(origin string) string {
 	address, err := url.Parse(origin)
 	if err != nil {

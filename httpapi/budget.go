@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// budget counts the bytes that clients make the server hold, and keeps them below a bound: answers that they have not read, or
-// requests that they have not sent in full. What does not fit is taken all the same: the connections that make others wait are
-// given up for it. Those are clients that do not read or send, or hardly, so nobody who does is ever refused for them. Safe
-// for concurrent use.
+// budget counts the bytes that clients make the server hold, and keeps them below a bound: answers
+// that they have not read, or requests that they have not sent completely.
+//
+// New bytes are never refused. To make room for them, the budget gives up the clients that hold
+// most for longest, which read or send slowly or not at all. Safe for concurrent use.
 type budget struct {
 	max int // bytes
 	now func() time.Time
@@ -16,37 +17,39 @@ type budget struct {
 	mu    sync.Mutex
 	total int
 	held  map[*held]struct{}
-	by    map[*connection]int // bytes
+	by    map[any]int // bytes by client
 }
 
-// held is an answer or a request on its way.
+// held is an answer or a request in transit.
 type held struct {
-	by     *connection
+	by     any // the client, compared by identity: a *connection
 	bytes  int
 	since  time.Time
-	giveUp func() // frees the bytes soon; called with the budget locked, so it cannot wait for anything
+	giveUp func() // frees the bytes soon; called with the budget locked, so it must not block
 }
 
 func newBudget(limit int) *budget {
-	return &budget{max: limit, now: time.Now, held: map[*held]struct{}{}, by: map[*connection]int{}}
+	return &budget{max: limit, now: time.Now, held: map[*held]struct{}{}, by: map[any]int{}}
 }
 
-// connectionShare is the part of all unsent bytes that one connection may leave unread before its further requests are
-// refused. A proxy may send those of thousands of clients over one connection, and reads as they come.
-const connectionShare = 8
+// clientShare is the part of the budget, one in so many, that one client may hold before its
+// further requests are refused. A proxy may send thousands of clients' requests over one
+// connection, and reads their answers as they come.
+const clientShare = 8
 
-// full tells whether a connection has to read before it may ask for more.
-func (b *budget) full(c *connection) bool {
+// full reports whether a client has to read before it may ask for more.
+func (b *budget) full(client any) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.by[c] > b.max/connectionShare
+	return b.by[client] > b.max/clientShare
 }
 
-// add counts what a connection holds until it is removed. It is nil when the connection was given up to make room.
-func (b *budget) add(by *connection, size int, giveUp func()) *held {
+// add counts what a client holds until it is removed. It returns nil when that client itself was
+// given up to make room.
+func (b *budget) add(client any, size int, giveUp func()) *held {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	added := &held{by: by, since: b.now(), giveUp: giveUp}
+	added := &held{by: client, since: b.now(), giveUp: giveUp}
 	b.held[added] = struct{}{}
 	b.change(added, size)
 	if !b.makeRoom(added) {
@@ -55,7 +58,8 @@ func (b *budget) add(by *connection, size int, giveUp func()) *held {
 	return added
 }
 
-// grow counts further bytes. It is false when what they belong to was given up, now or before.
+// grow counts further bytes. It reports whether they are still held: their client may have been
+// given up before, or to make room for them.
 func (b *budget) grow(h *held, size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,55 +70,57 @@ func (b *budget) grow(h *held, size int) bool {
 	return b.makeRoom(h)
 }
 
-// makeRoom gives up connections until what is left is within the bound or is the latest alone. It is false when the latest is
-// among what was given up.
+// makeRoom gives up clients until the rest fits, or only the latest is left. It reports whether the
+// latest is left.
 func (b *budget) makeRoom(latest *held) bool {
 	for b.total > b.max {
-		c := b.slowest(latest)
-		if c == nil {
+		client := b.slowest(latest)
+		if client == nil {
 			break
 		}
-		b.drop(c)
+		b.drop(client)
 	}
 	_, there := b.held[latest]
 	return there
 }
 
-// slowest is the connection that holds most bytes for longest: the sum of bytes times time. Bytes alone would hit the one
-// who reads a large answer, time alone the one who reads a small answer over a bad line. Nil when only the latest is there.
-func (b *budget) slowest(latest *held) *connection {
+// slowest returns the client with the largest sum of bytes times time, nil if there is only the
+// latest. Bytes alone would hit the client that reads a large answer, time alone the one that reads
+// a small answer over a bad line.
+func (b *budget) slowest(latest *held) any {
 	now := b.now()
-	costs := map[*connection]int{}
+	costs := map[any]int{}
 	for h := range b.held {
 		if h != latest {
 			costs[h.by] += h.cost(now)
 		}
 	}
-	var worst *connection
-	for c, cost := range costs {
+	var worst any
+	for client, cost := range costs {
 		if worst == nil || cost > costs[worst] {
-			worst = c
+			worst = client
 		}
 	}
 	return worst
 }
 
-// cost is what others wait for: bytes times milliseconds.
+// cost returns bytes times milliseconds.
 func (h *held) cost(now time.Time) int {
 	return h.bytes * (int(now.Sub(h.since)/time.Millisecond) + 1)
 }
 
-// drop gives up all that a connection holds.
-func (b *budget) drop(c *connection) {
+// drop gives up everything that a client holds.
+func (b *budget) drop(client any) {
 	for h := range b.held {
-		if h.by == c {
+		if h.by == client {
 			b.forget(h)
 			h.giveUp()
 		}
 	}
 }
 
-// remove ends the counting of what was sent or received. It is false when that was given up.
+// remove ends the counting of what was sent or received completely. It reports false when that was
+// given up before.
 func (b *budget) remove(h *held) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +135,7 @@ func (b *budget) forget(h *held) (there bool) {
 	return there
 }
 
-// change keeps the sums.
+// change updates the sums.
 func (b *budget) change(h *held, size int) {
 	h.bytes += size
 	b.total += size

@@ -15,7 +15,7 @@ func TestBudget(t *testing.T) {
 		const limit = 100
 		b, now := newBudget(limit), time.Unix(0, 0)
 		b.now = func() time.Time { return now }
-		connections := []*connection{{}, {}, {}, {}}
+		clients := []any{&connection{}, &connection{}, &connection{}, &connection{}}
 		var there []*held // the model
 		sum := func(of func(*held) int, which func(*held) bool) (total int) {
 			for _, h := range there {
@@ -28,8 +28,8 @@ func TestBudget(t *testing.T) {
 		bytes := func(h *held) int { return h.bytes }
 		cost := func(h *held) int { return h.cost(now) }
 		// compare finds out which connections were given up to take the latest, whose further bytes are so many, and why.
-		compare := func(latest *held, before map[*connection]int, others int) {
-			var dropped []*connection
+		compare := func(latest *held, before map[any]int, others int) {
+			var dropped []any
 			kept := there[:0:0]
 			for _, h := range there {
 				if _, held := b.held[h]; held {
@@ -50,9 +50,9 @@ func TestBudget(t *testing.T) {
 			}
 			there = kept
 		}
-		costs := func(but *held) map[*connection]int {
-			out := map[*connection]int{}
-			for _, c := range connections {
+		costs := func(but *held) map[any]int {
+			out := map[any]int{}
+			for _, c := range clients {
 				out[c] = sum(cost, func(h *held) bool { return h.by == c && h != but })
 			}
 			return out
@@ -63,7 +63,7 @@ func TestBudget(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 50).Draw(t, "ms")) * time.Millisecond)
 			},
 			"add": func(t *rapid.T) {
-				size, by := rapid.IntRange(1, 120).Draw(t, "bytes"), rapid.SampledFrom(connections).Draw(t, "by")
+				size, by := rapid.IntRange(1, 120).Draw(t, "bytes"), rapid.SampledFrom(clients).Draw(t, "by")
 				before, total := costs(nil), sum(bytes, all)+size
 				h := b.add(by, size, func() {})
 				compare(h, before, total)
@@ -97,7 +97,7 @@ func TestBudget(t *testing.T) {
 				if b.total != total || len(b.held) != len(there) || total > limit && len(there) > 1 {
 					t.Fatalf("%d bytes of %d, want %d of %d, at most %d bytes", b.total, len(b.held), total, len(there), limit)
 				}
-				for _, c := range connections {
+				for _, c := range clients {
 					if want := sum(bytes, func(h *held) bool { return h.by == c }); b.by[c] != want {
 						t.Fatalf("a connection with %d bytes, want %d", b.by[c], want)
 					}

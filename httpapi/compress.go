@@ -7,10 +7,12 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// minCompressed is the size from which on an answer is compressed, in bytes: what is smaller fits into one packet anyway.
+// minCompressed is the size of the smallest answer that is compressed, in bytes. A smaller one fits
+// into one packet anyway.
 const minCompressed = 1024
 
-// compressed gzips answers for those who take gzip. The pages are packed already and do not come through here.
+// compressed gzips answers for clients that accept gzip. Pages do not pass through it: they are
+// compressed already.
 func compressed(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed))
 	if err != nil {

@@ -9,9 +9,23 @@ import (
 	"time"
 )
 
-// Connections bounds what clients may hold of a server before it works for them: the connections that are open, and the bytes
-// of requests that are still arriving. Nobody is kept waiting for room: it is made, at the cost of those who leave theirs
-// unused for longest. Safe for concurrent use.
+// Bounds that [NewConnections] has unless it is told otherwise.
+const (
+	// DefaultMaxArriving is 32 MiB: 300 of the largest requests, or some two thousand small ones.
+	DefaultMaxArriving = 32 << 20
+	// DefaultMaxConnections is enough for proxies, which share theirs, and for a shop's browsers
+	// without a proxy.
+	DefaultMaxConnections = 1024
+)
+
+// headCost is how many bytes of memory each byte of a request's head takes while it arrives: the
+// server's buffer doubles as it grows, and each line is copied.
+const headCost = 2
+
+// Connections bounds what clients may hold of a server before it processes their requests: the open
+// connections, and the bytes of requests that are still arriving. New connections and bytes are
+// never refused. Connections that have been unused for longest are closed to make room for them.
+// Safe for concurrent use.
 type Connections struct {
 	max      int
 	arriving *budget
@@ -20,14 +34,18 @@ type Connections struct {
 	open map[*connection]struct{}
 }
 
-// NewConnections bounds the open connections, and the requests that are still arriving in bytes. Zero stands for
-// DefaultMaxConnections and DefaultMaxArriving.
+// NewConnections bounds the number of open connections, and the bytes of requests that are still
+// arriving. Zero stands for DefaultMaxConnections and DefaultMaxArriving.
 func NewConnections(maxOpen, maxArriving int) *Connections {
-	return &Connections{max: cmp.Or(maxOpen, DefaultMaxConnections), arriving: newBudget(cmp.Or(maxArriving, DefaultMaxArriving)), open: map[*connection]struct{}{}}
+	return &Connections{
+		max:      cmp.Or(maxOpen, DefaultMaxConnections),
+		arriving: newBudget(cmp.Or(maxArriving, DefaultMaxArriving)),
+		open:     map[*connection]struct{}{},
+	}
 }
 
-// Bound lets a server know of the connections of a listener, and returns the one to serve on. The server's handler must be one
-// made with these connections as an option.
+// Bound prepares a server for these bounds, and returns the listener to serve on in place of the
+// given one. The server's handler must be made with these connections in its Options.
 func (c *Connections) Bound(server *http.Server, listener net.Listener) net.Listener {
 	server.ConnState = c.changed
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
@@ -50,7 +68,7 @@ func (l boundListener) Accept() (net.Conn, error) {
 	return l.connections.accept(conn), nil
 }
 
-// accept takes a connection in, and closes another one when there are too many.
+// accept adds a connection, and closes one if there are too many.
 func (c *Connections) accept(conn net.Conn) *connection {
 	added := &connection{Conn: conn, all: c, since: time.Now()}
 	c.mu.Lock()
@@ -64,8 +82,9 @@ func (c *Connections) accept(conn net.Conn) *connection {
 	return added
 }
 
-// leastUsed is the connection that is closed first: one without a request, else one that sends or reads; of these the one for
-// which nothing has happened for longest. Those that are worked for stay, so at last it is the one that was just added.
+// leastUsed returns the connection to close: one without a request, else one that sends or reads.
+// Among these, it is the one on which nothing has happened for longest. Connections whose requests
+// are being processed stay. If all others are such, it is the one that was just added.
 func (c *Connections) leastUsed(added *connection) *connection {
 	worst := added
 	for other := range c.open {
@@ -79,7 +98,7 @@ func (c *Connections) leastUsed(added *connection) *connection {
 	return worst
 }
 
-// changed is the server's ConnState.
+// changed is the ConnState hook of the server.
 func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	if known := connectionUnder(conn); known != nil {
 		c.update(known, func() {
@@ -90,7 +109,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// update changes what is known of a connection, for which something happens thereby.
+// update changes the state of a connection, and notes that something happened on it now.
 func (c *Connections) update(of *connection, change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +117,15 @@ func (c *Connections) update(of *connection, change func()) {
 	of.since = time.Now()
 }
 
-// enter is called when the head of a request is there. Leave has to be called at its end.
+// entered notes which connections have a request.
+func (c *Connections) entered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer c.enter(c.of(r.Context()))()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// enter is called when the head of a request has arrived. The caller calls leave at its end.
 func (c *Connections) enter(by *connection) (leave func()) {
 	c.update(by, func() {
 		by.requests++
@@ -107,7 +134,7 @@ func (c *Connections) enter(by *connection) (leave func()) {
 	return func() { c.update(by, func() { by.requests-- }) }
 }
 
-// work is called when work for a request begins. Done has to be called at its end.
+// work is called when processing of a request begins. The caller calls done at its end.
 func (c *Connections) work(by *connection) (done func()) {
 	c.update(by, func() { by.working++ })
 	return func() { c.update(by, func() { by.working-- }) }
@@ -115,7 +142,8 @@ func (c *Connections) work(by *connection) (done func()) {
 
 type connectionKey struct{}
 
-// of is the connection of a request; on a server that is not bound, one that holds this request alone.
+// of returns the connection of a request. On a server without [Connections.Bound], each request has
+// one of its own.
 func (c *Connections) of(ctx context.Context) *connection {
 	if known, ok := ctx.Value(connectionKey{}).(*connection); ok && known != nil {
 		return known
@@ -123,7 +151,8 @@ func (c *Connections) of(ctx context.Context) *connection {
 	return &connection{all: c}
 }
 
-// connectionUnder is ours under TLS, if there is TLS; nil when the listener is not bound.
+// connectionUnder returns the connection below TLS, if there is TLS. It is nil without
+// [Connections.Bound].
 func connectionUnder(conn net.Conn) *connection {
 	if encrypted, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = encrypted.NetConn()
@@ -132,26 +161,26 @@ func connectionUnder(conn net.Conn) *connection {
 	return known
 }
 
-// connection is a client's. It counts the head of a request while that arrives.
+// connection is a client's connection. It counts the head of a request while that arrives.
 type connection struct {
-	net.Conn // nil on a server that is not bound
+	net.Conn // nil without Bound
 	all      *Connections
 
 	// Guarded by all.mu.
-	idle     bool // said by the server
-	requests int  // whose heads are there, not yet answered in full
-	working  int  // of these, those that are worked for
+	idle     bool // as the server says
+	requests int  // whose heads have arrived, and whose answers are not sent completely
+	working  int  // of these, those being processed
 	since    time.Time
 	head     *held
 }
 
-// use is what a connection is used for, the least first.
+// use is what a connection is used for, from the least to the most.
 type use int
 
 const (
 	unused use = iota
-	moving     // a request or an answer is on its way
-	worked     // a request is worked for
+	moving     // a request or an answer is in transit
+	worked     // a request is being processed
 )
 
 func (c *connection) use() use {
@@ -164,8 +193,8 @@ func (c *connection) use() use {
 	return moving
 }
 
-// Read implements [net.Conn]. Bytes that come while there is no request are the head of one; those of bodies are counted as they
-// are read.
+// Read implements [net.Conn]. Bytes that arrive while there is no request are counted as the head
+// of one. Bodies are counted where they are read.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -186,7 +215,7 @@ func (c *connection) countHead(bytes int) {
 	}
 }
 
-// forgetHead needs all.mu.
+// forgetHead stops counting the head. The caller holds all.mu.
 func (c *connection) forgetHead() {
 	if c.head != nil {
 		c.all.arriving.remove(c.head)
@@ -203,8 +232,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// hangUp closes the connection under TLS, if there is TLS: saying goodbye to a client that does not read would block. The
-// server notices, and closes the rest.
+// hangUp closes the connection below TLS: the closing message of TLS would block on a client that
+// does not read. The server notices, and closes the rest.
 func (c *connection) hangUp() {
 	if c.Conn != nil {
 		_ = c.Conn.Close() // the requests on it fail either way

@@ -7,38 +7,35 @@ import (
 	"strings"
 )
 
-// revalidate is what a good answer to a GET says about being kept: by the client that asked, and to be asked for again each time,
-// which the ETag makes cheap. Comments change at any moment, and a cache in between would hand answers to those who could not have
-// asked for them here.
+// revalidate is the Cache-Control of a good answer to a GET. The client may keep it but has to
+// revalidate it before each use, which the ETag makes cheap: comments change at any moment. Shared
+// caches may not keep it, since they would also serve clients that this server refuses.
 const revalidate = "private, no-cache"
 
-// revalidate gives an answer to GET that may be kept a strong ETag, and empties one that the client has: 304. The tag is that of
-// the bytes that go out, after compression: each coding and each type has a tag of its own.
-func (a *builtAnswer) revalidate(request http.Header) {
-	if a.status != http.StatusOK || a.Header().Get("Cache-Control") != revalidate {
-		return
+// unchanged gives an answer a strong ETag, and reports whether the client has the answer already.
+// It does so only for an answer that may be kept.
+//
+// The tag is made from the bytes that are sent, after compression: each coding and each type has
+// its own tag.
+func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
+	if answer.Get("Cache-Control") != revalidate {
+		return false
 	}
-	tag := a.tag()
-	a.Header().Set("ETag", tag)
-	if !matches(request.Values("If-None-Match"), tag) {
-		return
-	}
-	a.status = http.StatusNotModified
-	a.body.Reset()
-	a.Header().Del("Content-Type")
-	a.Header().Del("Content-Encoding")
+	tag := tagOf(answer, body)
+	answer.Set("ETag", tag)
+	return matches(ifNoneMatch, tag)
 }
 
-// tag is a strong ETag: of the bytes and of what says how to read them.
-func (a *builtAnswer) tag() string {
+// tagOf returns a strong ETag of a body and of the headers that say how to read it.
+func tagOf(answer http.Header, body []byte) string {
 	sum := sha256.New()
-	sum.Write([]byte(a.Header().Get("Content-Type") + "\n" + a.Header().Get("Content-Encoding") + "\n"))
-	sum.Write(a.body.Bytes())
+	sum.Write([]byte(answer.Get("Content-Type") + "\n" + answer.Get("Content-Encoding") + "\n"))
+	sum.Write(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
 }
 
-// matches tells whether an If-None-Match header names a tag, as RFC 9110, 13.1.2, compares them: weakly. Our tags hold no
-// comma, so another's may be cut in two without harm.
+// matches reports whether an If-None-Match header names a tag, by the weak comparison of RFC 9110,
+// 13.1.2. Tags of this server hold no comma, so it does no harm to cut a foreign tag in two.
 func matches(ifNoneMatch []string, tag string) bool {
 	for named := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
 		named = strings.TrimSpace(named)

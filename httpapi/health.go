@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	// readyTimeout bounds a look at the table, so that a probe is answered before it gives up.
+	// readyTimeout bounds a check of the table, so that a probe is answered before it gives up.
 	readyTimeout = 2 * time.Second
-	// readyAge is how long the outcome of a look stands. Probes come every few seconds from each balancer.
+	// readyAge is for how long the result of a check holds. Each load balancer probes every few
+	// seconds.
 	readyAge = time.Second
 )
 
-// healthy says that the process runs.
+// healthy answers that the process runs.
 func healthy(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, "ok")
 }
 
-// readiness says whether requests can be answered: whether the table is there and has its shape. The reason why not is in
-// the log alone.
-func (o Options) readiness() http.Handler {
-	table := &tableCheck{ask: o.Ready, log: o.Logger}
+// readiness answers whether requests can be served: whether the table exists and has the expected
+// keys and indexes. Why not is logged, not answered.
+func readiness(ready func(context.Context) error, logger *slog.Logger) http.Handler {
+	table := &tableCheck{ask: ready, log: logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := table.ready(r.Context()); err != nil {
 			answer(w, http.StatusServiceUnavailable, "the table cannot be used; the log says why")
@@ -35,31 +36,31 @@ func (o Options) readiness() http.Handler {
 	})
 }
 
-// tableCheck looks at the table at most once in readyAge, however many probes ask: the path is open to everyone, and each
-// look is a call that AWS limits and counts. Safe for concurrent use.
+// tableCheck checks the table at most once in readyAge, however many probes arrive. The path is
+// open to everyone, and each check is a call that AWS throttles and bills. Safe for concurrent use.
 type tableCheck struct {
 	ask func(context.Context) error
 	log *slog.Logger
 
 	flight singleflight.Group
-	// Only the flight touches these.
+	// Used by the flight only.
 	err   error
 	until time.Time
 }
 
-// ready returns why the table cannot be used, or nil. A look goes on when the probe that began it hangs up: others wait
-// for it, and what it finds is the table's state and not the probe's.
+// ready returns why the table cannot be used, or nil. The check goes on when the probe that began
+// it hangs up: others wait for it, and its result does not depend on the probe.
 func (c *tableCheck) ready(ctx context.Context) error {
 	select {
-	case found := <-c.flight.DoChan("", c.look):
+	case found := <-c.flight.DoChan("", c.check):
 		return found.Err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// look returns the last outcome while it stands, else asks.
-func (c *tableCheck) look() (any, error) {
+// check returns the last result while it holds, and checks the table otherwise.
+func (c *tableCheck) check() (any, error) {
 	if time.Now().Before(c.until) {
 		return nil, c.err
 	}

@@ -8,62 +8,69 @@ import (
 	"time"
 )
 
-const (
-	// headCost is how much memory a byte of a request's head takes while it arrives: the server's buffer doubles as it grows, and
-	// each line is copied.
-	headCost = 2
-	// perRequest is what a request occupies beside its head and body while these arrive: its goroutine and its buffers.
-	perRequest = 16 << 10
-)
+// perRequest is what a request occupies while it arrives, in addition to its head and body: its
+// goroutine and its buffers, in bytes.
+const perRequest = 16 << 10
 
-// withBody reads the body of a POST before anything is set aside for the request. So a client that sends a byte at a time
-// holds no place among the requests in flight, and the time of the operation does not begin before it can be read. What it
-// does hold is memory, which Connections bounds.
-func (o Options) withBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			next.ServeHTTP(w, r)
-			return
-		}
-		body, refused := o.readAll(w, r)
-		if refused != nil {
-			if r.ProtoMajor == 1 {
-				w.Header().Set("Connection", "close") // or the server would read the rest
+// withBody reads the body of a POST before the request takes anything that others wait for. A
+// client that sends one byte at a time then holds no place among the requests in flight, and the
+// time of its operation does not run yet. It holds memory only, which connections bounds.
+func withBody(limit int, connections *Connections) func(http.Handler) http.Handler {
+	bodies := bodies{limit, connections}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				next.ServeHTTP(w, r)
+				return
 			}
-			refused.write(w)
-			return
-		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, r)
-	})
+			body, refused := bodies.read(w, r)
+			if refused != nil {
+				if r.ProtoMajor == 1 {
+					w.Header().Set("Connection", "close") // or the server would read the rest
+				}
+				refused.write(w)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
-// readAll reads a body up to the bound. One that says beforehand that it is larger is not begun. Memory is taken as bytes
-// come, whatever length was announced.
-func (o Options) readAll(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	if r.ContentLength > int64(o.MaxBody) {
-		return nil, bodyTooLarge.with(o.MaxBody)
+// bodies reads the bodies of requests.
+type bodies struct {
+	limit       int // bytes of each
+	connections *Connections
+}
+
+// read reads a body up to the limit. It does not begin to read one whose announced length is above
+// the limit. Memory grows with the bytes that arrive, whatever length was announced.
+func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
+	if r.ContentLength > int64(b.limit) {
+		return nil, bodyTooLarge.with(b.limit)
 	}
-	arriving := o.Connections.arriving
-	stop := func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) } // only a recorder in a test cannot
-	request := arriving.add(o.Connections.of(r.Context()), perRequest+headBytes(r), stop)
+	arriving := b.connections.arriving
+	stop := func() {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a test's recorder has none
+	}
+	request := arriving.add(b.connections.of(r.Context()), perRequest+headBytes(r), stop)
 	if request == nil {
 		return nil, tooSlow
 	}
-	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(o.MaxBody)), arriving, request})
+	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(b.limit)), arriving, request})
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
 		return nil, tooSlow
 	case errors.As(err, &tooLarge):
-		return nil, bodyTooLarge.with(o.MaxBody)
+		return nil, bodyTooLarge.with(b.limit)
 	case err != nil:
 		return nil, badEnd
 	}
 	return body, nil
 }
 
-// headBytes is about what the head of a request occupies.
+// headBytes returns about how many bytes the head of a request occupies.
 func headBytes(r *http.Request) int {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
@@ -81,25 +88,28 @@ type counted struct {
 	request *held
 }
 
-// Read implements [io.Reader]. It goes on for a request that was given up, whose connection fails by then.
+// Read implements [io.Reader]. It does not check whether the request was given up: reading from its
+// connection fails by then.
 func (c counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.budget.grow(c.request, n)
 	return n, err
 }
 
-// withPlace gives each request a place, or refuses it at once when none is free: a request that waits costs memory, and whoever
-// sent it gives up before it is answered.
-func (o Options) withPlace(next http.Handler) http.Handler {
-	places := make(chan struct{}, o.MaxInFlight)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-			defer o.Connections.work(o.Connections.of(r.Context()))()
-			next.ServeHTTP(w, r)
-		default:
-			overloaded.write(w)
-		}
-	})
+// withPlace processes at most so many requests at a time, and refuses others at once. A request
+// that waited would cost memory, and its client would give up before it is answered.
+func withPlace(limit int, connections *Connections) func(http.Handler) http.Handler {
+	places := make(chan struct{}, limit)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				defer connections.work(connections.of(r.Context()))()
+				next.ServeHTTP(w, r)
+			default:
+				overloaded.write(w)
+			}
+		})
+	}
 }

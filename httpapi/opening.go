@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// Opening answers in the place of a handler that is not there yet, from the moment on when the port is open: that the process
-// lives, and why it is not ready. Safe for concurrent use.
+// Opening answers from the moment the port is open until there is a handler. It says that the
+// process is alive, and why it is not ready. Safe for concurrent use.
 type Opening struct {
 	reason  atomic.Pointer[string]
 	handler atomic.Pointer[http.Handler]
 }
 
-// NewOpening makes an Opening that tells a reason, a clause such as "the table is being opened".
+// NewOpening returns an Opening with a reason, a clause such as "the table is being opened".
 func NewOpening(reason string) *Opening {
 	o := &Opening{}
 	o.Say(reason)
@@ -22,7 +22,7 @@ func NewOpening(reason string) *Opening {
 // Say changes the reason.
 func (o *Opening) Say(reason string) { o.reason.Store(&reason) }
 
-// Open has a handler answer from now on.
+// Open lets a handler answer from now on.
 func (o *Opening) Open(handler http.Handler) { o.handler.Store(&handler) }
 
 // ServeHTTP implements [http.Handler].

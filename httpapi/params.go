@@ -1,8 +1,9 @@
 package httpapi
 
-// This file reads requests: a POST's body and a GET's parameters become the same four members. It is strict where two readers
-// could understand a request differently (names in another case, members given twice, text after the end), since a proxy that
-// checks requests would then check something else than what is run. Members that it does not know it leaves alone.
+// This file reads requests: the body of a POST and the parameters of a GET become the same four
+// members. It is strict where two readers could understand a request differently: names in another
+// case, members given twice, text after the end. Otherwise a proxy could check something different
+// from what is executed. Unknown members are ignored.
 
 import (
 	"bytes"
@@ -18,19 +19,16 @@ import (
 	"github.com/talkback/talkback/internal/surrogate"
 )
 
-// members are those of a request that were given, each as JSON.
+// members are the members that a request has, each as JSON.
 type members map[string]json.RawMessage
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// readParams reads what is asked, by either method.
-func (t transport) readParams(r *http.Request) (*graphql.RawParams, *refusal) {
+// readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
+// the parameters of a GET, in bytes.
+func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	start := graphql.Now()
-	read := t.readBody
-	if r.Method == http.MethodGet {
-		read = t.readAddress
-	}
-	given, refused := read(r)
+	given, refused := readMembers(r, maxQuery)
 	if refused != nil {
 		return nil, refused
 	}
@@ -38,8 +36,8 @@ func (t transport) readParams(r *http.Request) (*graphql.RawParams, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
-	if len(params.Query) > t.maxQuery {
-		return nil, queryTooLong.with(t.maxQuery)
+	if len(params.Query) > maxQuery {
+		return nil, queryTooLong.with(maxQuery)
 	}
 	joined, ok := joinPairs(params.Query)
 	if !ok {
@@ -51,8 +49,15 @@ func (t transport) readParams(r *http.Request) (*graphql.RawParams, *refusal) {
 	return params, nil
 }
 
+func readMembers(r *http.Request, maxQuery int) (members, *refusal) {
+	if r.Method == http.MethodGet {
+		return readAddress(r, maxQuery)
+	}
+	return readBody(r)
+}
+
 // readBody reads the members of a POST.
-func (t transport) readBody(r *http.Request) (members, *refusal) {
+func readBody(r *http.Request) (members, *refusal) {
 	if refused := checkContentType(r.Header); refused != nil {
 		return nil, refused
 	}
@@ -66,8 +71,8 @@ func (t transport) readBody(r *http.Request) (members, *refusal) {
 	return readObject(bytes.TrimPrefix(body, byteOrderMark))
 }
 
-// readObject reads one JSON object by its tokens: decoding into a struct or a map would let the last of equal members win,
-// and take any case for a name.
+// readObject reads one JSON object token by token. Decoding into a struct or a map would accept
+// names in any case, and use the last of several members with the same name.
 func readObject(text []byte) (members, *refusal) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if opening, err := decoder.Token(); err != nil {
@@ -101,11 +106,11 @@ func readMember(decoder *json.Decoder) (name string, value json.RawMessage, err 
 	if err != nil {
 		return "", nil, err
 	}
-	name, _ = token.(string) // in an object, whatever is no string is an error already
+	name, _ = token.(string) // the decoder has refused other tokens
 	return name, value, decoder.Decode(&value)
 }
 
-// add adds a member if it is one of ours, once.
+// add adds a member unless it is unknown, and refuses one that is given twice.
 func (m members) add(name string, value json.RawMessage) *refusal {
 	switch name {
 	case "query", "operationName", "variables", "extensions":
@@ -119,11 +124,11 @@ func (m members) add(name string, value json.RawMessage) *refusal {
 	return nil
 }
 
-// readAddress reads the members of a GET: texts as they are, objects as JSON. An empty parameter is none, as forms send
-// it.
-func (t transport) readAddress(r *http.Request) (members, *refusal) {
-	if len(r.URL.RawQuery) > t.maxQuery {
-		return nil, addressTooBig.with(t.maxQuery)
+// readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
+// parameters, which forms send for fields that are not filled in.
+func readAddress(r *http.Request, maxQuery int) (members, *refusal) {
+	if len(r.URL.RawQuery) > maxQuery {
+		return nil, addressTooBig.with(maxQuery)
 	}
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -146,19 +151,19 @@ func (t transport) readAddress(r *http.Request) (members, *refusal) {
 	return given, nil
 }
 
-// asJSON is a parameter as it would stand in a body.
+// asJSON returns a parameter as the member of a body.
 func asJSON(name, value string) json.RawMessage {
 	if name == "variables" || name == "extensions" {
 		return json.RawMessage(value)
 	}
 	quoted, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // a string can always be written
+		panic(err) // a string can always be encoded
 	}
 	return quoted
 }
 
-// params are the members with their types checked. Null is as good as absent, except for the query.
+// params checks the types of the members. Null counts as absent, except for the query.
 func (m members) params() (*graphql.RawParams, *refusal) {
 	if query := m["query"]; query == nil || string(query) == "null" {
 		return nil, noQuery
@@ -188,8 +193,8 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 
 var errMore = errors.New("something follows the value")
 
-// decodeWhole decodes one JSON value with nothing behind it. Numbers stay as they are written, so that large ones keep
-// their digits: that takes a decoder, which a text does without.
+// decodeWhole decodes one JSON value with nothing after it. Numbers stay as they are written, so
+// that large ones keep their digits. That needs a decoder, which is slower and not used for texts.
 func decodeWhole(text []byte, into any) error {
 	if _, isText := into.(*string); isText {
 		return json.Unmarshal(text, into)

@@ -6,17 +6,17 @@ import (
 	"net/http"
 )
 
-// refusal is the answer to a request that never becomes an operation. It looks like any GraphQL error, so that a client
-// needs one way to read errors only, and its status says the same to proxies.
+// refusal is the answer to a request that never becomes an operation. It has the form of a GraphQL
+// error, so that clients read all errors in one way. Its status tells proxies the same.
 type refusal struct {
 	status  int
 	code    string
-	message string // may hold verbs for with
-	header  string // "Name: value" is given as name and value
-	value   string
+	message string // may have verbs, which with fills in
+	header  string // name of a further header, empty for none
+	value   string // of that header
 }
 
-// The one table of what HTTP itself refuses. Codes of errors in fields are those of the package resolvers.
+// The table of all refusals. Package resolvers has the codes of errors in fields.
 var (
 	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early: send all of it"}
 	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
@@ -52,15 +52,15 @@ const (
 	acceptPost = jsonType
 )
 
-// with is the refusal with values in the place of its message's verbs. They are names and bounds of ours, never what
-// the client sent.
+// with returns the refusal with values for the verbs of its message. They are names and bounds of
+// this server, never what the client sent.
 func (f *refusal) with(values ...any) *refusal {
 	filled := *f
 	filled.message = fmt.Sprintf(f.message, values...)
 	return &filled
 }
 
-// write answers with the refusal, in the content type that was settled before.
+// write answers with the refusal, in the content type that was set before.
 func (f *refusal) write(w http.ResponseWriter) {
 	type (
 		extensions struct {
@@ -73,7 +73,7 @@ func (f *refusal) write(w http.ResponseWriter) {
 	)
 	body, err := json.Marshal(map[string][]refused{"errors": {{f.message, extensions{f.code}}}})
 	if err != nil {
-		panic(err) // strings can always be written
+		panic(err) // strings can always be encoded
 	}
 	if f.header != "" {
 		w.Header().Set(f.header, f.value)

@@ -12,15 +12,15 @@ const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
-// RequestID is the id of the request that the context belongs to, by which the log and an answer refer to it. It is
-// empty outside a request.
+// RequestID returns the id under which the log and the answer refer to the request of a context. It
+// is empty outside a request.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id
 }
 
-// withRequestID gives each request an id of ours and tells it to the client. An id that a client sends is not taken
-// over, since it would stand in the log.
+// withRequestID gives each request a random id and tells it to the client. It ignores an id that
+// the client sends, which would otherwise get into the log.
 func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
@@ -29,7 +29,7 @@ func withRequestID(next http.Handler) http.Handler {
 	})
 }
 
-// recoverPanic makes an error out of a panic in a field, which fails that field alone.
+// recoverPanic turns a panic in a field into an error of that field alone.
 func recoverPanic(_ context.Context, cause any) error {
 	return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 }

@@ -11,49 +11,59 @@ import (
 const (
 	// sendChunk is how much of an answer is sent at a time, in bytes.
 	sendChunk = 64 << 10
-	// stallTimeout is how long a client may take to read a chunk. It bounds a pause, not the whole answer: a phone on a bad
-	// line gets a large answer in the end, one that went away gives its memory back.
+	// stallTimeout is how long a client may take to read a chunk. It bounds each pause, not the
+	// whole answer. So a phone on a bad line gets a large answer eventually, and the memory of a
+	// client that went away is freed.
 	stallTimeout = 20 * time.Second
-	// perAnswer is what an answer occupies beside its bytes while it waits: the goroutine, the request, their buffers.
+	// perAnswer is what an answer occupies while it waits, in addition to its bytes: the goroutine,
+	// the request, their buffers.
 	perAnswer = 16 << 10
 )
 
-// builtFirst builds the whole answer, compressed if it is to be, before any of it is sent. So a client that does not read
-// holds no place among the requests in flight, nor anything else that others wait for: only memory, which unsent bounds.
-func (o Options) builtFirst(next http.Handler) http.Handler {
+// sender sends answers, and counts the bytes of those that clients have not read yet.
+type sender struct {
+	connections *Connections
+	unsent      *budget
+}
+
+// builtFirst builds the whole answer, compressed if the client takes that, before it sends any of
+// it. A client that does not read then holds no place among the requests in flight, nor anything
+// else that others wait for. It holds memory only, which unsent bounds.
+func (s *sender) builtFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		to := o.Connections.of(r.Context())
+		to := s.connections.of(r.Context())
 		built := &builtAnswer{ResponseWriter: w, status: http.StatusOK}
-		if o.unsent.full(to) {
+		if s.unsent.full(to) {
 			unreadAnswers.write(built)
 		} else {
 			next.ServeHTTP(built, r)
 		}
-		if r.Method == http.MethodGet {
-			built.revalidate(r.Header)
+		if r.Method == http.MethodGet && built.status == http.StatusOK &&
+			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
+			built.empty()
 		}
-		defer o.waits(to, built.body.Cap())()
-		built.send(func() { o.Connections.update(to, func() {}) })
+		defer s.waits(to, built.body.Cap())()
+		built.send(func() { s.connections.update(to, func() {}) })
 	})
 }
 
-// waits counts an answer of so many bytes that is about to be sent, until done is called. It does not return when the connection
-// is closed to make room.
-func (o Options) waits(to *connection, size int) (done func()) {
-	waiting := o.unsent.add(to, size+perAnswer, to.hangUp)
+// waits counts an answer of so many bytes that is about to be sent, until done is called. It does
+// not return when the connection is closed to make room.
+func (s *sender) waits(to *connection, size int) (done func()) {
+	waiting := s.unsent.add(to, size+perAnswer, to.hangUp)
 	if waiting == nil {
-		panic(http.ErrAbortHandler) // net/http's word for an answer that is given up
+		panic(http.ErrAbortHandler) // how net/http lets a handler abandon an answer
 	}
-	return func() { o.unsent.remove(waiting) }
+	return func() { s.unsent.remove(waiting) }
 }
 
-// light is for answers that need no work and lie in memory, such as pages: they are sent at once, but clients that do not read them
-// count like others.
-func (o Options) light(next http.Handler) http.Handler {
+// light sends an answer at once. It is for answers that need no work and are in memory already,
+// such as pages. A client that does not read them is counted like others.
+func (s *sender) light(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		to := o.Connections.of(r.Context())
-		full := o.unsent.full(to)
-		defer o.waits(to, 0)()
+		to := s.connections.of(r.Context())
+		full := s.unsent.full(to)
+		defer s.waits(to, 0)()
 		if full {
 			w.Header().Set("Content-Type", jsonType)
 			unreadAnswers.write(w)
@@ -61,14 +71,15 @@ func (o Options) light(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 		if r.ProtoMajor == 2 {
-			_ = http.NewResponseController(w).Flush() // the end would wait for its reader when it is not counted any more
+			// Otherwise the end of the answer would wait for the client after counting has ended.
+			_ = http.NewResponseController(w).Flush()
 		}
 	})
 }
 
 // builtAnswer is an answer that is not sent yet.
 type builtAnswer struct {
-	http.ResponseWriter // where it goes in the end
+	http.ResponseWriter // where it is sent in the end
 	status              int
 	body                bytes.Buffer
 }
@@ -82,8 +93,16 @@ func (a *builtAnswer) WriteHeader(status int) { a.status = status }
 // Write implements [http.ResponseWriter].
 func (a *builtAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-// send sends the answer as fast as the client reads it, and returns when all is sent or the client stalls. Errors are
-// clients that went away or stalled, which need no answer. It calls sent with each piece.
+// empty turns the answer into a 304.
+func (a *builtAnswer) empty() {
+	a.status = http.StatusNotModified
+	a.body.Reset()
+	a.Header().Del("Content-Type")
+	a.Header().Del("Content-Encoding")
+}
+
+// send sends the answer as fast as the client reads it. It returns when everything is sent, or when
+// the client went away or stalls. It calls sent after each chunk.
 func (a *builtAnswer) send(sent func()) {
 	w := a.ResponseWriter
 	if a.body.Len() > 0 {
@@ -92,11 +111,11 @@ func (a *builtAnswer) send(sent func()) {
 	w.WriteHeader(a.status)
 	control := http.NewResponseController(w)
 	for chunk := range slices.Chunk(a.body.Bytes(), sendChunk) {
-		_ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) // only a recorder in a test cannot
+		_ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) // a test's recorder has none
 		if _, err := w.Write(chunk); err != nil {
 			return
 		}
 		sent()
 	}
-	_ = control.Flush() // the end of the answer would wait in net/http's buffer for this handler to end
+	_ = control.Flush() // or its end would stay in net/http's buffer until the handler returns
 }

@@ -10,28 +10,31 @@ import (
 	"time"
 )
 
-// logEvery is how often a server's own messages of one kind are logged.
+// logEvery is how often messages of one kind are logged.
 const logEvery = time.Minute
 
-// ServerLog is where an [net/http.Server] says what it has to say by itself: that a handshake failed, that a client broke the
-// protocol. Anyone can cause such messages by the thousand, so of each kind the first of a minute is logged, and at its end how
-// many more there were; and they name addresses of clients, which are left out. What clients cause is at debug. Panics, which
-// are ours, are errors and all logged. Safe for concurrent use.
+// ServerLog is the ErrorLog of an [net/http.Server]. It receives messages such as that a handshake
+// failed or that a client broke the protocol, and logs them without the addresses of clients.
+//
+// Anyone can cause thousands of such messages. Of each kind, ServerLog logs the first of a minute,
+// and at the end of the minute how many more there were. What clients cause has the level debug.
+// Panics have the level error and are all logged. Safe for concurrent use.
 type ServerLog struct {
 	to *slog.Logger
 
 	mu   sync.Mutex
-	more map[kindOfMessage]int // beside the first of this minute
+	more map[kindOfMessage]int // after the first of this minute
 	ends map[kindOfMessage]*time.Timer
 }
 
-// kindOfMessage is how messages begin that belong together, and how serious they are.
+// kindOfMessage is the beginning that messages of one kind share, and their level.
 type kindOfMessage struct {
 	begins string
 	level  slog.Level
 }
 
-// messages are the kinds that net/http writes, of either version of HTTP. What is none of them may be about the server itself.
+// messages are the known kinds of net/http's messages, of both versions of HTTP. Others may be
+// about the server itself.
 var messages = []kindOfMessage{
 	{"http: panic serving", slog.LevelError},
 	{"http2: panic serving", slog.LevelError},
@@ -44,15 +47,16 @@ var messages = []kindOfMessage{
 
 var otherMessage = kindOfMessage{"", slog.LevelWarn}
 
-// NewServerLog returns one that logs to a logger. Close has to be called when the server has ended.
+// NewServerLog returns a ServerLog that writes to a logger. The caller calls Close when the server
+// has ended.
 func NewServerLog(to *slog.Logger) *ServerLog {
 	return &ServerLog{to: to, more: map[kindOfMessage]int{}, ends: map[kindOfMessage]*time.Timer{}}
 }
 
-// Logger is a server's ErrorLog.
+// Logger returns the logger to use as the ErrorLog of a server.
 func (l *ServerLog) Logger() *log.Logger { return log.New(l, "", 0) }
 
-// Write implements [io.Writer], of one message at a time.
+// Write implements [io.Writer]. It takes one message at a time.
 func (l *ServerLog) Write(message []byte) (int, error) {
 	text := withoutAddresses(strings.TrimSuffix(string(message), "\n"))
 	kind := kindOfText(text)
@@ -62,7 +66,7 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// first tells whether a message is the first of its kind in a minute, and counts it if not.
+// first reports whether a message is the first of its kind in a minute, and counts it if not.
 func (l *ServerLog) first(kind kindOfMessage) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +78,7 @@ func (l *ServerLog) first(kind kindOfMessage) bool {
 	return true
 }
 
-// end ends the minute of a kind, if it has not ended.
+// end ends the minute of a kind, unless it has ended before.
 func (l *ServerLog) end(kind kindOfMessage) {
 	l.mu.Lock()
 	more := l.more[kind]
@@ -86,7 +90,7 @@ func (l *ServerLog) end(kind kindOfMessage) {
 	}
 }
 
-// Close logs what was counted.
+// Close logs what was counted and not logged yet.
 func (l *ServerLog) Close() {
 	l.mu.Lock()
 	var open []kindOfMessage
@@ -109,8 +113,8 @@ func kindOfText(message string) kindOfMessage {
 	return otherMessage
 }
 
-// address is that of a client, with its port: IPv4, or IPv6 in brackets.
+// address matches a client's address with its port: IPv4, or IPv6 in brackets.
 var address = regexp.MustCompile(`\[[0-9A-Fa-f:.%\w]+\]:\d+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?`)
 
-// withoutAddresses is what may be logged of a message.
+// withoutAddresses returns what may be logged of a message.
 func withoutAddresses(message string) string { return address.ReplaceAllString(message, "a client") }

@@ -9,11 +9,13 @@ import (
 	"github.com/talkback/talkback/internal/surrogate"
 )
 
-// This file joins the surrogate pairs of a query, since gqlparser makes U+FFFD of each half.
+// This file joins surrogate pairs such as \uD83D\uDE00, since gqlparser replaces each half by
+// U+FFFD.
 
-// joinPairs writes the pairs in the strings of a query as the characters that they are. Spaces behind a string take the place
-// of what it got shorter by, so that errors name the columns of what was sent. It is false when there is half of a pair.
-// Comments and block strings, which have no such escapes, stay as they are, and so do strings that the parser refuses.
+// joinPairs replaces each pair in the strings of a query by the character that it stands for.
+// Spaces behind the string make up for its lost length, so that errors name the columns of what was
+// sent. It reports false if there is half of a pair. Comments and block strings have no such
+// escapes and stay unchanged, and so do strings that the parser refuses.
 func joinPairs(query string) (joined string, ok bool) {
 	if !strings.Contains(query, `\u`) {
 		return query, true
@@ -43,7 +45,7 @@ func joinPairs(query string) (joined string, ok bool) {
 	return out.String(), true
 }
 
-// lineLength is the length of a text up to the end of its line.
+// lineLength returns the length of a text up to the end of its first line.
 func lineLength(text string) int {
 	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
 		return end
@@ -51,8 +53,8 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// blockLength is the length of the block string that a text begins with. As the parser has it, the last three of several
-// quotes close it.
+// blockLength returns the length of the block string at the beginning of a text. As in the parser,
+// the last three of several quotes close it.
 func blockLength(text string) int {
 	const quotes = `"""`
 	for length := len(quotes); length < len(text); length++ {
@@ -66,7 +68,7 @@ func blockLength(text string) int {
 	return len(text)
 }
 
-// joinString writes the string that a text begins with, and returns its length.
+// joinString writes the string at the beginning of a text, and returns its length.
 func joinString(text string, out *strings.Builder) (length int, ok bool) {
 	var joined strings.Builder
 	joined.WriteByte('"')
@@ -86,7 +88,7 @@ func joinString(text string, out *strings.Builder) (length int, ok bool) {
 				joined.WriteString(text[length : length+n])
 			}
 			length += n
-		case '"', '\n', '\r': // a string ends with its line, which the parser complains of
+		case '"', '\n', '\r': // the end of the line ends a string too, which the parser refuses
 			joined.WriteByte(c)
 			length++
 			writeString(out, text[:length], joined.String(), missing)
@@ -96,12 +98,13 @@ func joinString(text string, out *strings.Builder) (length int, ok bool) {
 			length++
 		}
 	}
-	out.WriteString(text) // has no end
+	out.WriteString(text) // it is not closed
 	return length, true
 }
 
-// writeString writes a joined string and the spaces behind it, or the string as it was sent if nothing was joined or the
-// parser refuses it: the error then lies inside, where no spaces can stand.
+// writeString writes a joined string and the spaces behind it. If nothing was joined or the parser
+// refuses the string, it writes the string as it was sent: the error is then inside, where spaces
+// would change its column.
 func writeString(out *strings.Builder, sent, joined string, missing int) {
 	if missing > 0 {
 		reader := lexer.New(&ast.Source{Input: sent})

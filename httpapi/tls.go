@@ -6,17 +6,20 @@ import (
 	"time"
 )
 
-// strict tells browsers that came by HTTPS to come by it only (RFC 6797). Over plain HTTP the header means nothing, so a proxy that
-// ends TLS has to set it.
-func (o Options) strict(next http.Handler) http.Handler {
-	if o.HSTSAge <= 0 {
-		return next
-	}
-	value := fmt.Sprintf("max-age=%d", o.HSTSAge/time.Second)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.TLS != nil {
-			w.Header().Set("Strict-Transport-Security", value)
+// strict tells browsers that came by HTTPS to use HTTPS only, for so long (RFC 6797). Zero tells
+// them nothing. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS has to
+// set it.
+func strict(age time.Duration) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if age <= 0 {
+			return next
 		}
-		next.ServeHTTP(w, r)
-	})
+		value := fmt.Sprintf("max-age=%d", age/time.Second)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.TLS != nil {
+				w.Header().Set("Strict-Transport-Security", value)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// transport is GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one operation by GET or POST, one
-// answer. The library's own differ from that draft in statuses, in what an error's answer holds, and in how they choose the
-// answer's type.
+// transport implements GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one
+// operation by GET or POST, one answer. gqlgen's transports differ from that draft in statuses, in
+// the content of answers with errors, and in how they choose the type of the answer.
 type transport struct {
 	// maxQuery bounds the text of an operation and the parameters of a GET, in bytes.
 	maxQuery int
@@ -22,13 +22,15 @@ type transport struct {
 
 var _ graphql.Transport = transport{}
 
-// Supports takes every request: whatever no other transport took is answered or refused here.
+// Supports implements [graphql.Transport]. It accepts every request: this is the only transport.
 func (transport) Supports(*http.Request) bool { return true }
 
-// Do answers one request. Its statuses are for machines between us and the client as much as for the client. Of a type that
-// any server on the way may have made up, plain JSON, a client believes what the body says, so that is 200 whenever the request
-// could be read. The GraphQL type is ours for certain, so it can say 400 for an operation that was refused before it
-// ran. What HTTP refuses has its own status with either.
+// Do answers one request. Clients and the proxies between read its statuses.
+//
+// An answer in plain JSON has the status 200 whenever the request could be read: any server on the
+// way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
+// sends the GraphQL type, so there the status is 400 for an operation that was refused before it
+// ran. A refusal has the same status in both types.
 func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
 	switch r.Method {
 	case http.MethodGet, http.MethodPost:
@@ -41,7 +43,7 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 		badMethod.write(w)
 		return
 	}
-	params, refused := t.readParams(r)
+	params, refused := readParams(r, t.maxQuery)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -60,7 +62,8 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 	write(w, response)
 }
 
-// withoutData is the status of an answer without data: the operation was wrong, or its time was over before it began.
+// withoutData returns the status of an answer without data: either the operation was refused, or
+// its time was over before it began.
 func withoutData(ctx context.Context) int {
 	if ctx.Err() != nil {
 		return http.StatusServiceUnavailable
@@ -68,7 +71,7 @@ func withoutData(ctx context.Context) int {
 	return http.StatusBadRequest
 }
 
-// run runs an operation. A GET runs queries only, so that a link or a prefetch changes nothing.
+// run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
 func run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) (*graphql.Response, *refusal) {
 	operation, errs := exec.CreateOperationContext(r.Context(), params)
 	if r.Method == http.MethodGet && kindOf(operation, params) != ast.Query {
@@ -81,15 +84,16 @@ func run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams)
 	if response := next(ctx); response != nil {
 		return response, nil
 	}
-	// There is no response only when the context ended before the operation began.
+	// Without a response, the context ended before the operation began.
 	return exec.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}), nil
 }
 
-// peekTokens bounds the look at an operation that was refused. No honest one is longer.
+// peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
 const peekTokens = 1000
 
-// kindOf is whether an operation is a query or something else. An operation that was refused is looked at again: a mutation by GET
-// is told the cure for that first, whatever else is wrong with it. What cannot be parsed counts as a query.
+// kindOf returns whether an operation is a query or something else. It parses an operation that was
+// refused again: the client of a mutation by GET is told to use POST, whatever else is wrong. What
+// cannot be parsed counts as a query.
 func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.Operation {
 	if operation.Operation != nil {
 		return operation.Operation.Operation
@@ -104,8 +108,8 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 	return ast.Query
 }
 
-// write writes a response. The data is JSON already and by far the most of it, so it is neither encoded again nor copied.
-// It is absent, not null, when the operation was refused before it ran.
+// write writes a response. Its data is JSON already, and by far the largest part, so it is neither
+// encoded again nor copied. It is absent, not null, when the operation was refused before it ran.
 func write(w io.Writer, response *graphql.Response) {
 	separator := "{"
 	member := func(name string, value []byte) {
@@ -125,7 +129,8 @@ func write(w io.Writer, response *graphql.Response) {
 	_, _ = io.WriteString(w, "}")
 }
 
-// mustJSON is for what this service itself put into a response. A panic becomes an answer in gqlgen's server.
+// mustJSON encodes what this service put into a response. gqlgen's server turns a panic into an
+// answer.
 func mustJSON(value any) []byte {
 	out, err := json.Marshal(value)
 	if err != nil {

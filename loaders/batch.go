@@ -6,31 +6,44 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
 )
 
-// get fetches values by their keys, all different and at most batchCapacity. Those that do not exist are missing from the
-// answer, those that could not be fetched are among the failed.
+const (
+	// wait is how long a batch waits for more keys. Fields of one level ask within microseconds of
+	// each other.
+	wait = time.Millisecond
+	// batchCapacity is how many keys one BatchGetItem takes.
+	batchCapacity = 100
+	// batchTimeout bounds a batch, which may outlive the request that began it.
+	batchTimeout = 10 * time.Second
+)
+
+// get fetches values by their keys, which are distinct and at most batchCapacity. Values that do
+// not exist are in neither result; those that could not be fetched are in failed.
 type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
 
-// loader gathers the keys of one kind that are asked for within a moment, and remembers what was found.
+// loader batches the keys of one kind that are asked for within a millisecond, and keeps what was
+// found.
 //
-// The library gathers them: it has a batch fetched after a moment, or as soon as it is full. It gives answers by functions
-// that cannot be left once they wait, keeps failures, and takes a goroutine with a timer for each batch. So answers are kept here,
-// and keys that are all there will be, as whoever asks for them can know, are not gathered but noted: the first who waits for any of
-// them fetches all, in his own goroutine.
+// The dataloader library batches them: it fetches a batch after a time, or as soon as it is full.
+// But a wait for its answers cannot be canceled, it keeps failures, and each batch takes a
+// goroutine with a timer. So the loader keeps the answers itself. Keys that the caller knows to be
+// complete are not batched but noted: the first caller that waits for any of them fetches all, in
+// its own goroutine.
 type loader[K comparable, V any] struct {
-	what string // it loads, in the plural, for errors of ours
+	what string // what it loads, in the plural, for errors
 	get  get[K, V]
 
 	mu      sync.Mutex
-	batched *dataloader.Loader[K, struct{}] // nil before anything was gathered: most requests gather nothing
+	batched *dataloader.Loader[K, struct{}] // nil until the first key is batched: most requests batch none
 	answers map[K]*answer[V]
-	noted   []K // keys of answers that nobody fetches yet; at most batchCapacity
+	noted   []K // keys that are not being fetched yet; at most batchCapacity
 }
 
-// answer is what is found for a key. It is there once done is closed.
+// answer is what was found for a key. It is set once done is closed.
 type answer[V any] struct {
 	done  chan struct{}
 	found bool // whether there is a value
@@ -42,11 +55,11 @@ func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
 	return &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
 }
 
-// gather has the library fetch a key along with others.
-func (l *loader[K, V]) gather(ctx context.Context, key K) {
+// batch has the library fetch a key along with others.
+func (l *loader[K, V]) batch(ctx context.Context, key K) {
 	if l.batched == nil {
 		l.batched = dataloader.NewBatchedLoader(
-			l.batch,
+			l.fetchBatch,
 			dataloader.WithWait[K, struct{}](wait),
 			dataloader.WithBatchCapacity[K, struct{}](batchCapacity),
 			dataloader.WithCache[K, struct{}](&dataloader.NoCache[K, struct{}]{}),
@@ -55,19 +68,20 @@ func (l *loader[K, V]) gather(ctx context.Context, key K) {
 	l.batched.Load(ctx, key)
 }
 
-// expect has a key fetched along with others, unless it was already. A failure is not remembered: whoever asks after it
-// makes a new attempt.
+// expect fetches a key along with others, unless that is under way or done. A failure is not kept:
+// the next call makes a new attempt.
 func (l *loader[K, V]) expect(ctx context.Context, key K) *answer[V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a, known := l.answer(key)
 	if !known {
-		l.gather(ctx, key)
+		l.batch(ctx, key)
 	}
 	return a
 }
 
-// note has a key fetched by the first who waits for anything, unless it is fetched already.
+// note notes keys for the first caller that waits for anything. It skips keys whose fetch is under
+// way or done.
 func (l *loader[K, V]) note(ctx context.Context, keys []K) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,14 +90,14 @@ func (l *loader[K, V]) note(ctx context.Context, keys []K) {
 			continue
 		}
 		if len(l.noted) == batchCapacity {
-			l.gather(ctx, key)
+			l.batch(ctx, key)
 			continue
 		}
 		l.noted = append(l.noted, key)
 	}
 }
 
-// answer is the answer of a key, a new one if nobody knows it yet.
+// answer returns the answer of a key, a new one if there is none yet.
 func (l *loader[K, V]) answer(key K) (a *answer[V], known bool) {
 	if a = l.answers[key]; a != nil {
 		return a, true
@@ -93,14 +107,14 @@ func (l *loader[K, V]) answer(key K) (a *answer[V], known bool) {
 	return a, false
 }
 
-// load is the value of a key, nil when there is none. It waits no longer than the caller's context lasts.
+// load returns the value of a key, nil if there is none. It waits until the caller's context ends.
 func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
 	a := l.expect(ctx, key)
 	l.fetchNoted(ctx)
 	return a.wait(ctx)
 }
 
-// loadAll are the values of keys, if there is no failure among them.
+// loadAll returns the values of keys, and reports whether all of them could be fetched.
 func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whole bool) {
 	answers := make([]*answer[V], len(keys))
 	for i, key := range keys {
@@ -129,14 +143,15 @@ func (a *answer[V]) wait(ctx context.Context) (*V, error) {
 	}
 }
 
-// fetchNoted fetches what was noted. It ends with the caller's request, of which all are who could wait for it.
+// fetchNoted fetches what was noted. It ends with the caller's request, to which everyone who waits
+// for it belongs.
 func (l *loader[K, V]) fetchNoted(ctx context.Context) {
 	if keys := l.takeNoted(); len(keys) > 0 {
 		l.fetch(ctx, keys)
 	}
 }
 
-// beginNoted has what was noted fetched beside whatever the caller does.
+// beginNoted begins to fetch what was noted, and does not wait for it.
 func (l *loader[K, V]) beginNoted(ctx context.Context) {
 	if keys := l.takeNoted(); len(keys) > 0 {
 		go l.fetch(ctx, keys)
@@ -150,16 +165,17 @@ func (l *loader[K, V]) takeNoted() (keys []K) {
 	return keys
 }
 
-// batch is what the library calls with the keys that it gathered. It hands over the context of the first who asked, whose end
-// must not fail the keys of the others. It wants as many results as there are keys, at which nobody looks.
-func (l *loader[K, V]) batch(ctx context.Context, keys []K) []*dataloader.Result[struct{}] {
+// fetchBatch is what the library calls with a batch. It passes the context of the first caller,
+// whose end must not fail the keys of the others. It expects one result for each key, which are not
+// used.
+func (l *loader[K, V]) fetchBatch(ctx context.Context, keys []K) []*dataloader.Result[struct{}] {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 	defer cancel()
 	l.fetch(ctx, keys)
 	return make([]*dataloader.Result[struct{}], len(keys))
 }
 
-// fetch fetches keys, and gives the answers to those who wait for them.
+// fetch fetches keys, and hands the answers to the callers that wait for them.
 func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
 	found, failed, err := l.tryGet(ctx, keys)
 	l.mu.Lock()
@@ -174,7 +190,8 @@ func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
 	}
 }
 
-// tryGet turns a panic of the getter into an error: the goroutine may be the library's or one of ours, and would end the process.
+// tryGet turns a panic of the getter into an error. It may run in a goroutine of the library or of
+// this package, where a panic would end the process.
 func (l *loader[K, V]) tryGet(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

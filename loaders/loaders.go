@@ -1,4 +1,4 @@
-// Package loaders gathers what many fields of one request ask for into few calls.
+// Package loaders fetches together what many fields of one request ask for.
 package loaders
 
 import (
@@ -9,17 +9,36 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-const (
-	// wait is how long a batch waits for more keys. Fields of one level ask within microseconds of each other.
-	wait = time.Millisecond
-	// batchCapacity is what one BatchGetItem takes.
-	batchCapacity = 100
-	// batchTimeout bounds a batch, which outlives the request that began it.
-	batchTimeout = 10 * time.Second
-)
+// CommentGetter fetches comments by their ids, with their texts or without. The ids are distinct
+// and at most 100. Comments that do not exist are in neither result; those that could not be
+// fetched are in failed.
+type CommentGetter interface {
+	CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (
+		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
+	)
+}
 
-// Loaders are the loaders of one request. They are never shared between requests: a batch answers from one moment, and
-// what it found is remembered.
+// StatsGetter fetches the statistics of products. The keys are distinct and at most 100. Products
+// without comments are in neither result; those whose statistics could not be fetched are in
+// failed.
+type StatsGetter interface {
+	StatsOf(ctx context.Context, products []string) (
+		found map[string]comment.Stats, failed map[string]error, err error,
+	)
+	// RowsOf does the same for languages that are among the Others of the statistics of their
+	// products.
+	RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
+		found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+	)
+}
+
+// Freshness returns a time up to which every change is in the statistics that are read from now on.
+// It reports false when that is unknown. Each request calls it before it fetches its first
+// statistics, so it must be quick.
+type Freshness func(ctx context.Context) (upTo time.Time, known bool)
+
+// Loaders are the loaders of one request. Requests never share them: what they have found is kept
+// as it was at that moment.
 type Loaders struct {
 	comments *loader[comment.ID, comment.Comment]
 	textless *loader[comment.ID, comment.Comment] // comments without their texts
@@ -31,18 +50,43 @@ type Loaders struct {
 	asOf      *time.Time // set by fresh
 }
 
-// New makes the loaders of one request.
+// New returns the loaders of one request.
 func New(comments CommentGetter, stats StatsGetter) *Loaders {
 	l := &Loaders{
-		comments: newLoader("comments", commentsBy(comments, false)),
-		textless: newLoader("comments without texts", commentsBy(comments, true)),
+		comments: newLoader("comments", commentsOf(comments, false)),
+		textless: newLoader("comments without texts", commentsOf(comments, true)),
 		rows:     newLoader("counts of languages", stats.RowsOf),
 	}
-	l.stats = newLoader("statistics", func(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	l.stats = newLoader("statistics", func(ctx context.Context, products []string) (
+		map[string]comment.Stats, map[string]error, error,
+	) {
 		l.fresh.Do(func() { l.noteFreshness(ctx) })
 		return stats.StatsOf(ctx, products)
 	})
 	return l
+}
+
+// commentsOf returns the getter of a loader of comments.
+func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, comment.Comment] {
+	return func(ctx context.Context, ids []comment.ID) (
+		map[comment.ID]comment.Comment, map[comment.ID]error, error,
+	) {
+		return comments.CommentsByID(ctx, ids, withoutText)
+	}
+}
+
+// TellFreshness sets how the loaders find out how fresh statistics are. It comes before anything is
+// loaded.
+func (l *Loaders) TellFreshness(freshness Freshness) { l.freshness = freshness }
+
+// noteFreshness notes how fresh the statistics are that are fetched after it.
+func (l *Loaders) noteFreshness(ctx context.Context) {
+	if l.freshness == nil {
+		return
+	}
+	if upTo, known := l.freshness(ctx); known {
+		l.asOf = &upTo
+	}
 }
 
 type contextKey struct{}
@@ -52,7 +96,8 @@ func With(ctx context.Context, l *Loaders) context.Context {
 	return context.WithValue(ctx, contextKey{}, l)
 }
 
-// From takes the loaders out of the context of a request. A context without any is a mistake of ours and panics.
+// From returns the loaders in the context of a request. It panics if there are none, which is a
+// bug: every request passes through With.
 func From(ctx context.Context) *Loaders {
 	l, ok := ctx.Value(contextKey{}).(*Loaders)
 	if !ok {

@@ -206,7 +206,8 @@ func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comm
 	return nil, nil, nil // no product has that many languages
 }
 
-// What is expected is fetched once; a product without comments has empty statistics, which is no error.
+// What is expected is fetched once; a product without comments has empty statistics, which is no
+// error.
 func TestExpectedStatistics(t *testing.T) {
 	g := &statsGetter{}
 	l := loaders.New(&getter{get: all}, g)
@@ -222,8 +223,9 @@ func TestExpectedStatistics(t *testing.T) {
 	}
 }
 
-// Statistics that are expected alone are one call, made at once by the first who asks, or begun before: whoever begins them
-// does something else meanwhile. What does not fit into a call is gathered as ever.
+// Statistics that are expected alone are one call, made at once by the first who asks, or begun
+// before: whoever begins them does something else meanwhile. What does not fit into a call is
+// gathered as ever.
 func TestStatisticsExpectedAlone(t *testing.T) {
 	for _, row := range []struct {
 		why             string

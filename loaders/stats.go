@@ -7,40 +7,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// StatsGetter fetches the statistics of products, all different and at most 100. Those without comments are missing from
-// the answer, those that could not be fetched are among the failed.
-type StatsGetter interface {
-	StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error)
-	// RowsOf does the same for languages that are among the Others of the statistics of their products.
-	RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
-		found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
-	)
-}
-
-// Freshness tells a time up to which every change is in the statistics that are read from then on, false when that is
-// unknown. It is asked before the first statistics of each request are fetched, and must be quick.
-type Freshness func(ctx context.Context) (upTo time.Time, known bool)
-
-// TellFreshness has the loaders know how fresh statistics are. It is to be called before anything is loaded.
-func (l *Loaders) TellFreshness(freshness Freshness) { l.freshness = freshness }
-
-// noteFreshness asks how fresh statistics will be that are fetched after it.
-func (l *Loaders) noteFreshness(ctx context.Context) {
-	if l.freshness == nil {
-		return
-	}
-	if upTo, known := l.freshness(ctx); known {
-		l.asOf = &upTo
-	}
-}
-
-// StatsAsOf is a time up to which every change is in all statistics that these loaders have fetched, nil when that is
-// unknown. It is to be called after the first of them were loaded.
+// StatsAsOf returns a time up to which every change is in all statistics that these loaders have
+// fetched, nil if it is unknown. It comes after the first statistics are loaded.
 func (l *Loaders) StatsAsOf() *time.Time { return l.asOf }
 
-// Stats are the statistics of a product, empty when it has no comments. Whatever is asked of them, they are fetched once,
-// and those of products asked for within a millisecond together. A failure is not remembered: whoever asks again makes a
-// new attempt.
+// Stats returns the statistics of a product, empty if it has no comments. They are fetched once per
+// request, and together with those of other products that are asked for within a millisecond. A
+// failure is not kept: the next call makes a new attempt.
 func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, error) {
 	stats, err := l.stats.load(ctx, product)
 	if stats == nil || err != nil {
@@ -49,8 +22,8 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *stats, nil
 }
 
-// Counts are the numbers of the comments of a product that a filter without dates allows. Languages of which its statistics
-// do not tell are looked up.
+// Counts returns the numbers of a product's comments that pass a filter without dates. It looks up
+// languages that the statistics of the product do not list.
 func (l *Loaders) Counts(ctx context.Context, product string, filter comment.Filter) (comment.Counts, error) {
 	stats, err := l.Stats(ctx, product)
 	if err != nil {
@@ -65,8 +38,11 @@ func (l *Loaders) Counts(ctx context.Context, product string, filter comment.Fil
 	return rows.Counts(filter), nil
 }
 
-// withRows are the statistics of a product with rows for further languages, which are fetched together.
-func (l *Loaders) withRows(ctx context.Context, product string, stats comment.Stats, languages []comment.Language) (comment.Stats, error) {
+// withRows returns the statistics of a product with the rows of further languages, which are
+// fetched together.
+func (l *Loaders) withRows(
+	ctx context.Context, product string, stats comment.Stats, languages []comment.Language,
+) (comment.Stats, error) {
 	for _, language := range languages {
 		l.rows.expect(ctx, comment.ProductLanguage{Product: product, Language: language})
 	}
@@ -83,8 +59,8 @@ func (l *Loaders) withRows(ctx context.Context, product string, stats comment.St
 	return stats, nil
 }
 
-// StatsOfAll are the statistics of products, in their order, if all of them could be fetched. Otherwise it is for Stats to
-// say of each what is wrong.
+// StatsOfAll returns the statistics of products, in their order. It reports whether all of them
+// could be fetched; if not, Stats returns the error of each.
 func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comment.Stats, whole bool) {
 	values, whole := l.stats.loadAll(ctx, products)
 	if !whole {
@@ -99,19 +75,20 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 	return all, true
 }
 
-// ExpectStats has the statistics of products fetched together with others that are asked for within a millisecond, beside
-// whatever else is done until they are asked for.
+// ExpectStats begins to fetch the statistics of products, together with those that are asked for
+// within a millisecond. It does not wait for them.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
 		l.stats.expect(ctx, product)
 	}
 }
 
-// ExpectStatsAlone has the statistics of products, at most 100, fetched together, without waiting for any others: by the first
-// who asks for them, or from BeginStats on. It is for whoever knows that no others will be asked for at the same time.
+// ExpectStatsAlone notes products, at most 100, whose statistics are then fetched in one call: by
+// BeginStats, or by the first call that needs any of them. It is for a caller that knows that no
+// other statistics are asked for at the same time.
 func (l *Loaders) ExpectStatsAlone(ctx context.Context, products ...string) {
 	l.stats.note(ctx, products)
 }
 
-// BeginStats has statistics fetched that are expected alone, beside whatever else is done until they are asked for.
+// BeginStats begins to fetch what ExpectStatsAlone noted. It does not wait for it.
 func (l *Loaders) BeginStats(ctx context.Context) { l.stats.beginNoted(ctx) }

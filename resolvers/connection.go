@@ -1,38 +1,45 @@
 package resolvers
 
 import (
+	"context"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// list is a whole list of comments: what a cursor belongs to.
-type list struct {
-	product string
-	filter  comment.Filter // normalized
-	order   comment.Order
-}
+type connectionResolver struct{ *Resolver }
 
-// listOf makes the list that a field's arguments name.
-func listOf(product string, filter *comment.Filter, order *comment.Order) (list, error) {
-	l := list{product: product, order: comment.NewestFirst}
-	if order != nil {
-		l.order = *order
+// TotalCount returns how many comments the whole list has.
+func (connectionResolver) TotalCount(ctx context.Context, connection *graph.CommentConnection) (*int, error) {
+	if counted := connection.Counted; counted != nil {
+		return unlessFailed(&counted.Total, counted.Err)
 	}
-	if filter == nil {
-		return l, nil
+	counts, err := countsOf(ctx, connection.Product, connection.Filter)
+	if err != nil {
+		return nil, err
 	}
-	normalized, err := filter.Normalize()
-	l.filter = normalized
-	return l, err
+	total := counts.Total()
+	return &total, nil
 }
 
-// query asks for a slice of the list.
-func (l list) query(slice comment.Slice) comment.Query {
-	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
+// Stats returns how many comments the whole list has, by rating.
+func (connectionResolver) Stats(ctx context.Context, connection *graph.CommentConnection) (*comment.Statistics, error) {
+	if counted := connection.Counted; counted != nil {
+		return unlessFailed(&comment.Statistics{Counts: counted.ByRating}, counted.Err)
+	}
+	return countsOf(ctx, connection.Product, connection.Filter)
 }
 
-// slice checks what is asked of a page, and reads its cursors.
+func unlessFailed[T any](value *T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
+}
+
+// slice returns the slice of the list that a page asks for. It checks the size and reads the
+// cursors.
 func (l list) slice(asked *lookahead.Page, after, before *string) (comment.Slice, error) {
 	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
 	if asked.BothEnds {
@@ -48,7 +55,7 @@ func (l list) slice(asked *lookahead.Page, after, before *string) (comment.Slice
 	return slice, slice.Check(l.order)
 }
 
-// connection shapes a page of the list.
+// connection returns a page of the list in the shape of the schema.
 func connection(l list, page comment.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
@@ -72,7 +79,7 @@ func connection(l list, page comment.Page) *graph.CommentConnection {
 	return out
 }
 
-// cursors are those of comments in the list.
+// cursors returns the cursors of comments in the list.
 func (l list) cursors(comments []comment.Comment) []string {
 	positions := make([]comment.Position, len(comments))
 	for i := range comments {
@@ -81,7 +88,7 @@ func (l list) cursors(comments []comment.Comment) []string {
 	return encodeCursors(positions, l.fingerprint())
 }
 
-// edgeOf is a comment with its place in a list.
+// edgeOf returns a comment with its cursor in a list.
 func edgeOf(l list, c *comment.Comment) *graph.CommentEdge {
 	return &graph.CommentEdge{Cursor: encodeCursor(c.ID.Position(), l.fingerprint()), Node: c}
 }

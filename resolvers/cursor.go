@@ -1,14 +1,15 @@
 package resolvers
 
-// A cursor is a place in one list, as opaque text: 27 bytes in 36 characters of base64url.
+// A cursor is a position in one list, as opaque text: 27 bytes in 36 characters of base64url.
 //
 //	 1 byte   version
 //	16 bytes  position: the ULID of the comment
 //	 6 bytes  fingerprint of the list: product, filter and order
 //	 4 bytes  checksum of all before it
 //
-// It holds nothing of how the page was read, so a cursor of an earlier plan serves a later one. It grants nothing that
-// its holder could not ask for without it, so it needs no secret; checksum and fingerprint catch mistakes.
+// It does not depend on how the page was read, so it stays valid when the plan changes. It grants
+// no access that its holder would not have without it, so it needs no secret. Checksum and
+// fingerprint detect mistakes.
 
 import (
 	"crypto/sha256"
@@ -35,7 +36,8 @@ type fingerprint [fingerprintLength]byte
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fingerprint tells lists apart. Each part is written so that it ends where it ends and cannot run into the next.
+// fingerprint returns a hash that tells lists apart. Each part is written with its end, so that it
+// cannot run into the next.
 func (l list) fingerprint() fingerprint {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %s %q %d %d %d", l.product, l.order, l.filter.Languages, l.filter.Ratings,
@@ -43,7 +45,7 @@ func (l list) fingerprint() fingerprint {
 	return fingerprint(h.Sum(nil)[:fingerprintLength])
 }
 
-// millisecond is a moment as the filter sees it; nil is unlike any moment.
+// millisecond returns a time as the filter compares it. Nil differs from every time.
 func millisecond(t *time.Time) []int64 {
 	if t == nil {
 		return nil
@@ -55,7 +57,8 @@ func encodeCursor(p comment.Position, f fingerprint) string {
 	return encodeCursors([]comment.Position{p}, f)[0]
 }
 
-// encodeCursors makes the cursors of a page, all of them parts of one text: a page has many, and few are ever used.
+// encodeCursors returns the cursors of a page. All are parts of one string, which saves
+// allocations: a page has many cursors.
 func encodeCursors(positions []comment.Position, f fingerprint) []string {
 	var raw [cursorLength]byte
 	raw[0] = cursorVersion
@@ -73,7 +76,7 @@ func encodeCursors(positions []comment.Position, f fingerprint) []string {
 	return cursors
 }
 
-// position reads a cursor of the list from an argument; nil when none was given.
+// position reads a cursor of the list from an argument. It returns nil if none was given.
 func (l list) position(argument string, cursor *string) (*comment.Position, error) {
 	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil
@@ -91,8 +94,8 @@ func (l list) position(argument string, cursor *string) (*comment.Position, erro
 	return &p, nil
 }
 
-// decodeCursor gives the bytes of a cursor, and whether they are whole. Base64 skips line breaks, hence the look at the
-// length of the text.
+// decodeCursor returns the bytes of a cursor, and reports whether they are whole. It checks the
+// length of the text as well, since the base64 decoder skips line breaks.
 func decodeCursor(cursor string) (raw []byte, whole bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) != cursorLength || len(cursor) != cursorText {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// codes is the one table from the kind of an error to its extensions.code.
+// codes is the table from the kind of an error to its extensions.code.
 var codes = map[comment.Kind]string{
 	comment.Internal:    "INTERNAL",
 	comment.BadInput:    "BAD_INPUT",
@@ -33,11 +33,12 @@ var codes = map[comment.Kind]string{
 	comment.Overloaded:  "OVERLOADED",
 }
 
-// RequestID is the id of the request that a context belongs to.
+// RequestID returns the id of the request of a context.
 type RequestID func(context.Context) string
 
-// ErrorPresenter makes the errors that clients see. A known kind shows its own text; anything else is INTERNAL with the
-// id of the request, and its text goes to the log alone. What GraphQL itself refuses is shown as it is.
+// ErrorPresenter returns a function that makes the errors that clients see. An error of a known
+// kind shows its text. Any other error becomes INTERNAL with the id of the request, and only the
+// log has its text. Errors of gqlgen and gqlparser about the operation are shown unchanged.
 func ErrorPresenter(logger *slog.Logger, requestID RequestID) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		var known *comment.Error
@@ -65,7 +66,8 @@ var contextText = map[comment.Kind]string{
 	comment.Canceled: "the request was canceled",
 }
 
-// present makes the error that a client sees. Path and place are those that gqlgen found, if it did.
+// present returns the error that a client sees, with the path and the locations that gqlgen found,
+// if any.
 func present(ctx context.Context, err error, message, code string) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
 	var placed *gqlerror.Error
@@ -77,8 +79,9 @@ func present(ctx context.Context, err error, message, code string) *gqlerror.Err
 	return out
 }
 
-// refusedByGraphQL is the error of a document, a variable or an argument that is not as the schema says: made by gqlgen
-// or gqlparser, not around an error of ours.
+// refusedByGraphQL returns the error about a document, a variable or an argument that does not
+// match the schema, nil for other errors. gqlgen or gqlparser made it, and it does not wrap another
+// error.
 func refusedByGraphQL(err error) *gqlerror.Error {
 	var refused *gqlerror.Error
 	if errors.As(err, &refused) && refused.Err == nil {

@@ -63,7 +63,8 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteC
 	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: userErrors(problems)}, nil
 }
 
-// orEmpty is a title that is to be taken away when it was given as null, and to stay when it was not given.
+// orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
+// null, and nil, which keeps the title, if it was not given.
 func orEmpty(title graphql.Omittable[*string]) *string {
 	value, given := title.ValueOK()
 	if given && value == nil {
@@ -72,7 +73,7 @@ func orEmpty(title graphql.Omittable[*string]) *string {
 	return value
 }
 
-// written is the comment unless problems kept it from being written.
+// written returns the comment, nil if problems kept it from being written.
 func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
 	if len(problems) > 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// Ratings that count as positive and as negative.
+// The ratings that count as positive and as negative.
 var (
 	positiveRatings = []int{4, 5}
 	negativeRatings = []int{1, 2}
@@ -18,7 +18,7 @@ var (
 
 type productResolver struct{ *Resolver }
 
-// Comments is a page of the comments of the product.
+// Comments returns a page of the comments of the product.
 func (r productResolver) Comments(
 	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
 	_ *int, after *string, _ *int, before *string, settledOnly *bool,
@@ -42,7 +42,40 @@ func (r productResolver) Comments(
 	return connection(list, page), nil
 }
 
-// LastCommentedAt is when the newest comment of the product was written.
+// Stats returns how many comments the product has, in all languages or in one.
+func (r productResolver) Stats(ctx context.Context, product *comment.Product, lang *comment.Language) (*comment.Statistics, error) {
+	var filter comment.Filter
+	if lang != nil {
+		filter.Languages = []comment.Language{*lang}
+	}
+	return countsOf(ctx, product.ID, filter)
+}
+
+// Languages returns the languages of the product's comments.
+func (r productResolver) Languages(ctx context.Context, product *comment.Product) ([]*comment.LanguageCount, error) {
+	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
+	if err != nil {
+		return nil, err
+	}
+	counts := stats.Languages()
+	out := make([]*comment.LanguageCount, len(counts))
+	for i := range counts {
+		out[i] = &counts[i]
+	}
+	return out, nil
+}
+
+// CommentsInOtherLanguages returns how many comments are in languages that Languages does not list.
+func (r productResolver) CommentsInOtherLanguages(ctx context.Context, product *comment.Product) (*int, error) {
+	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
+	if err != nil {
+		return nil, err
+	}
+	total := stats[comment.OtherLanguages].Total()
+	return &total, nil
+}
+
+// LastCommentedAt returns when the newest comment of the product was written.
 func (r productResolver) LastCommentedAt(ctx context.Context, product *comment.Product) (*time.Time, error) {
 	latest, err := r.latest(ctx, product, nil)
 	if latest == nil || err != nil {
@@ -52,17 +85,17 @@ func (r productResolver) LastCommentedAt(ctx context.Context, product *comment.P
 	return &created, nil
 }
 
-// LatestPositive is the newest comment with 4 or 5 stars.
+// LatestPositive returns the newest comment with 4 or 5 stars.
 func (r productResolver) LatestPositive(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	return r.latest(ctx, product, positiveRatings)
 }
 
-// LatestNegative is the newest comment with 1 or 2 stars.
+// LatestNegative returns the newest comment with 1 or 2 stars.
 func (r productResolver) LatestNegative(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	return r.latest(ctx, product, negativeRatings)
 }
 
-// latest is the newest comment of the ratings, nil when there is none.
+// latest returns the newest comment with one of some ratings, nil if there is none.
 func (r productResolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
 	page, err := r.page(ctx, comment.Query{
 		Product: product.ID,
@@ -76,8 +109,8 @@ func (r productResolver) latest(ctx context.Context, product *comment.Product, r
 	return &page.Comments[0], nil
 }
 
-// page reads a page of comments, with their texts if these are asked for. Statistics that are expected of the request's
-// products come beside it.
+// page reads a page of comments, with their texts if these are asked for. It begins to fetch the
+// statistics that the root field noted, so that they are read at the same time.
 func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
 	q.WithoutText = !lookahead.From(ctx).WantsText
 	loaders.From(ctx).BeginStats(ctx)

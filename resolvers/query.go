@@ -17,7 +17,7 @@ const maxIDs = 100
 
 type queryResolver struct{ *Resolver }
 
-// Product is the product of an id.
+// Product returns the product of an id.
 func (queryResolver) Product(ctx context.Context, id string) (*comment.Product, error) {
 	product, err := productByID(id)
 	if err != nil {
@@ -27,7 +27,7 @@ func (queryResolver) Product(ctx context.Context, id string) (*comment.Product, 
 	return product, nil
 }
 
-// Products are several products. An id that no product can have is null beside an error of its own.
+// Products returns several products. A malformed id gives null and an error of its own.
 func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Product, error) {
 	if err := checkCount(ids); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 	return products, nil
 }
 
-// Comment is the comment of an id, nil when there is none.
+// Comment returns the comment of an id, nil if there is none.
 func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
 	c, err := rootComment(ctx, id)
 	if c != nil && err == nil {
@@ -56,14 +56,15 @@ func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, 
 	return c, err
 }
 
-// Node is the product or the comment of an id.
+// Node returns the product or the comment of an id.
 func (queryResolver) Node(ctx context.Context, id string) (comment.Node, error) {
 	node, err := nodeByID(ctx, id)
 	expectStatsOfNodes(ctx, node)
 	return node, err
 }
 
-// Nodes are several products and comments. One that cannot be fetched is null beside an error of its own.
+// Nodes returns several products and comments. One that cannot be fetched gives null and an error
+// of its own.
 func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, error) {
 	if err := checkCount(ids); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, e
 	return nodes, nil
 }
 
-// Leaderboard are the products with most comments of 5 stars.
+// Leaderboard returns the products with most comments of 5 stars.
 func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *comment.Language) ([]*graph.LeaderboardEntry, error) {
 	size := lookahead.From(ctx).Leaders
 	if size < 1 || size > comment.MaxLeaders {
@@ -104,7 +105,7 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 	return leaderboard(ctx, leaders), nil
 }
 
-// leaderboard shapes the leaders.
+// leaderboard returns the leaders in the shape of the schema.
 func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.LeaderboardEntry {
 	entries := make([]*graph.LeaderboardEntry, len(leaders))
 	products := make([]string, len(leaders))
@@ -123,7 +124,7 @@ func productByID(id string) (*comment.Product, error) {
 	return &comment.Product{ID: id}, nil
 }
 
-// rootComment is the one comment that a root field is about.
+// rootComment returns the comment of the root field comment.
 func rootComment(ctx context.Context, text string) (*comment.Comment, error) {
 	asked := lookahead.From(ctx)
 	if !asked.Alone {
@@ -144,7 +145,8 @@ func commentByID(ctx context.Context, text string) (*comment.Comment, error) {
 	return loaders.From(ctx).Comment(ctx, id, !lookahead.From(ctx).WantsText)
 }
 
-// nodeByID tells the two kinds of ids apart. What is nil must be a nil of the interface, not of a pointer in it.
+// nodeByID returns the product or the comment of an id. It returns an untyped nil: a nil pointer in
+// the interface would count as a node.
 func nodeByID(ctx context.Context, id string) (comment.Node, error) {
 	if !comment.IsID(id) {
 		product, err := productByID(id)
@@ -167,7 +169,7 @@ func checkCount(ids []string) error {
 	return nil
 }
 
-// addElementError reports the error of one element of a list, whose other elements stand.
+// addElementError reports the error of one element of a list. The other elements are answered.
 func addElementError(ctx context.Context, index int, err error) {
 	graphql.AddError(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(index)), err)
 }

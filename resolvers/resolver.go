@@ -1,12 +1,12 @@
-// Package resolvers answers the fields of the schema: each reads its arguments, makes one call and shapes the answer.
-// What it calls is behind small interfaces; it does not know the table.
+// Package resolvers answers the fields of the schema: each resolver reads its arguments, makes one
+// call and shapes the answer. The calls go through small interfaces: the package does not know the
+// table.
 package resolvers
 
 import (
 	"context"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/graph"
 )
 
 // Lister lists the comments of a product.
@@ -16,18 +16,20 @@ type Lister interface {
 
 // Ranker ranks products.
 type Ranker interface {
-	// Leaders are the products with most comments of the best rating, in one language or, if that is empty, in all.
+	// Leaders returns the products with most comments of the best rating, in one language or, if
+	// that is empty, in all.
 	Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error)
 }
 
-// Author writes comments for those who may. What is wrong with what they want comes back as problems, all at once.
+// Author writes comments for callers that are allowed to. It returns all problems of an input at
+// once.
 type Author interface {
 	Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error)
 	Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
 	Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error)
 }
 
-// Resolver is the root of all resolvers.
+// Resolver is what all resolvers call.
 type Resolver struct {
 	// Comments lists the comments of products. Required.
 	Comments Lister
@@ -36,17 +38,3 @@ type Resolver struct {
 	// Author writes comments. Required.
 	Author Author
 }
-
-var _ graph.ResolverRoot = (*Resolver)(nil)
-
-// Query resolves the fields of the type Query.
-func (r *Resolver) Query() graph.QueryResolver { return queryResolver{r} }
-
-// Product resolves the fields of the type Product.
-func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
-
-// CommentConnection resolves the fields of the type CommentConnection.
-func (r *Resolver) CommentConnection() graph.CommentConnectionResolver { return connectionResolver{r} }
-
-// Mutation resolves the fields of the type Mutation.
-func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

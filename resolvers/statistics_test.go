@@ -23,7 +23,8 @@ import (
 	"github.com/talkback/talkback/resolvers"
 )
 
-// readTime is how long each read of a shop takes, so that the time of a request tells how many followed each other.
+// readTime is how long each read of a shop takes, so that the time of a request tells how many
+// followed each other.
 const readTime = 10 * time.Millisecond
 
 // shop answers from nothing. Every product has a comment in each language and of each rating.
@@ -84,7 +85,8 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 	return found, nil, s.fail
 }
 
-// RowsOf implements loaders.StatsGetter. Each language but the unknown one has as many comments as its tag has bytes.
+// RowsOf implements loaders.StatsGetter. Each language but the unknown one has as many comments as
+// its tag has bytes.
 func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
 ) {
@@ -190,8 +192,9 @@ func commentIDs(n int) string {
 	return strings.Join(quoted, ",")
 }
 
-// However statistics are asked for, at whatever depth and by however many fields: those of a hundred products are one call,
-// those of more one for each hundred, and none is made for what is not asked.
+// However statistics are asked for, at whatever depth and by however many fields: those of a
+// hundred products are one call, those of more one for each hundred, and none is made for what is
+// not asked.
 func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 	const everyWay = `stats { total } de: stats(lang: "de") { average } languages { count }
 		comments(first: 1) { totalCount stats { total } nodes { product { stats { total } languages { count } } } edges { node { product { stats(lang: "en") { total } } } } }
@@ -237,8 +240,8 @@ func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 	}
 }
 
-// All statistics of a request tell how fresh they are, by one look before the first of them were fetched; counts of a range
-// of dates, which are no statistics, do not.
+// All statistics of a request tell how fresh they are, by one look before the first of them were
+// fetched; counts of a range of dates, which are no statistics, do not.
 func TestStatisticsTellHowFreshTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{}

@@ -46,8 +46,8 @@ func pageOf(arguments map[string]any) *Page {
 	return page
 }
 
-// filterOf reads the languages and ratings of a filter. A filter that the field will refuse, and that
-// therefore reads nothing, is as good as none.
+// filterOf reads the languages and ratings of a filter. A filter that the field will refuse, and
+// that therefore reads nothing, is as good as none.
 func filterOf(given map[string]any) comment.Filter {
 	var filter comment.Filter
 	for _, value := range list(given["languages"]) {

@@ -55,8 +55,8 @@ type Page struct {
 	FromEnd bool
 	// BothEnds says that sizes from both ends were given, which the field refuses.
 	BothEnds bool
-	// Filter has the languages and ratings of the filter. They are normalized, but the languages are
-	// not yet in canonical form. It is empty when the field is going to refuse the filter.
+	// Filter has the languages and ratings of the filter. They are normalized, but the languages
+	// are not yet in canonical form. It is empty when the field is going to refuse the filter.
 	Filter comment.Filter
 	// Dated says that the filter has a range of dates.
 	Dated bool
@@ -68,8 +68,8 @@ type Page struct {
 // extension is the name under which gqlgen keeps the reading with its operation.
 const extension = "Lookahead"
 
-// From returns what is asked of the field that is being resolved. It panics in an operation that was
-// not read: Reader.Read comes before the operation runs.
+// From returns what is asked of the field that is being resolved. It panics in an operation that
+// was not read: Reader.Read comes before the operation runs.
 func From(ctx context.Context) *Field {
 	operation, ok := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*Operation)
 	if !ok {
@@ -100,8 +100,8 @@ func (o *Operation) fieldsBelow(at *graphql.FieldContext) []Field {
 	return o.field(at).Fields
 }
 
-// WantsStatisticsOf reports whether statistics are needed by fields of a type, or below these. It is
-// for a field that may hold objects of several types.
+// WantsStatisticsOf reports whether statistics are needed by fields of a type, or below these. It
+// is for a field that may hold objects of several types.
 func (f *Field) WantsStatisticsOf(object string) bool {
 	for i := range f.Fields {
 		if f.Fields[i].WantsStatistics && f.Fields[i].ObjectDefinition.Name == object {

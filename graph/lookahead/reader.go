@@ -64,8 +64,8 @@ func (r *reading) room(n int) []Field {
 	return taken
 }
 
-// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil if
-// there is none.
+// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil
+// if there is none.
 func (r *reading) fields(set ast.SelectionSet, typeName string, page *Page) []Field {
 	if len(set) == 0 {
 		return nil

@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -13,30 +12,17 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// account is kept of one operation.
-type account struct {
-	units int          // read units, estimated
-	bytes atomic.Int64 // of the texts in the answer so far
-}
-
-// accountOf is the account of the operation that a context belongs to, nil before there is one.
-func accountOf(ctx context.Context) *account {
-	if !graphql.HasOperationContext(ctx) {
-		return nil
-	}
-	a, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*account)
-	return a
-}
-
-// sized is a value with texts in it that will write itself: all that is asked of it is counted at once.
+// sized is a value with texts in it that will write itself: all that is asked of it is counted at
+// once.
 type sized interface {
 	// Size is how many bytes are written, or less.
 	Size() int
 }
 
-// InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the answer is full it leaves
-// them out, so that the answer is never put together in memory; InterceptResponse then answers with an error instead. What
-// the operation or the process has no memory for fails its field.
+// InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the
+// answer is full it leaves them out, so that the answer is never put together in memory;
+// InterceptResponse then answers with an error instead. What the operation or the process has no
+// memory for fails its field.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	a := accountOf(ctx)
@@ -50,8 +36,8 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	return result, usage.From(ctx).Hold(size)
 }
 
-// written is how many bytes of the answer a value takes, 0 for one that is small, and what stands for it where it is left
-// out.
+// written is how many bytes of the answer a value takes, 0 for one that is small, and what stands
+// for it where it is left out.
 func written(value any) (size int, empty any) {
 	switch v := value.(type) {
 	case string:
@@ -66,11 +52,8 @@ func written(value any) (size int, empty any) {
 	return 0, nil
 }
 
-// add counts a text of so many bytes and gives the bytes so far.
-func (a *account) add(length int) int { return int(a.bytes.Add(int64(length))) }
-
-// InterceptResponse bounds the answer: its data, the number of its errors and their lengths. It tells what the operation
-// was estimated to cost and what it did cost, if it read anything.
+// InterceptResponse bounds the answer: its data, the number of its errors and their lengths. It
+// tells what the operation was estimated to cost and what it did cost, if it read anything.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	response := next(ctx)
 	if response == nil {
@@ -112,7 +95,8 @@ func (l Limits) shorten(errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// cut shortens a text that is longer than so many bytes, between characters, and puts an ellipsis behind it.
+// cut shortens a text that is longer than so many bytes, between characters, and puts an ellipsis
+// behind it.
 func cut(text string, length int) string {
 	if len(text) <= length {
 		return text

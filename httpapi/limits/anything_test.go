@@ -105,7 +105,8 @@ func (s sender) literal(value any) string {
 	return string(text)
 }
 
-// operation is one that gives a field any arguments, in the text and by variables, with defaults and without.
+// operation is one that gives a field any arguments, in the text and by variables, with defaults
+// and without.
 func (s sender) operation(p place) (query string, variables map[string]any) {
 	variables = map[string]any{}
 	var declared, arguments []string
@@ -140,8 +141,8 @@ func (s sender) operation(p place) (query string, variables map[string]any) {
 	return before + p.field.Name + list + p.after, variables
 }
 
-// Whatever a client sends as an argument, in the text or as a variable, is served or refused: it is never a fault of ours, and a
-// good part of it is served.
+// Whatever a client sends as an argument, in the text or as a variable, is served or refused: it is
+// never a fault of ours, and a good part of it is served.
 func TestAnyArgument(t *testing.T) {
 	handler := newServer(&shop{text: "x"}, nil)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// chain is fragments of which each spreads the next so many times, and an operation that spreads the first.
+// chain is fragments of which each spreads the next so many times, and an operation that spreads
+// the first.
 func chain(length, spreads int, last string) string {
 	var b strings.Builder
 	b.WriteString("query{...F0}")

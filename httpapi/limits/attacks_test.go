@@ -23,11 +23,13 @@ type attack struct {
 	body []byte
 	// code is that of the first error: empty for an answer, "any" where another package decides.
 	code string
-	// answerKB and allocKB bound the answer and all memory allocated on the way, freed or not. 0 is what a refusal may have.
+	// answerKB and allocKB bound the answer and all memory allocated on the way, freed or not. 0 is
+	// what a refusal may have.
 	answerKB, allocKB int
 }
 
-// What a refusal may cost. Time is measured by the benchmark; here it only must not run away on a busy machine.
+// What a refusal may cost. Time is measured by the benchmark; here it only must not run away on a
+// busy machine.
 const (
 	refusalKB      = 12
 	refusalAllocKB = 2048
@@ -133,8 +135,8 @@ func TestRefusalsNameTheCure(t *testing.T) {
 	}
 }
 
-// memoryBound is what the live heap of a process under attack stays below: each of 200 requests at once may hold what
-// it was refused or answered with, and the cache its documents.
+// memoryBound is what the live heap of a process under attack stays below: each of 200 requests at
+// once may hold what it was refused or answered with, and the cache its documents.
 const memoryBound = 160 << 20
 
 // 200 attackers at once, each with another attack of the corpus, over and over.

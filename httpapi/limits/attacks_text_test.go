@@ -52,7 +52,8 @@ func parsing(tb testing.TB) []attack {
 	}
 }
 
-// decoding: bodies that are no request. How they are refused is the transport's business, that they are is everyone's.
+// decoding: bodies that are no request. How they are refused is the transport's business, that they
+// are is everyone's.
 func decoding(testing.TB) []attack {
 	body := func(name, text string) attack {
 		return attack{name: "decoding/" + name, code: otherwise, body: []byte(text), allocKB: 6 << 10}

@@ -2,7 +2,6 @@ package limits
 
 import (
 	"cmp"
-	"math"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -84,8 +83,8 @@ type priced struct {
 	*lookahead.Field
 }
 
-// weights tell for each kind of field what it costs each time that it is resolved, in units, and set
-// the place inside it. Lists of objects without a weight count as a hundred elements.
+// weights tell for each kind of field what it costs each time that it is resolved, in units, and
+// set the place inside it. Lists of objects without a weight count as a hundred elements.
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.OneNode:     func(f priced, _ *place) float64 { return f.comments() },
 	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
@@ -139,7 +138,8 @@ func (f priced) leaders(inside *place) float64 {
 	return f.prices.LeadersUnits(first)
 }
 
-// write returns the price of a change. Each reads the comment first, or the idempotency key afterwards.
+// write returns the price of a change. Each reads the comment first, or the idempotency key
+// afterwards.
 func (f priced) write(*place) float64 { return f.prices.WriteUnits() + f.prices.CommentUnits() }
 
 // page returns the price of a page of comments.
@@ -148,11 +148,12 @@ func (f priced) page(inside *place) float64 {
 	return f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: comment.Slice{Size: shown(f.Page)}})
 }
 
-// shown returns how many comments a page has at most. The field refuses other sizes, and reads nothing.
+// shown returns how many comments a page has at most. The field refuses other sizes, and reads
+// nothing.
 func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.MaxPageSize) }
 
-// partitions returns how many partitions are read for a page and, if it has a range of dates, perhaps
-// once more for counting by rating.
+// partitions returns how many partitions are read for a page and, if it has a range of dates,
+// perhaps once more for counting by rating.
 func partitions(page *lookahead.Page) float64 {
 	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
 	reads := languages * max(1, ratings)
@@ -186,8 +187,8 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 // statistics of their product.
 func (f priced) rows(languages int) float64 { return float64(languages) * f.prices.StatsUnits() }
 
-// counted returns the price of counting the list of the page above. Without a range of dates it comes
-// from the statistics. Otherwise it is counted once, for the field that wants most.
+// counted returns the price of counting the list of the page above. Without a range of dates it
+// comes from the statistics. Otherwise it is counted once, for the field that wants most.
 func (f priced) counted(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
 	if !inside.page.Dated {
@@ -206,6 +207,3 @@ func raise(charged *float64, units, times float64) float64 {
 	*charged = units
 	return more / times
 }
-
-// ceiling rounds a count in a message up.
-func ceiling(x float64) int { return int(math.Ceil(min(x, most))) }

@@ -1,23 +1,18 @@
 package limits
 
 import (
-	"math"
-
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// most is where counts stop growing: what expands beyond it is refused whatever the limit.
-const most = math.MaxInt32
-
-// document looks at a parsed document before it is validated. Some rules of validation take a time that grows with the
-// square of what they compare, or with what fragments expand to; so that has to be known first.
+// document looks at a parsed document before it is validated. Some rules of validation take a time
+// that grows with the square of what they compare, or with what fragments expand to; so that has to
+// be known first.
 type document struct {
 	limits    Limits
 	fragments map[string]*ast.FragmentDefinition // the first of each name, as validation and execution take it
 	tallies   map[*ast.FragmentDefinition]*tally
-	overlaps  int
 }
 
 // tally is what a selection set comes to as its fragments expand.
@@ -29,8 +24,8 @@ type tally struct {
 	schemas int // questions about the schema
 }
 
-// checkDocument refuses a document that would cost too much to validate or that has no end. What is wrong with it
-// otherwise is for validation to say.
+// checkDocument refuses a document that would cost too much to validate or that has no end. What is
+// wrong with it otherwise is for validation to say.
 func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := first(
 		atMost(TooManyOperations, len(doc.Operations), l.Operations),
@@ -52,11 +47,11 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := d.checkExpansion(doc); err != nil {
 		return err
 	}
-	return d.checkOverlaps(doc)
+	return l.checkOverlaps(doc, d.fragments)
 }
 
-// checkExpansion refuses what fragments expand to. A fragment that no operation uses is validated too, so each counts
-// by itself.
+// checkExpansion refuses what fragments expand to. A fragment that no operation uses is validated
+// too, so each counts by itself.
 func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 	for _, fragment := range doc.Fragments {
 		t, err := d.fragment(fragment)
@@ -90,7 +85,8 @@ func (d *document) check(t tally) *gqlerror.Error {
 	)
 }
 
-// tally counts a selection set. The parser's nesting is bounded, and so is the recursion here; a fragment is counted once.
+// tally counts a selection set. The parser's nesting is bounded, and so is the recursion here; a
+// fragment is counted once.
 func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	var total tally
 	for _, selection := range set {
@@ -171,5 +167,3 @@ func (t *tally) add(u tally) {
 	t.schemas = capped(t.schemas + u.schemas)
 	t.depth = max(t.depth, u.depth)
 }
-
-func capped(n int) int { return min(n, most) }

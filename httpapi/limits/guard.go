@@ -12,16 +12,15 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// extension is the name under which Guard keeps what it found out about an operation.
-const extension = "Limits"
-
-// Guard applies the limits to each operation. It is an extension of the GraphQL server, and has to be its first.
+// Guard applies the limits to each operation. It is an extension of the GraphQL server, and has to
+// be its first.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
 	// Prices are what reading costs. Required.
 	Prices Prices
-	// Documents are those that the server has validated before. Required: the cache that the server itself uses.
+	// Documents are those that the server has validated before. Required: the cache that the server
+	// itself uses.
 	Documents graphql.Cache[*ast.QueryDocument]
 	// NoIntrospection refuses questions about the schema.
 	NoIntrospection bool
@@ -48,9 +47,10 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	return g.Limits.Validate()
 }
 
-// MutateOperationParameters looks at variables, text and document, in this order, before the server parses and validates
-// the text. A document that was validated before is known to be within the limits. Others are parsed once more for validation,
-// which costs some 30 µs, once for each document.
+// MutateOperationParameters looks at variables, text and document, in this order, before the server
+// parses and validates the text. A document that was validated before is known to be within the
+// limits. Others are parsed once more for validation, which costs some 30 µs, once for each
+// document.
 func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	if err := g.Limits.checkVariables(request.Variables); err != nil {
 		return err
@@ -68,7 +68,8 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 	return g.Limits.checkDocument(doc)
 }
 
-// MutateOperationContext looks at the operation with its variables resolved, before anything is read.
+// MutateOperationContext looks at the operation with its variables resolved, before anything is
+// read.
 func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if g.NoIntrospection {
 		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
@@ -87,8 +88,9 @@ func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	)
 }
 
-// checkConditions refuses a null for a condition of @skip and @include. Validation lets a variable with a default value
-// stand there, and execution has no answer to a null. The schema takes such variables nowhere else.
+// checkConditions refuses a null for a condition of @skip and @include. Validation lets a variable
+// with a default value stand there, and execution has no answer to a null. The schema takes such
+// variables nowhere else.
 func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
 	for _, definition := range operation.Operation.VariableDefinitions {
 		value, given := operation.Variables[definition.Variable]

@@ -62,8 +62,8 @@ func TestEachLimitIsExact(t *testing.T) {
 	}
 }
 
-// What an operation is estimated to cost stands in the answer: variables resolved, what is skipped left out, what is asked
-// for twice counted once.
+// What an operation is estimated to cost stands in the answer: variables resolved, what is skipped
+// left out, what is asked for twice counted once.
 func TestCost(t *testing.T) {
 	handler := newServer(&shop{}, nil)
 	product := func(fields string) string { return `{ product(id: "x") { ` + fields + ` } }` }
@@ -161,7 +161,8 @@ func TestAnswerOfLargeTexts(t *testing.T) {
 	if got := decode(t, raw); len(got.Errors) != 1 || got.code() != string(limits.AnswerTooManyBytes) || string(got.Data) != "null" {
 		t.Errorf("%.300s", raw)
 	}
-	// The buffer that the answer is written to doubles as it grows, and each text is copied once to be escaped.
+	// The buffer that the answer is written to doubles as it grows, and each text is copied once to
+	// be escaped.
 	if allocated, most := after.TotalAlloc-before.TotalAlloc, uint64(8*limits.Default().AnswerBytes); allocated > most {
 		t.Errorf("%d MB were allocated, more than %d", allocated>>20, most>>20)
 	}
@@ -194,7 +195,8 @@ func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Lead
 	panic("secret inside")
 }
 
-// A panic is INTERNAL in the field where it happened, with the id by which the log knows the request; the others stand.
+// A panic is INTERNAL in the field where it happened, with the id by which the log knows the
+// request; the others stand.
 func TestPanicInAResolver(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))

@@ -11,8 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// averages are the lengths of the lists that introspection answers with, on average over the schema: the longest of each
-// would multiply to many times what any answer holds.
+// averages are the lengths of the lists that introspection answers with, on average over the
+// schema: the longest of each would multiply to many times what any answer holds.
 func averages(schema *ast.Schema) map[*ast.FieldDefinition]float64 {
 	var fields, inputs, arguments, values, interfaces, possible, of float64
 	for _, t := range schema.Types {
@@ -82,8 +82,9 @@ var quietRules = []core.Rule{
 	rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
 }
 
-// RulesWithoutSuggestions are the rules of validation that name nothing of the schema which the client did not name
-// first. A "did you mean" would tell, name by name, what introspection is off to keep back.
+// RulesWithoutSuggestions are the rules of validation that name nothing of the schema which the
+// client did not name first. A "did you mean" would tell, name by name, what introspection is off
+// to keep back.
 func RulesWithoutSuggestions() *rules.Rules {
 	all := rules.NewDefaultRules()
 	for _, quiet := range quietRules {

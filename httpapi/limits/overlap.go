@@ -5,49 +5,58 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// checkOverlaps refuses documents in which too many fields answer under one name in one place. Validation holds each
-// such pair against each other, then their inner fields, all with all. What is expanded here is bounded already.
-func (d *document) checkOverlaps(doc *ast.QueryDocument) *gqlerror.Error {
+// checkOverlaps refuses documents in which too many fields answer under the same name in the same
+// place. Validation compares each pair of them, then all their inner fields with each other. What
+// is expanded here is bounded already.
+func (l Limits) checkOverlaps(
+	doc *ast.QueryDocument, fragments map[string]*ast.FragmentDefinition,
+) *gqlerror.Error {
+	o := overlaps{fragments: fragments, limit: l.Overlaps}
 	for _, operation := range doc.Operations {
-		d.merge([]ast.SelectionSet{operation.SelectionSet})
+		o.merge([]ast.SelectionSet{operation.SelectionSet})
 	}
 	for _, fragment := range doc.Fragments {
-		d.merge([]ast.SelectionSet{fragment.SelectionSet})
+		o.merge([]ast.SelectionSet{fragment.SelectionSet})
 	}
-	return atMost(TooManyOverlaps, d.overlaps, d.limits.Overlaps)
+	return atMost(TooManyOverlaps, o.pairs, l.Overlaps)
 }
 
-// merge counts the pairs in selection sets that answer in one place.
-func (d *document) merge(sets []ast.SelectionSet) {
-	m := merged{document: d, inner: map[string][]ast.SelectionSet{}}
+// overlaps counts pairs of fields that answer under the same name in the same place.
+type overlaps struct {
+	fragments map[string]*ast.FragmentDefinition
+	limit     int // counting ends above it
+	pairs     int
+}
+
+// merge counts the pairs in selection sets that answer in the same place.
+func (o *overlaps) merge(sets []ast.SelectionSet) {
+	inner := selections{}
 	for _, set := range sets {
-		m.expand(set)
+		inner.expand(set, o.fragments)
 	}
-	for _, inner := range m.inner {
-		if d.overlaps > d.limits.Overlaps {
+	for _, same := range inner {
+		if o.pairs > o.limit {
 			return
 		}
-		d.overlaps = capped(d.overlaps + len(inner)*(len(inner)-1)/2)
-		d.merge(inner)
+		o.pairs = capped(o.pairs + len(same)*(len(same)-1)/2)
+		o.merge(same)
 	}
 }
 
-// merged are the fields of one place by the name they answer under, each with its inner fields.
-type merged struct {
-	document *document
-	inner    map[string][]ast.SelectionSet
-}
+// selections are the selection sets of the fields in one place, by the name that these answer
+// under.
+type selections map[string][]ast.SelectionSet
 
-func (m *merged) expand(set ast.SelectionSet) {
+func (s selections) expand(set ast.SelectionSet, fragments map[string]*ast.FragmentDefinition) {
 	for _, selection := range set {
-		switch s := selection.(type) {
+		switch asked := selection.(type) {
 		case *ast.Field:
-			m.inner[s.Alias] = append(m.inner[s.Alias], s.SelectionSet)
+			s[asked.Alias] = append(s[asked.Alias], asked.SelectionSet)
 		case *ast.InlineFragment:
-			m.expand(s.SelectionSet)
+			s.expand(asked.SelectionSet, fragments)
 		case *ast.FragmentSpread:
-			if fragment := m.document.fragments[s.Name]; fragment != nil {
-				m.expand(fragment.SelectionSet)
+			if fragment := fragments[asked.Name]; fragment != nil {
+				s.expand(fragment.SelectionSet, fragments)
 			}
 		}
 	}

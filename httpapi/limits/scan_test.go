@@ -29,8 +29,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// FuzzScan holds what is measured of a text against the document that the parser makes of it: as many brackets inside
-// each other as the document is deep, and no more names than tokens.
+// FuzzScan holds what is measured of a text against the document that the parser makes of it: as
+// many brackets inside each other as the document is deep, and no more names than tokens.
 func FuzzScan(f *testing.F) {
 	for _, text := range []string{
 		`{a}`, `query Q($a:[[Int!]]={b:[1]}@c){d(e:$a)@f(g:{h:[]}){...on I{j}...K}}fragment K on L{m}`,

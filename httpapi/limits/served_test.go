@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// served are the operations that people and clients send: the explorer's examples and its introspection, what the README
-// shows, what the tests of the command ask, and pages as large as a shop's.
+// served are the operations that people and clients send: the explorer's examples and its
+// introspection, what the README shows, what the tests of the command ask, and pages as large as a
+// shop's.
 func served(t *testing.T) map[string]operation {
 	t.Helper()
 	all := map[string]operation{

@@ -117,8 +117,9 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 	return nil
 }
 
-// checkNumber refuses numbers that no machine's number holds. Validation takes them where a custom scalar stands, and
-// reading the arguments would then fail for a reason that looks like a fault of ours.
+// checkNumber refuses numbers that no machine's number holds. Validation takes them where a custom
+// scalar stands, and reading the arguments would then fail for a reason that looks like a fault of
+// ours.
 func checkNumber(value *ast.Value) *gqlerror.Error {
 	if value.Kind != ast.IntValue && value.Kind != ast.FloatValue {
 		return nil

@@ -60,8 +60,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// A kind of field without a weight costs nothing, and its list counts as a hundred elements. That is
-// right for plain fields and texts alone.
+// A kind of field without a weight costs nothing, and its list counts as a hundred elements. That
+// is right for plain fields and texts alone.
 func TestEveryKindHasAWeight(t *testing.T) {
 	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
 		free := kind == lookahead.Plain || kind == lookahead.Text
@@ -89,7 +89,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// Whatever type stands where a number does: reading such a number would fail while arguments are read.
+// Whatever type stands where a number does: reading such a number would fail while arguments are
+// read.
 func TestNumbersOutOfRange(t *testing.T) {
 	for text, refused := range map[string]bool{
 		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,

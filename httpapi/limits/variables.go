@@ -2,8 +2,8 @@ package limits
 
 import "github.com/vektah/gqlparser/v2/gqlerror"
 
-// checkVariables refuses variables that would cost too much to coerce. What their types are is not known yet, and a
-// custom scalar takes whatever it is given.
+// checkVariables refuses variables that would cost too much to coerce. What their types are is not
+// known yet, and a custom scalar takes whatever it is given.
 func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
 	if err := atMost(TooManyVariables, len(variables), l.Variables); err != nil {
 		return err
@@ -26,7 +26,8 @@ type valueSize struct {
 	longest int // elements of the longest list
 }
 
-// measure adds a value that stands inside so many lists and objects. JSON itself goes no deeper than 10,000 of them.
+// measure adds a value that stands inside so many lists and objects. JSON itself goes no deeper
+// than 10,000 of them.
 func (s *valueSize) measure(value any, depth int) {
 	s.values++
 	switch v := value.(type) {

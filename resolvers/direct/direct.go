@@ -2,8 +2,8 @@
 // each list element separately and starts a goroutine for each element. Fields that read need that;
 // for a page whose values have all been read, it is most of the work.
 //
-// What this package writes equals what gqlgen would write, byte for byte. It leaves all other fields
-// to gqlgen.
+// What this package writes equals what gqlgen would write, byte for byte. It leaves all other
+// fields to gqlgen.
 package direct
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// Fields is a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if everything
-// asked of it has been read, and leaves it unchanged otherwise.
+// Fields is a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if
+// everything asked of it has been read, and leaves it unchanged otherwise.
 func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// table answers from a few comments whose texts are as awkward as can be. Of the product "broken" it knows no statistics; those
-// of "babel" have a row that languages share.
+// table answers from a few comments whose texts are as awkward as can be. Of the product "broken"
+// it knows no statistics; those of "babel" have a row that languages share.
 type table []comment.Comment
 
 func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
@@ -145,8 +145,8 @@ var arguments = map[string][]string{
 	"Product.comments": {"", "(first: 3)"},
 }
 
-// selection is some of the fields of a type, each perhaps twice, under another name, in a fragment or with a
-// condition.
+// selection is some of the fields of a type, each perhaps twice, under another name, in a fragment
+// or with a condition.
 func (a *asker) selection(typeName string, depth int) string {
 	var b strings.Builder
 	b.WriteString("{ __typename ")
@@ -188,7 +188,8 @@ func (a *asker) field(of *ast.Definition, field *ast.FieldDefinition, depth int)
 	return text + " "
 }
 
-// wrapped is a field as it is or in a fragment, on the type itself, on nothing, or on an interface that has the field.
+// wrapped is a field as it is or in a fragment, on the type itself, on nothing, or on an interface
+// that has the field.
 func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	switch a.r.IntN(7) {
 	case 3: // of another type, so that it never applies
@@ -207,8 +208,8 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	return asked
 }
 
-// What is asked of a page in a shop is written directly, and no less is announced than comes: the limit of an answer counts
-// on that.
+// What is asked of a page in a shop is written directly, and no less is announced than comes: the
+// limit of an answer counts on that.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
 	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version }"

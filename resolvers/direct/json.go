@@ -7,7 +7,8 @@ import (
 
 const null = "null"
 
-// appendText appends a text as gqlgen writes it: it escapes only what JSON does not allow in a string.
+// appendText appends a text as gqlgen writes it: it escapes only what JSON does not allow in a
+// string.
 func appendText(out []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
 	out = append(slices.Grow(out, len(text)+2), '"')

@@ -23,7 +23,8 @@ type field[T any] struct {
 	// arguments are the names of those that asked reads. A field of the schema that has others is
 	// left to gqlgen.
 	arguments []string
-	// asked returns how to write what an operation asks of the field, and whether it can be written.
+	// asked returns how to write what an operation asks of the field, and whether it can be
+	// written.
 	asked func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool)
 }
 
@@ -53,8 +54,8 @@ type member[T any] struct {
 	name string
 }
 
-// asked returns how to write what is asked of an object. It cannot be written if any of it has to be
-// resolved.
+// asked returns how to write what is asked of an object. It cannot be written if any of it has to
+// be resolved.
 func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (p part[*T], plain bool) {
 	collected := graphql.CollectFields(operation, set, o.types)
 	members := make([]member[*T], 0, len(collected))

@@ -53,8 +53,8 @@ func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) 
 }
 
 // productList returns a Value of products if only their ids and statistics are asked for. It then
-// fetches the statistics of all of them together. Otherwise it returns the products themselves, also
-// if a product is missing or its statistics failed, which gqlgen reports.
+// fetches the statistics of all of them together. Otherwise it returns the products themselves,
+// also if a product is missing or its statistics failed, which gqlgen reports.
 func productList(ctx context.Context, list []*comment.Product) any {
 	part, plain := askedHere(ctx, products)
 	if !plain {
@@ -73,9 +73,9 @@ func productList(ctx context.Context, list []*comment.Product) any {
 	return valueOf(listOf(part), pointers(all))
 }
 
-// fetchStats fetches the statistics of products, and reports whether they have all that can be asked
-// for. Those of a product in very many languages do not: the rarer languages share a row, whose parts
-// are looked up by the resolver.
+// fetchStats fetches the statistics of products, and reports whether they have all that can be
+// asked for. Those of a product in very many languages do not: the rarer languages share a row,
+// whose parts are looked up by the resolver.
 func fetchStats(ctx context.Context, products []counted) bool {
 	ids := make([]string, len(products))
 	for i := range products {

@@ -8,8 +8,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Value is a value that writes itself. It takes the place of what a resolver returned: gqlgen accepts
-// any [graphql.Marshaler] there.
+// Value is a value that writes itself. It takes the place of what a resolver returned: gqlgen
+// accepts any [graphql.Marshaler] there.
 type Value struct {
 	size  int
 	write func(out []byte) []byte
@@ -55,8 +55,8 @@ func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
 	return valueOf(listOf(part), list)
 }
 
-// askedHere returns how to write what is asked of the field that is being resolved. It leaves a field
-// that may hold several types to gqlgen, which chooses the fragments.
+// askedHere returns how to write what is asked of the field that is being resolved. It leaves a
+// field that may hold several types to gqlgen, which chooses the fragments.
 func askedHere[T any](ctx context.Context, of *object[T]) (p part[*T], plain bool) {
 	field := graphql.GetFieldContext(ctx).Field
 	if field.Definition.Type.Name() != of.name() {

@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// headAsGet answers a HEAD as a GET. net/http omits the body.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
+			r.Method = http.MethodGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// single are the headers that may occur once. Of two, one reader may use the first and another the
+// last: a proxy could check a different one than this server uses.
+var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
+
+// refuseTwice refuses requests that have such a header more than once.
+func refuseTwice(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range single {
+			if len(r.Header.Values(name)) > 1 {
+				givenTwice.with(name).write(w)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// checkContentType accepts JSON in UTF-8, not compressed. It also keeps the forms of other sites
+// out: a browser sends this content type to another site only after a preflight.
+func checkContentType(header http.Header) *refusal {
+	mediaType, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || mediaType != "application/json" {
+		return badType
+	}
+	if charset := strings.ToLower(parameters["charset"]); charset != "" && charset != "utf-8" && charset != "utf8" {
+		return badCharset
+	}
+	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return badEncoding
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/loaders"
+)
+
+// Defaults of the bounds in Options. The query of a shop's page has one to three kilobytes.
+const (
+	// DefaultMaxBody is 64 KiB.
+	DefaultMaxBody = 64 << 10
+	// DefaultMaxQuery is 16 KiB.
+	DefaultMaxQuery = 16 << 10
+	// DefaultMaxInFlight is as many requests as the open connections to the table can carry.
+	DefaultMaxInFlight = 256
+	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
+	DefaultMaxUnsent = 64 << 20
+)
+
+// Options configure the handler.
+type Options struct {
+	// Schema answers operations. Required.
+	Schema graphql.ExecutableSchema
+	// Fields wraps each field, inside the limits. Optional.
+	Fields graphql.FieldMiddleware
+	// ErrorPresenter makes the errors that clients see. Required.
+	ErrorPresenter graphql.ErrorPresenterFunc
+	// Comments fetches comments for the loaders of each request. Required.
+	Comments loaders.CommentGetter
+	// Stats fetches statistics for the loaders of each request. Required.
+	Stats loaders.StatsGetter
+	// Freshness tells how fresh those statistics are. Without it, answers leave that open.
+	Freshness loaders.Freshness
+	// Limits bound what a request may cost, beyond the size of its body. The default is
+	// limits.Default().
+	Limits limits.Limits
+	// Prices are what reading costs, for those limits. Required.
+	Prices limits.Prices
+	// NoIntrospection refuses queries of the schema, and keeps its names out of errors.
+	NoIntrospection bool
+	// Authenticate finds out who sent a request. Without it, every request is anonymous.
+	Authenticate func(http.Handler) http.Handler
+	// Pages serves everything that is not the API: the pages for people. Required.
+	Pages http.Handler
+	// Ready returns an error while requests cannot be answered. Required.
+	Ready func(context.Context) error
+	// OperationTimeout bounds the work for one request. Required.
+	OperationTimeout time.Duration
+	// Logger receives what went wrong. Required.
+	Logger *slog.Logger
+	// MaxBody bounds the body of a request, in bytes. The default is DefaultMaxBody.
+	MaxBody int
+	// MaxQuery bounds the text of an operation, and all parameters of a GET together, in bytes. The
+	// default is DefaultMaxQuery.
+	MaxQuery int
+	// MaxInFlight bounds how many requests to the API are processed at a time. The default is
+	// DefaultMaxInFlight.
+	MaxInFlight int
+	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
+	// connections that hold most bytes for longest are closed. This needs Connections, and a server
+	// with a WriteTimeout. The default is DefaultMaxUnsent.
+	MaxUnsent int
+	// Connections bounds the connections of the server and the requests that arrive on them.
+	// Without it no connection is closed, and requests that arrive are bounded by
+	// DefaultMaxArriving.
+	Connections *Connections
+	// HSTSAge is for how long browsers are to use HTTPS only, told in answers over TLS. Zero tells
+	// them nothing.
+	HSTSAge time.Duration
+	// Origins are those whose pages may call the API and read its answers. Without any, only pages
+	// of this server may.
+	Origins []Origin
+}
+
+// withDefaults returns the options with the defaults of those that were not provided.
+func (o Options) withDefaults() Options {
+	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
+	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)
+	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
+	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
+	o.Limits = cmp.Or(o.Limits, limits.Default())
+	if o.Connections == nil {
+		o.Connections = NewConnections(0, 0)
+	}
+	return o
+}
