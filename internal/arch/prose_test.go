@@ -194,6 +194,38 @@ func TestSentencesAreShort(t *testing.T) {
 	}
 }
 
+// Files and tests are found where a document says that they are: a path from the root or from the
+// document, or a name alone.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	files, tests := map[string]bool{}, map[string]bool{}
+	eachFile(t, func(path string, read func() string) {
+		files[path], files[filepath.Base(path)] = true, true
+		if strings.HasSuffix(path, "_test.go") {
+			for _, name := range testName.FindAllStringSubmatch(read(), -1) {
+				tests[name[1]] = true
+			}
+		}
+	})
+	for path, text := range documents(t) {
+		for _, name := range namedFile.FindAllStringSubmatch(text, -1) {
+			if !files[name[1]] && !files[filepath.Join(filepath.Dir(path), name[1])] {
+				t.Errorf("%s names the file %s, which does not exist", path, name[1])
+			}
+		}
+		for _, name := range namedTest.FindAllStringSubmatch(text, -1) {
+			if !tests[name[1]] {
+				t.Errorf("%s names the test %s, which does not exist", path, name[1])
+			}
+		}
+	}
+}
+
+var (
+	namedFile = regexp.MustCompile("`([a-zA-Z0-9_./-]+\\.(?:go|js|golden|graphqls))`")
+	namedTest = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w+)`")
+	testName  = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
+)
+
 var (
 	paragraph   = regexp.MustCompile(`\n\s*\n|(?:^|\n)\s*(?:[-*]|\d+\.) `)
 	sentenceEnd = regexp.MustCompile(`[.?!]\*{0,2}["”)]?\s+`)
@@ -217,22 +249,38 @@ var notOurs = regexp.MustCompile(`^(\..*|node_modules|bin|data)$`)
 // documents are the texts of the project's own Markdown files, by their paths.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	root, texts := os.DirFS("../.."), map[string]string{}
+	texts := map[string]string{}
+	eachFile(t, func(path string, read func() string) {
+		if filepath.Ext(path) == ".md" {
+			texts[path] = read()
+		}
+	})
+	return texts
+}
+
+// eachFile goes through the files of the project, by their paths from its root.
+func eachFile(t *testing.T, look func(path string, read func() string)) {
+	t.Helper()
+	root := os.DirFS("../..")
+	read := func(path string) string {
+		text, err := fs.ReadFile(root, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && path != "." && notOurs.MatchString(entry.Name()):
 			return fs.SkipDir
-		case entry.IsDir() || filepath.Ext(path) != ".md":
-			return nil
+		case !entry.IsDir():
+			look(path, func() string { return read(path) })
 		}
-		text, err := fs.ReadFile(root, path)
-		texts[path] = string(text)
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return texts
 }
