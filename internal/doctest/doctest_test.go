@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 // Every link of a document leads somewhere: to a file of the repository, to a heading, or to an address that is HTTPS.
@@ -62,19 +61,6 @@ func TestEveryDocumentIsLinkedTo(t *testing.T) {
 	for _, d := range All(t) {
 		if !linked[d.Path] {
 			t.Errorf("no document links to %s", d.Path)
-		}
-	}
-}
-
-// Prose is wrapped, so that it can be read beside code and its changes as lines. Tables, which cannot be, are exempt.
-func TestLinesAreWrapped(t *testing.T) {
-	const columns = 100
-	for _, d := range All(t) {
-		for i, line := range d.Prose() {
-			unbreakable := strings.HasPrefix(line, "|") || strings.HasPrefix(line, "![")
-			if utf8.RuneCountInString(line) > columns && !unbreakable {
-				t.Errorf("%s:%d has more than %d columns", d.Path, i+1, columns)
-			}
 		}
 	}
 }
