@@ -987,18 +987,18 @@ func newExecutionContext(
 
 var sources = []*ast.Source{
 	{Name: "../schema.graphqls", Input: `"""
-A moment in time, RFC 3339 with a zone, such as "2024-05-01T12:00:00Z". Answers are in UTC.
-Comments are kept to the millisecond.
+A time in RFC 3339 with a zone, such as "2024-05-01T12:00:00Z". Answers are in UTC.
+The times of comments have millisecond precision.
 """
 scalar DateTime
 
 """
-A BCP 47 language tag, such as "en", "pt-BR" or "zh-Hant". Tags are put into their canonical form, so "EN-us" and
-"en-US" are one language; "en" and "en-US" are two. "und" stands for an unknown language.
+A BCP 47 language tag, such as "en", "pt-BR" or "zh-Hant". Tags are converted to canonical form:
+"EN-us" and "en-US" are the same language, "en" and "en-US" are two. "und" is an unknown language.
 """
 scalar Language
 
-"Everything that can be fetched again by its id."
+"An object that can be fetched by its id."
 interface Node {
   "Unique among all products, comments and authors."
   id: ID!
@@ -1006,70 +1006,76 @@ interface Node {
 
 type Query {
   """
-  The product of this id. A shop's products are known to the shop: every well-formed id (1 to 128 bytes, no control
-  characters, not starting with "c_" or "author:") is a product, and one that nobody has commented on has no comments.
-  Null only beside an error.
+  The product with this id. Every well-formed id is a product, since only the shop knows which
+  exist; a product without comments has an empty list. An id has 1 to 128 bytes, no control
+  characters, and does not start with "c_" or "author:". Null only if there is an error.
   """
   product(id: ID!): Product
-  "Several products at once, at most 100, in the order of the ids. A malformed id is null beside an error of its own."
+  "Up to 100 products, in the order of the ids. A malformed id gives null and an error of its own."
   products(ids: [ID!]!): [Product]!
-  "The comment of this id, such as \"c_01HZ0000000000000000000000\", or null when there is none."
+  "The comment with this id, such as \"c_01HZ0000000000000000000000\"; null if there is none."
   comment(id: ID!): Comment
-  "The product or the comment of this id; null when there is no such comment."
+  "The product or the comment with this id; null if there is no such comment."
   node(id: ID!): Node
-  "Several products and comments at once, at most 100, in the order of the ids."
+  "Up to 100 products and comments, in the order of the ids."
   nodes(ids: [ID!]!): [Node]!
   """
-  The products with most comments of 5 stars, the one with most first; of equal ones, the product whose id sorts first.
-  A product without such comments is not among them.
+  The products with most 5-star comments, the one with most first. Among equals, the product whose
+  id sorts first comes first. A product without 5-star comments is not listed.
   """
   leaderboard(
     "How many products, 1 to 100."
     first: Int = 10
-    "Count only the comments in this language; those in all languages when left out."
+    "Count only the comments in this language; without it, comments in all languages."
     language: Language
   ): [LeaderboardEntry!]
 }
 
 type Mutation {
   """
-  Writes a comment. The payload holds it as written; lists show it a moment later. What is wrong with the input comes
-  back as userErrors, all of it at once, and nothing is written then.
+  Writes a comment. The payload has the comment as written; lists show it a moment later. If the
+  input has problems, all of them are returned as userErrors, and nothing is written.
   """
   addComment(input: AddCommentInput!): AddCommentPayload
   """
-  Changes a comment that still has the version given. When another change came first, that is a userError with the code
-  CONFLICT: read the comment again, and decide anew. A change that leaves everything as it is changes neither ` + "`" + `version` + "`" + `
-  nor ` + "`" + `updatedAt` + "`" + `.
+  Changes a comment that still has the given version. If another change came first, the payload has
+  a userError with the code CONFLICT: read the comment again before you retry. A change to the same
+  values leaves ` + "`" + `version` + "`" + ` and ` + "`" + `updatedAt` + "`" + ` unchanged.
   """
   editComment(input: EditCommentInput!): EditCommentPayload
-  "Deletes a comment for good. A comment that is gone already is a userError with the code NOT_FOUND."
+  """
+  Deletes a comment. If it does not exist any more, the payload has a userError with the code
+  NOT_FOUND.
+  """
   deleteComment(input: DeleteCommentInput!): DeleteCommentPayload
 }
 
 "A comment to write."
 input AddCommentInput {
-  "The product that it is about."
+  "The product that the comment is about."
   productId: ID!
   "Stars, 1 (worst) to 5 (best)."
   rating: Int!
-  "The language that it is written in: a BCP 47 tag, which is put into canonical form."
+  "The language of the text: a BCP 47 tag, which is converted to canonical form."
   language: String!
   "A headline of at most 200 characters; null or empty for none."
   title: String
-  "At most 10,000 characters of plain text, no control characters but newline and tab; empty when only stars are given."
+  """
+  Plain text of at most 10,000 characters, without control characters except newline and tab. Empty
+  if the customer gives stars only.
+  """
   text: String!
-  "Who writes it."
+  "The customer who writes the comment."
   author: AuthorInput!
   """
-  A text of 1 to 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
-  a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
-  the code KEY_REUSED.
+  A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
+  retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
+  The same key with a different comment is a userError with the code KEY_REUSED.
   """
   idempotencyKey: String
 }
 
-"Who writes a comment."
+"The customer who writes a comment."
 input AuthorInput {
   "The shop's own id of the customer, 1 to 128 bytes."
   id: ID!
@@ -1077,17 +1083,17 @@ input AuthorInput {
   name: String!
 }
 
-"What to change of a comment. What is left out stays as it is."
+"A change of a comment. Fields that are left out stay unchanged."
 input EditCommentInput {
-  "The comment."
+  "The id of the comment."
   id: ID!
-  "The version that is changed, as it was read."
+  "The version of the comment that you read."
   version: Int!
   "Stars, 1 (worst) to 5 (best)."
   rating: Int
-  "The language that it is written in: a BCP 47 tag."
+  "The language of the text: a BCP 47 tag."
   language: String
-  "A headline of at most 200 characters; null or empty takes it away."
+  "A headline of at most 200 characters; null or empty removes it."
   title: String
   "At most 10,000 characters of plain text."
   text: String
@@ -1095,123 +1101,138 @@ input EditCommentInput {
 
 "A comment to delete."
 input DeleteCommentInput {
-  "The comment."
+  "The id of the comment."
   id: ID!
-  "The version that it must still have; left out, it is deleted whatever it says."
+  "The version that the comment must still have; without it, any version is deleted."
   version: Int
 }
 
-"What came of addComment."
+"The result of addComment."
 type AddCommentPayload {
-  "The comment as written; null beside userErrors."
+  "The comment as written; null if there are userErrors."
   comment: Comment
-  "The comment with its cursor in the list of all the product's comments, newest first; null beside userErrors."
+  """
+  The comment with its cursor in the list of all comments of the product, newest first. Null if
+  there are userErrors.
+  """
   commentEdge: CommentEdge
-  "What is wrong with the input; empty when the comment was written."
+  "The problems of the input; empty if the comment was written."
   userErrors: [UserError!]!
 }
 
-"What came of editComment."
+"The result of editComment."
 type EditCommentPayload {
-  "The comment as it is now; null beside userErrors."
+  "The comment after the change; null if there are userErrors."
   comment: Comment
-  "What is wrong with the input; empty when the comment was changed."
+  "The problems of the input; empty if the comment was changed."
   userErrors: [UserError!]!
 }
 
-"What came of deleteComment."
+"The result of deleteComment."
 type DeleteCommentPayload {
-  "The comment as it last was; null beside userErrors."
+  "The comment before it was deleted; null if there are userErrors."
   comment: Comment
-  "What is wrong with the input; empty when the comment was deleted."
+  "The problems of the input; empty if the comment was deleted."
   userErrors: [UserError!]!
 }
 
-"One thing that is wrong with an input."
+"A problem of an input."
 type UserError {
-  "What, for programs."
+  "The kind of the problem, for programs."
   code: UserErrorCode!
-  "What, for people, with the cure."
+  "What is wrong and what to do, for people."
   message: String!
-  "The way to the field, from the root of the input."
+  "The path to the field, from the root of the input."
   path: [String!]!
 }
 
-"What can be wrong with an input."
+"The kinds of problems of an input."
 enum UserErrorCode {
-  "A field is empty that must not be."
+  "A required field is empty."
   EMPTY
   "A field is too long."
   TOO_LONG
   "A number is too small or too large."
   OUT_OF_RANGE
-  "A text is not what it should be: it has characters that cannot be kept, or is no language or no id."
+  "A text has characters that cannot be stored, or is not a language tag or not an id."
   MALFORMED
-  "The comment is not there, or no longer."
+  "The comment does not exist, or not any more."
   NOT_FOUND
   "Another change came first."
   CONFLICT
-  "The idempotency key was used for another comment."
+  "The idempotency key was used for a different comment."
   KEY_REUSED
 }
 
-"A product of the shop, as far as its comments are concerned."
+"A product of the shop, with its comments."
 type Product implements Node {
   "The shop's own id of the product."
   id: ID!
   """
-  The comments of the product, newest first unless told otherwise, one page at a time. Pass ` + "`" + `first` + "`" + ` and ` + "`" + `after` + "`" + ` to page
-  forwards, ` + "`" + `last` + "`" + ` and ` + "`" + `before` + "`" + ` to page backwards; neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is a page of 20. The edges stand in the
-  same order either way.
+  The comments of the product, newest first by default, one page at a time. Use ` + "`" + `first` + "`" + ` and ` + "`" + `after` + "`" + `
+  to page forwards, ` + "`" + `last` + "`" + ` and ` + "`" + `before` + "`" + ` to page backwards. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + `, a page has 20
+  comments. The edges have the same order either way.
 
-  A page is read from indexes, which follow the table within moments: a new comment may not be there yet, and one that was
-  deleted or edited may still be shown as it was. A comment that fits the filter all the while is on its page, however its
-  rating and language are edited, if this server made those edits or read them in the table's stream (the last 10 seconds
-  of them, and at most 25 such comments that a page would lack). Another server's edit may hide a comment for a moment.
+  Pages are read from indexes that follow the table within moments. A new comment may be missing for
+  a moment, and a deleted or edited one may still be shown as it was.
+
+  An edit of the rating or the language moves a comment within the indexes. A comment that passes
+  the filter before and after the edit stays on its page if this server made the edit or read it
+  from the table's stream. This covers the edits of the last 10 seconds, and at most 25 such
+  comments per page. An edit by another server may hide a comment for a moment.
   """
   comments(
-    "Which comments; all of them when left out."
+    "Which comments to list; without it, all."
     filter: CommentFilter
-    "The order of the whole list, whichever way it is paged."
+    "The order of the whole list. It does not depend on the direction of paging."
     order: CommentOrder = NEWEST_FIRST
-    "The size of the page, 0 to 100, counted from the start of the list or from ` + "`" + `after` + "`" + `. Not together with ` + "`" + `last` + "`" + `."
+    "The size of the page, 0 to 100, from the start of the list or from ` + "`" + `after` + "`" + `. Not with ` + "`" + `last` + "`" + `."
     first: Int
-    "A cursor of this product, filter and order: only what comes after it."
+    "A cursor of this product, filter and order: list only comments after it."
     after: String
-    "The size of the page, 0 to 100, counted back from the end of the list or from ` + "`" + `before` + "`" + `. Not together with ` + "`" + `first` + "`" + `."
+    """
+    The size of the page, 0 to 100, back from the end of the list or from ` + "`" + `before` + "`" + `. Not with
+    ` + "`" + `first` + "`" + `.
+    """
     last: Int
-    "A cursor of this product, filter and order: only what comes before it."
+    "A cursor of this product, filter and order: list only comments before it."
     before: String
     """
-    Only comments that are at least 30 seconds old, so that none can come to stand before the last one any more. For
-    tailing: to follow new comments, ask with ` + "`" + `order: OLDEST_FIRST` + "`" + `, ` + "`" + `settledOnly: true` + "`" + `, and the last ` + "`" + `endCursor` + "`" + ` you got as
-    ` + "`" + `after` + "`" + `, again and again; an empty page has none, so keep the one before. You then get every comment that is written
-    through this API, once, some 30 seconds after it was written. Without ` + "`" + `settledOnly` + "`" + ` you may skip one: a comment stands
-    where its writing began, and a write that is tried again can take 15 seconds, in which others get ahead of it.
-    You do not get what is no new comment: imported ones stand where they were written first, and an edit that makes an older
-    comment fit the filter leaves it in its place. Cursors and counts are those of the whole list.
+    List only comments that are at least 30 seconds old, so that no new comment can appear before
+    the last one. Use it to follow new comments: query with ` + "`" + `order: OLDEST_FIRST` + "`" + `, ` + "`" + `settledOnly:
+    true` + "`" + `, and the last ` + "`" + `endCursor` + "`" + ` you got as ` + "`" + `after` + "`" + `, again and again. An empty page has no
+    ` + "`" + `endCursor` + "`" + `, so keep the one before.
+
+    You then get each comment that is written through this API exactly once, some 30 seconds after
+    it was written. Without ` + "`" + `settledOnly` + "`" + ` you may miss one: the position of a comment is the time
+    when its write began, and a write that is retried can take 15 seconds, in which later ones
+    finish.
+
+    You do not get comments that are not new. An imported comment has the position of its original
+    time, and an edit that makes an older comment pass the filter does not move it in the list. The
+    option changes neither cursors nor counts.
     """
     settledOnly: Boolean = false
   ): CommentConnection
   """
-  How many comments the product has, and how they rate it. Statistics follow a change of a comment within moments, and
-  are exact once nothing changes any more. They are zero for a product that nobody has commented on.
+  How many comments the product has, and how they rate it. Statistics follow a change of a comment
+  within moments, and are exact once nothing changes any more. A product without comments has zeros.
   """
   stats(
-    "Count only the comments in this language; those in all languages when left out."
+    "Count only the comments in this language; without it, comments in all languages."
     lang: Language
   ): CommentStats
   """
-  The languages of the comments, that of most comments first; of equal ones, the tag that sorts first. Of a product with
-  comments in more than 100 languages, 100 are listed.
+  The languages of the comments, the one with most comments first. Among equals, the tag that sorts
+  first comes first. At most 100 languages are listed.
   """
   languages: [LanguageCount!]
   """
-  How many comments are in languages that ` + "`" + `languages` + "`" + ` does not list; 0 when it lists all. ` + "`" + `stats(lang:)` + "`" + ` and ` + "`" + `totalCount` + "`" + `
-  count those of each such language exactly.
+  How many comments are in languages that ` + "`" + `languages` + "`" + ` does not list; 0 if it lists all.
+  ` + "`" + `stats(lang:)` + "`" + ` and ` + "`" + `totalCount` + "`" + ` have the exact number for each of these languages.
   """
   commentsInOtherLanguages: Int
-  "When the newest comment of the product was written; null when it has none."
+  "When the newest comment of the product was written; null if it has none."
   lastCommentedAt: DateTime
   "The newest comment with 4 or 5 stars."
   latestPositive: Comment
@@ -1219,19 +1240,19 @@ type Product implements Node {
   latestNegative: Comment
 }
 
-"Which comments of a product to list. What is left out does not restrict; an empty list does not either."
+"Which comments of a product to list. A field that is left out or an empty list does not restrict."
 input CommentFilter {
-  "Comments in any of these languages, at most 100."
+  "Comments in any of these languages. At most 100."
   languages: [Language!]
   "Comments with any of these star ratings, each 1 to 5."
   ratings: [Int!]
-  "Comments written at this moment or later."
+  "Comments written at this time or later."
   createdAfter: DateTime
-  "Comments written before this moment."
+  "Comments written before this time."
   createdBefore: DateTime
 }
 
-"The order of a list of comments. Comments of the same millisecond keep one order among themselves."
+"The order of a list of comments. Comments of the same millisecond have a fixed order too."
 enum CommentOrder {
   "The latest comment comes first."
   NEWEST_FIRST
@@ -1247,32 +1268,35 @@ type Comment implements Node {
   product: Product!
   "Stars, 1 (worst) to 5 (best)."
   rating: Int!
-  "The language that the comment is written in."
+  "The language of the text."
   language: Language!
-  "A headline; null when the comment has none."
+  "A headline; null if the comment has none."
   title: String
-  "Plain text, perhaps of several lines; empty when the customer only gave stars."
+  "Plain text, perhaps of several lines; empty if the customer gave stars only."
   text: String!
-  "Who wrote it."
+  "The customer who wrote the comment."
   author: Author!
-  "When it was written, to the millisecond."
+  "When the comment was written, with millisecond precision."
   createdAt: DateTime!
-  "When it was last edited; null when it never was."
+  "When the comment was last edited; null if it never was."
   updatedAt: DateTime
-  "1 when written, one more with every edit."
+  "1 for a new comment, one more after each edit."
   version: Int!
 }
 
-"Who wrote a comment."
+"The customer who wrote a comment."
 type Author {
   """
-  Unique among all authors, products and comments, such as "author:customer:42", so that a cache keeps them apart. Inputs
-  take the shop's own id, which is ` + "`" + `customerId` + "`" + `.
+  Unique among all authors, products and comments, so that caches can use it as a key, such as
+  "author:customer:42". Inputs take the shop's own id, which is ` + "`" + `customerId` + "`" + `.
   """
   id: ID!
-  "The shop's own id of the customer; null for an author who came with a file of reviews and is not known to be one."
+  """
+  The shop's own id of the customer; null for the author of an imported review who is not a known
+  customer.
+  """
   customerId: ID
-  "The name to show: the one that the author went by when writing."
+  "The name to show, as the author gave it with the comment."
   name: String!
 }
 
@@ -1280,20 +1304,23 @@ type Author {
 type CommentConnection {
   "The comments of the page, each with its cursor."
   edges: [CommentEdge!]!
-  "The comments of the page, for those who need no cursor of each."
+  "The comments of the page, without cursors."
   nodes: [Comment!]!
-  "Where the page stands in the list."
+  "The position of the page in the list."
   pageInfo: PageInfo!
   """
-  How many comments the whole list has, whatever page of it is shown. Without a range of dates it comes from the
-  statistics of the product and costs next to nothing. With one, the comments in the range are counted as they are, which
-  reads all of them: the plan shows what that cost. A comment whose rating or language is edited at that moment may be
-  counted twice or not at all.
+  How many comments the whole list has, not just the page. Without a range of dates, the number
+  comes from the statistics of the product and costs next to nothing. With one, the comments in the
+  range are counted, which reads all of them; the plan shows the cost. Such a count may count a
+  comment twice, or not at all, whose rating or language is edited at that moment.
   """
   totalCount: Int
-  "How many comments the whole list has, by rating; ratings that the filter leaves out have none. It costs what ` + "`" + `totalCount` + "`" + ` does."
+  """
+  How many comments the whole list has, by rating. Ratings that the filter excludes have none. It
+  costs as much as ` + "`" + `totalCount` + "`" + `.
+  """
   stats: CommentStats
-  "How the page was read, and what that cost."
+  "How the page was read, and what it cost."
   plan: QueryPlan!
 }
 
@@ -1301,19 +1328,20 @@ type CommentConnection {
 type CommentStats {
   "The number of comments."
   total: Int!
-  "The mean of their ratings, 1 to 5, not rounded; null when there are no comments."
+  "The mean of the ratings, 1 to 5, not rounded; null if there are no comments."
   average: Float
-  "The number of comments of each rating: always five rows, those without comments too, from 5 stars down to 1."
+  "The number of comments with each rating: always five rows, from 5 stars down to 1."
   ratings: [RatingCount!]!
   """
-  The time up to which every change of a comment is known to be counted, usually some two seconds ago. Later changes may be
-  counted or not. Null when it is unknown: while comments are counted anew, where a function of AWS Lambda alone counts, and
-  for lists with a range of dates, whose comments are counted at each request.
+  Every change of a comment up to this time is counted; it is usually some two seconds ago. Later
+  changes may be counted or not. Null if the time is unknown: while a rebuild counts all comments,
+  and where only an AWS Lambda function counts. Also null for lists with a range of dates, which are
+  counted for each request.
   """
   asOf: DateTime
 }
 
-"How many comments have a rating."
+"The number of comments with a rating."
 type RatingCount {
   "Stars, 1 (worst) to 5 (best)."
   rating: Int!
@@ -1321,7 +1349,7 @@ type RatingCount {
   count: Int!
 }
 
-"How many comments are in a language."
+"The number of comments in a language."
 type LanguageCount {
   "The language."
   language: Language!
@@ -1331,76 +1359,88 @@ type LanguageCount {
 
 "A product on the leaderboard."
 type LeaderboardEntry {
-  "1 for the first. Every entry has a rank of its own, also among equals."
+  "1 for the first. Each entry has its own rank, even among equals."
   rank: Int!
   "The product."
   product: Product!
-  "How many comments of 5 stars it has, at least 1."
+  "The number of its 5-star comments, at least 1."
   count: Int!
 }
 
 "A comment in a list."
 type CommentEdge {
-  "Opaque text of at most 64 characters, to be passed to ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` of the same list."
+  "An opaque string of at most 64 characters, for ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` of the same list."
   cursor: String!
   "The comment."
   node: Comment!
 }
 
-"Where a page stands in its list."
+"The position of a page in its list."
 type PageInfo {
-  "Whether more comments follow this page. Exact."
+  "Whether comments follow this page. Exact."
   hasNextPage: Boolean!
   "Whether comments come before this page. Exact."
   hasPreviousPage: Boolean!
-  "The cursor of the first edge; null on an empty page."
+  "The cursor of the first edge; null if the page is empty."
   startCursor: String
-  "The cursor of the last edge; null on an empty page."
+  "The cursor of the last edge; null if the page is empty."
   endCursor: String
 }
 
-"How a page was read from the table, and what that cost. Reading the statistics of a product, half a unit, is not part of it."
+"""
+How a page was read from the table, and what it cost. The statistics of the product, half a unit,
+are not included.
+"""
 type QueryPlan {
-  "The whole plan and its outcome in words."
+  "The plan and its result in words."
   summary: String!
   "The ways in which the page could have been read, the chosen one first."
   candidates: [PlanCandidate!]!
   "Every partition that was read, in no particular order."
   reads: [PlanRead!]!
-  "Every partition that was not read, because it was known to hold no comments."
+  "Every partition that was not read because it is known to have no comments."
   skipped: [PlanSkip!]!
   """
-  How many comments were looked up by their ids: they were edited a moment ago, and no partition that was read showed them
-  where they now belong. That takes one call and one wave more. They are no part of ` + "`" + `reads` + "`" + `, but of the totals below.
+  How many comments were fetched by their ids. They were edited a moment ago, and the partitions
+  that were read did not show them yet. This takes one more call and one more wave. They are not
+  part of ` + "`" + `reads` + "`" + `, but of the totals below.
   """
   lookups: Int!
-  "How many calls were made to the table: one for each read, more for a read that had to go on, and those for ` + "`" + `lookups` + "`" + `."
+  "The number of calls to the table: one or more for each read, and those for ` + "`" + `lookups` + "`" + `."
   queries: Int!
-  "How many rounds of parallel calls were made, one after the other."
+  "The number of waves: parallel calls are one wave, and waves follow each other."
   waves: Int!
-  "How many comments the table looked at, those that were only counted included; read units are paid for these."
+  """
+  How many comments the table scanned, including those only counted. Read units are paid for these.
+  """
   itemsRead: Int!
   "How many comments the page shows."
   itemsReturned: Int!
   "Read capacity units (half a unit for each started 4 KB), as the table reported them."
   readUnits: Float!
-  "How long the reads took, in milliseconds. When several ask for the same page at the same time, it is read once."
+  """
+  How long the reads took, in milliseconds. When several requests ask for the same page at the same
+  time, it is read once.
+  """
   milliseconds: Float!
   """
-  How long ago the page was read, in milliseconds: 0 for a page that was read for this answer. Others there are only where the server keeps
-  first pages for a moment; the plan of such a page tells what reading it took then.
+  How long ago the page was read, in milliseconds: 0 for a page that was read for this answer. A
+  page from the page cache, which the server may have for first pages, shows the plan of its read.
   """
   age: Float!
 }
 
-"A way in which a page could be read. The one with the lowest estimate is chosen; of equals, that of fewest reads."
+"""
+A way to read a page. The one with the lowest estimate is chosen; among equals, the one with fewest
+reads.
+"""
 type PlanCandidate {
   """
-  Which partitions are read: those of the "whole product", of the chosen "ratings" or "languages", of the single "cells" of
-  both, or a "mixture".
+  Which partitions are read: the "whole product", those of the chosen "ratings" or "languages", the
+  "cells" of each rating in each language, or a "mixture".
   """
   name: String!
-  "How many partitions that are."
+  "The number of these partitions."
   reads: Int!
   """
   What it was expected to cost in read capacity units, with two for a further wave of reads, as far as one may be needed, and a
@@ -1408,52 +1448,52 @@ type PlanCandidate {
   reads least beside what is wanted.
   """
   estimatedUnits: Float
-  "Whether the page was read so."
+  "Whether the page was read in this way."
   chosen: Boolean!
 }
 
 "One partition of one index that was read for a page, or to count the comments of its list."
 type PlanRead {
-  "Why it was read."
+  "Why the partition was read."
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
   "The partition key, such as \"P#42/5\"."
   partitionKey: String!
-  "The lowest sort key wanted, inclusive; null when there is no lower bound."
+  "The lower bound of the sort key, inclusive; null if there is none."
   sortKeyFrom: String
-  "The highest sort key wanted, inclusive; null when there is no upper bound."
+  "The upper bound of the sort key, inclusive; null if there is none."
   sortKeyTo: String
-  "Whether it was read from the highest sort key down, which is newest first."
+  "Whether it was read in descending order of the sort key, which is newest first."
   descending: Boolean!
-  "The limit of the first call: how many comments to look at; 0 when all are counted."
+  "The Limit of the first call: how many comments to scan; 0 if all are counted."
   limit: Int!
-  "The star ratings that the table kept of a partition which holds others too; null when it dropped none."
+  "The ratings that the residual filter lets pass; null if there is no such filter."
   residualRatings: [Int!]
-  "The languages that the table kept of a partition which holds others too; null when it dropped none."
+  "The languages that the residual filter lets pass; null if there is no such filter."
   residualLanguages: [Language!]
-  "How many calls this read took, 0 when it was planned and not needed."
+  "The number of calls of this read; 0 if it was planned and not needed."
   queries: Int!
-  "How many comments the table looked at for it."
+  "How many comments the table scanned (ScannedCount)."
   itemsRead: Int!
-  "How many of these the filter kept."
+  "How many of these the table returned (Count)."
   itemsKept: Int!
-  "Read capacity units that it consumed."
+  "The read capacity units that this read consumed."
   readUnits: Float!
 }
 
 """
-One partition of one index that was not read: the statistics of the product say that it holds no comments which the
-filter allows, and they are seconds old at most.
+One partition of one index that was not read: by the statistics of the product, which are at most
+seconds old, it has no comments that pass the filter.
 """
 type PlanSkip {
-  "Why it would have been read."
+  "Why the partition would have been read."
   purpose: ReadPurpose!
   "The index, such as \"byRating\"."
   index: String!
   "The partition key, such as \"P#42/5\"."
   partitionKey: String!
-  "The moment up to which the statistics know all changes."
+  "The time up to which the statistics include every change."
   asOf: DateTime!
 }
 
@@ -1461,9 +1501,14 @@ type PlanSkip {
 enum ReadPurpose {
   "For the comments of the page."
   PAGE
-  "To learn whether comments lie beyond a cursor whose own comment is no longer in the list."
+  """
+  To find out whether there are comments beyond a cursor whose own comment is not in the list any
+  more.
+  """
   PROBE
-  "To count the comments of a range of dates, for ` + "`" + `totalCount` + "`" + ` and ` + "`" + `stats` + "`" + `. All of the range is read."
+  """
+  To count the comments in a range of dates, for ` + "`" + `totalCount` + "`" + ` and ` + "`" + `stats` + "`" + `. The whole range is read.
+  """
   COUNT
 }
 `, BuiltIn: false},

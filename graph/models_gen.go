@@ -9,35 +9,37 @@ import (
 
 // A comment to write.
 type AddCommentInput struct {
-	// The product that it is about.
+	// The product that the comment is about.
 	ProductID string `json:"productId"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating int `json:"rating"`
-	// The language that it is written in: a BCP 47 tag, which is put into canonical form.
+	// The language of the text: a BCP 47 tag, which is converted to canonical form.
 	Language string `json:"language"`
 	// A headline of at most 200 characters; null or empty for none.
 	Title graphql.Omittable[*string] `json:"title,omitempty"`
-	// At most 10,000 characters of plain text, no control characters but newline and tab; empty when only stars are given.
+	// Plain text of at most 10,000 characters, without control characters except newline and tab. Empty
+	// if the customer gives stars only.
 	Text string `json:"text"`
-	// Who writes it.
+	// The customer who writes the comment.
 	Author *AuthorInput `json:"author"`
-	// A text of 1 to 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
-	// a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
-	// the code KEY_REUSED.
+	// A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
+	// retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
+	// The same key with a different comment is a userError with the code KEY_REUSED.
 	IdempotencyKey graphql.Omittable[*string] `json:"idempotencyKey,omitempty"`
 }
 
-// What came of addComment.
+// The result of addComment.
 type AddCommentPayload struct {
-	// The comment as written; null beside userErrors.
+	// The comment as written; null if there are userErrors.
 	Comment *comment.Comment `json:"comment,omitempty"`
-	// The comment with its cursor in the list of all the product's comments, newest first; null beside userErrors.
+	// The comment with its cursor in the list of all comments of the product, newest first. Null if
+	// there are userErrors.
 	CommentEdge *CommentEdge `json:"commentEdge,omitempty"`
-	// What is wrong with the input; empty when the comment was written.
+	// The problems of the input; empty if the comment was written.
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
-// Who writes a comment.
+// The customer who writes a comment.
 type AuthorInput struct {
 	// The shop's own id of the customer, 1 to 128 bytes.
 	ID string `json:"id"`
@@ -49,11 +51,11 @@ type AuthorInput struct {
 type CommentConnection struct {
 	// The comments of the page, each with its cursor.
 	Edges []*CommentEdge `json:"edges"`
-	// The comments of the page, for those who need no cursor of each.
+	// The comments of the page, without cursors.
 	Nodes []*comment.Comment `json:"nodes"`
-	// Where the page stands in the list.
+	// The position of the page in the list.
 	PageInfo *PageInfo `json:"pageInfo"`
-	// How the page was read, and what that cost.
+	// How the page was read, and what it cost.
 	Plan *comment.QueryPlan `json:"plan"`
 	// Counted is what was counted along with the page, nil when that was left to the product's statistics.
 	Counted *comment.Counted `json:"-"`
@@ -65,7 +67,7 @@ type CommentConnection struct {
 
 // A comment in a list.
 type CommentEdge struct {
-	// Opaque text of at most 64 characters, to be passed to `after` or `before` of the same list.
+	// An opaque string of at most 64 characters, for `after` or `before` of the same list.
 	Cursor string `json:"cursor"`
 	// The comment.
 	Node *comment.Comment `json:"node"`
@@ -73,62 +75,62 @@ type CommentEdge struct {
 
 // A comment to delete.
 type DeleteCommentInput struct {
-	// The comment.
+	// The id of the comment.
 	ID string `json:"id"`
-	// The version that it must still have; left out, it is deleted whatever it says.
+	// The version that the comment must still have; without it, any version is deleted.
 	Version graphql.Omittable[*int] `json:"version,omitempty"`
 }
 
-// What came of deleteComment.
+// The result of deleteComment.
 type DeleteCommentPayload struct {
-	// The comment as it last was; null beside userErrors.
+	// The comment before it was deleted; null if there are userErrors.
 	Comment *comment.Comment `json:"comment,omitempty"`
-	// What is wrong with the input; empty when the comment was deleted.
+	// The problems of the input; empty if the comment was deleted.
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
-// What to change of a comment. What is left out stays as it is.
+// A change of a comment. Fields that are left out stay unchanged.
 type EditCommentInput struct {
-	// The comment.
+	// The id of the comment.
 	ID string `json:"id"`
-	// The version that is changed, as it was read.
+	// The version of the comment that you read.
 	Version int `json:"version"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating graphql.Omittable[*int] `json:"rating,omitempty"`
-	// The language that it is written in: a BCP 47 tag.
+	// The language of the text: a BCP 47 tag.
 	Language graphql.Omittable[*string] `json:"language,omitempty"`
-	// A headline of at most 200 characters; null or empty takes it away.
+	// A headline of at most 200 characters; null or empty removes it.
 	Title graphql.Omittable[*string] `json:"title,omitempty"`
 	// At most 10,000 characters of plain text.
 	Text graphql.Omittable[*string] `json:"text,omitempty"`
 }
 
-// What came of editComment.
+// The result of editComment.
 type EditCommentPayload struct {
-	// The comment as it is now; null beside userErrors.
+	// The comment after the change; null if there are userErrors.
 	Comment *comment.Comment `json:"comment,omitempty"`
-	// What is wrong with the input; empty when the comment was changed.
+	// The problems of the input; empty if the comment was changed.
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
 // A product on the leaderboard.
 type LeaderboardEntry struct {
-	// 1 for the first. Every entry has a rank of its own, also among equals.
+	// 1 for the first. Each entry has its own rank, even among equals.
 	Rank int `json:"rank"`
 	// The product.
 	Product *comment.Product `json:"product"`
-	// How many comments of 5 stars it has, at least 1.
+	// The number of its 5-star comments, at least 1.
 	Count int `json:"count"`
 }
 
-// Where a page stands in its list.
+// The position of a page in its list.
 type PageInfo struct {
-	// Whether more comments follow this page. Exact.
+	// Whether comments follow this page. Exact.
 	HasNextPage bool `json:"hasNextPage"`
 	// Whether comments come before this page. Exact.
 	HasPreviousPage bool `json:"hasPreviousPage"`
-	// The cursor of the first edge; null on an empty page.
+	// The cursor of the first edge; null if the page is empty.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// The cursor of the last edge; null on an empty page.
+	// The cursor of the last edge; null if the page is empty.
 	EndCursor *string `json:"endCursor,omitempty"`
 }

@@ -13,11 +13,11 @@ import (
 // AddAddCommentAddCommentPayload includes the requested fields of the GraphQL type AddCommentPayload.
 // The GraphQL type's documentation follows.
 //
-// What came of addComment.
+// The result of addComment.
 type AddAddCommentAddCommentPayload struct {
-	// The comment as written; null beside userErrors.
+	// The comment as written; null if there are userErrors.
 	Comment *AddAddCommentAddCommentPayloadComment `json:"comment"`
-	// What is wrong with the input; empty when the comment was written.
+	// The problems of the input; empty if the comment was written.
 	UserErrors []AddAddCommentAddCommentPayloadUserErrorsUserError `json:"userErrors"`
 }
 
@@ -113,11 +113,11 @@ func (v *AddAddCommentAddCommentPayloadComment) __premarshalJSON() (*__premarsha
 // AddAddCommentAddCommentPayloadUserErrorsUserError includes the requested fields of the GraphQL type UserError.
 // The GraphQL type's documentation follows.
 //
-// One thing that is wrong with an input.
+// A problem of an input.
 type AddAddCommentAddCommentPayloadUserErrorsUserError struct {
-	// What, for programs.
+	// The kind of the problem, for programs.
 	Code UserErrorCode `json:"code"`
-	// The way to the field, from the root of the input.
+	// The path to the field, from the root of the input.
 	Path []string `json:"path"`
 }
 
@@ -129,21 +129,22 @@ func (v *AddAddCommentAddCommentPayloadUserErrorsUserError) GetPath() []string {
 
 // A comment to write.
 type AddCommentInput struct {
-	// The product that it is about.
+	// The product that the comment is about.
 	ProductId string `json:"productId"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating int `json:"rating"`
-	// The language that it is written in: a BCP 47 tag, which is put into canonical form.
+	// The language of the text: a BCP 47 tag, which is converted to canonical form.
 	Language string `json:"language"`
 	// A headline of at most 200 characters; null or empty for none.
 	Title *string `json:"title"`
-	// At most 10,000 characters of plain text, no control characters but newline and tab; empty when only stars are given.
+	// Plain text of at most 10,000 characters, without control characters except newline and tab. Empty
+	// if the customer gives stars only.
 	Text string `json:"text"`
-	// Who writes it.
+	// The customer who writes the comment.
 	Author AuthorInput `json:"author"`
-	// A text of 1 to 128 bytes, such as a UUID, made anew for each comment and sent again with each repeat. For 24 hours,
-	// a repeat by the same author returns what the first one wrote, and the same key with another comment is a userError with
-	// the code KEY_REUSED.
+	// A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
+	// retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
+	// The same key with a different comment is a userError with the code KEY_REUSED.
 	IdempotencyKey *string `json:"idempotencyKey"`
 }
 
@@ -170,15 +171,15 @@ func (v *AddCommentInput) GetIdempotencyKey() *string { return v.IdempotencyKey 
 
 // AddResponse is returned by Add on success.
 type AddResponse struct {
-	// Writes a comment. The payload holds it as written; lists show it a moment later. What is wrong with the input comes
-	// back as userErrors, all of it at once, and nothing is written then.
+	// Writes a comment. The payload has the comment as written; lists show it a moment later. If the
+	// input has problems, all of them are returned as userErrors, and nothing is written.
 	AddComment *AddAddCommentAddCommentPayload `json:"addComment"`
 }
 
 // GetAddComment returns AddResponse.AddComment, and is useful for accessing the field via an interface.
 func (v *AddResponse) GetAddComment() *AddAddCommentAddCommentPayload { return v.AddComment }
 
-// Who writes a comment.
+// The customer who writes a comment.
 type AuthorInput struct {
 	// The shop's own id of the customer, 1 to 128 bytes.
 	Id string `json:"id"`
@@ -194,9 +195,9 @@ func (v *AuthorInput) GetName() string { return v.Name }
 
 // A comment to delete.
 type DeleteCommentInput struct {
-	// The comment.
+	// The id of the comment.
 	Id string `json:"id"`
-	// The version that it must still have; left out, it is deleted whatever it says.
+	// The version that the comment must still have; without it, any version is deleted.
 	Version *int `json:"version,omitempty"`
 }
 
@@ -209,11 +210,11 @@ func (v *DeleteCommentInput) GetVersion() *int { return v.Version }
 // DeleteDeleteCommentDeleteCommentPayload includes the requested fields of the GraphQL type DeleteCommentPayload.
 // The GraphQL type's documentation follows.
 //
-// What came of deleteComment.
+// The result of deleteComment.
 type DeleteDeleteCommentDeleteCommentPayload struct {
-	// The comment as it last was; null beside userErrors.
+	// The comment before it was deleted; null if there are userErrors.
 	Comment *DeleteDeleteCommentDeleteCommentPayloadComment `json:"comment"`
-	// What is wrong with the input; empty when the comment was deleted.
+	// The problems of the input; empty if the comment was deleted.
 	UserErrors []DeleteDeleteCommentDeleteCommentPayloadUserErrorsUserError `json:"userErrors"`
 }
 
@@ -242,11 +243,11 @@ func (v *DeleteDeleteCommentDeleteCommentPayloadComment) GetId() string { return
 // DeleteDeleteCommentDeleteCommentPayloadUserErrorsUserError includes the requested fields of the GraphQL type UserError.
 // The GraphQL type's documentation follows.
 //
-// One thing that is wrong with an input.
+// A problem of an input.
 type DeleteDeleteCommentDeleteCommentPayloadUserErrorsUserError struct {
-	// What, for programs.
+	// The kind of the problem, for programs.
 	Code UserErrorCode `json:"code"`
-	// The way to the field, from the root of the input.
+	// The path to the field, from the root of the input.
 	Path []string `json:"path"`
 }
 
@@ -262,7 +263,8 @@ func (v *DeleteDeleteCommentDeleteCommentPayloadUserErrorsUserError) GetPath() [
 
 // DeleteResponse is returned by Delete on success.
 type DeleteResponse struct {
-	// Deletes a comment for good. A comment that is gone already is a userError with the code NOT_FOUND.
+	// Deletes a comment. If it does not exist any more, the payload has a userError with the code
+	// NOT_FOUND.
 	DeleteComment *DeleteDeleteCommentDeleteCommentPayload `json:"deleteComment"`
 }
 
@@ -271,17 +273,17 @@ func (v *DeleteResponse) GetDeleteComment() *DeleteDeleteCommentDeleteCommentPay
 	return v.DeleteComment
 }
 
-// What to change of a comment. What is left out stays as it is.
+// A change of a comment. Fields that are left out stay unchanged.
 type EditCommentInput struct {
-	// The comment.
+	// The id of the comment.
 	Id string `json:"id"`
-	// The version that is changed, as it was read.
+	// The version of the comment that you read.
 	Version int `json:"version"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating *int `json:"rating,omitempty"`
-	// The language that it is written in: a BCP 47 tag.
+	// The language of the text: a BCP 47 tag.
 	Language *string `json:"language,omitempty"`
-	// A headline of at most 200 characters; null or empty takes it away.
+	// A headline of at most 200 characters; null or empty removes it.
 	Title *string `json:"title,omitempty"`
 	// At most 10,000 characters of plain text.
 	Text *string `json:"text,omitempty"`
@@ -308,11 +310,11 @@ func (v *EditCommentInput) GetText() *string { return v.Text }
 // EditEditCommentEditCommentPayload includes the requested fields of the GraphQL type EditCommentPayload.
 // The GraphQL type's documentation follows.
 //
-// What came of editComment.
+// The result of editComment.
 type EditEditCommentEditCommentPayload struct {
-	// The comment as it is now; null beside userErrors.
+	// The comment after the change; null if there are userErrors.
 	Comment *EditEditCommentEditCommentPayloadComment `json:"comment"`
-	// What is wrong with the input; empty when the comment was changed.
+	// The problems of the input; empty if the comment was changed.
 	UserErrors []EditEditCommentEditCommentPayloadUserErrorsUserError `json:"userErrors"`
 }
 
@@ -408,11 +410,11 @@ func (v *EditEditCommentEditCommentPayloadComment) __premarshalJSON() (*__premar
 // EditEditCommentEditCommentPayloadUserErrorsUserError includes the requested fields of the GraphQL type UserError.
 // The GraphQL type's documentation follows.
 //
-// One thing that is wrong with an input.
+// A problem of an input.
 type EditEditCommentEditCommentPayloadUserErrorsUserError struct {
-	// What, for programs.
+	// The kind of the problem, for programs.
 	Code UserErrorCode `json:"code"`
-	// The way to the field, from the root of the input.
+	// The path to the field, from the root of the input.
 	Path []string `json:"path"`
 }
 
@@ -424,9 +426,9 @@ func (v *EditEditCommentEditCommentPayloadUserErrorsUserError) GetPath() []strin
 
 // EditResponse is returned by Edit on success.
 type EditResponse struct {
-	// Changes a comment that still has the version given. When another change came first, that is a userError with the code
-	// CONFLICT: read the comment again, and decide anew. A change that leaves everything as it is changes neither `version`
-	// nor `updatedAt`.
+	// Changes a comment that still has the given version. If another change came first, the payload has
+	// a userError with the code CONFLICT: read the comment again before you retry. A change to the same
+	// values leaves `version` and `updatedAt` unchanged.
 	EditComment *EditEditCommentEditCommentPayload `json:"editComment"`
 }
 
@@ -436,16 +438,19 @@ func (v *EditResponse) GetEditComment() *EditEditCommentEditCommentPayload { ret
 // ListProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.
 //
-// A product of the shop, as far as its comments are concerned.
+// A product of the shop, with its comments.
 type ListProduct struct {
-	// The comments of the product, newest first unless told otherwise, one page at a time. Pass `first` and `after` to page
-	// forwards, `last` and `before` to page backwards; neither `first` nor `last` is a page of 20. The edges stand in the
-	// same order either way.
+	// The comments of the product, newest first by default, one page at a time. Use `first` and `after`
+	// to page forwards, `last` and `before` to page backwards. Without `first` and `last`, a page has 20
+	// comments. The edges have the same order either way.
 	//
-	// A page is read from indexes, which follow the table within moments: a new comment may not be there yet, and one that was
-	// deleted or edited may still be shown as it was. A comment that fits the filter all the while is on its page, however its
-	// rating and language are edited, if this server made those edits or read them in the table's stream (the last 10 seconds
-	// of them, and at most 25 such comments that a page would lack). Another server's edit may hide a comment for a moment.
+	// Pages are read from indexes that follow the table within moments. A new comment may be missing for
+	// a moment, and a deleted or edited one may still be shown as it was.
+	//
+	// An edit of the rating or the language moves a comment within the indexes. A comment that passes
+	// the filter before and after the edit stays on its page if this server made the edit or read it
+	// from the table's stream. This covers the edits of the last 10 seconds, and at most 25 such
+	// comments per page. An edit by another server may hide a comment for a moment.
 	Comments *ListProductCommentsCommentConnection `json:"comments"`
 }
 
@@ -457,9 +462,9 @@ func (v *ListProduct) GetComments() *ListProductCommentsCommentConnection { retu
 //
 // One page of a list of comments.
 type ListProductCommentsCommentConnection struct {
-	// The comments of the page, for those who need no cursor of each.
+	// The comments of the page, without cursors.
 	Nodes []ListProductCommentsCommentConnectionNodesComment `json:"nodes"`
-	// Where the page stands in the list.
+	// The position of the page in the list.
 	PageInfo ListProductCommentsCommentConnectionPageInfo `json:"pageInfo"`
 }
 
@@ -557,11 +562,11 @@ func (v *ListProductCommentsCommentConnectionNodesComment) __premarshalJSON() (*
 // ListProductCommentsCommentConnectionPageInfo includes the requested fields of the GraphQL type PageInfo.
 // The GraphQL type's documentation follows.
 //
-// Where a page stands in its list.
+// The position of a page in its list.
 type ListProductCommentsCommentConnectionPageInfo struct {
-	// Whether more comments follow this page. Exact.
+	// Whether comments follow this page. Exact.
 	HasNextPage bool `json:"hasNextPage"`
-	// The cursor of the last edge; null on an empty page.
+	// The cursor of the last edge; null if the page is empty.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -573,9 +578,9 @@ func (v *ListProductCommentsCommentConnectionPageInfo) GetEndCursor() *string { 
 
 // ListResponse is returned by List on success.
 type ListResponse struct {
-	// The product of this id. A shop's products are known to the shop: every well-formed id (1 to 128 bytes, no control
-	// characters, not starting with "c_" or "author:") is a product, and one that nobody has commented on has no comments.
-	// Null only beside an error.
+	// The product with this id. Every well-formed id is a product, since only the shop knows which
+	// exist; a product without comments has an empty list. An id has 1 to 128 bytes, no control
+	// characters, and does not start with "c_" or "author:". Null only if there is an error.
 	Product *ListProduct `json:"product"`
 }
 
@@ -589,13 +594,13 @@ func (v *ListResponse) GetProduct() *ListProduct { return v.Product }
 type Shown struct {
 	// "c_" and a ULID, which holds the time of writing.
 	Id string `json:"id"`
-	// A headline; null when the comment has none.
+	// A headline; null if the comment has none.
 	Title *string `json:"title"`
 	// Stars, 1 (worst) to 5 (best).
 	Rating int `json:"rating"`
-	// When it was written, to the millisecond.
+	// When the comment was written, with millisecond precision.
 	CreatedAt time.Time `json:"createdAt"`
-	// 1 when written, one more with every edit.
+	// 1 for a new comment, one more after each edit.
 	Version int `json:"version"`
 }
 
@@ -614,23 +619,23 @@ func (v *Shown) GetCreatedAt() time.Time { return v.CreatedAt }
 // GetVersion returns Shown.Version, and is useful for accessing the field via an interface.
 func (v *Shown) GetVersion() int { return v.Version }
 
-// What can be wrong with an input.
+// The kinds of problems of an input.
 type UserErrorCode string
 
 const (
-	// A field is empty that must not be.
+	// A required field is empty.
 	UserErrorCodeEmpty UserErrorCode = "EMPTY"
 	// A field is too long.
 	UserErrorCodeTooLong UserErrorCode = "TOO_LONG"
 	// A number is too small or too large.
 	UserErrorCodeOutOfRange UserErrorCode = "OUT_OF_RANGE"
-	// A text is not what it should be: it has characters that cannot be kept, or is no language or no id.
+	// A text has characters that cannot be stored, or is not a language tag or not an id.
 	UserErrorCodeMalformed UserErrorCode = "MALFORMED"
-	// The comment is not there, or no longer.
+	// The comment does not exist, or not any more.
 	UserErrorCodeNotFound UserErrorCode = "NOT_FOUND"
 	// Another change came first.
 	UserErrorCodeConflict UserErrorCode = "CONFLICT"
-	// The idempotency key was used for another comment.
+	// The idempotency key was used for a different comment.
 	UserErrorCodeKeyReused UserErrorCode = "KEY_REUSED"
 )
 
