@@ -1,0 +1,165 @@
+package arch
+
+import (
+	"bytes"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	goload "golang.org/x/tools/go/packages"
+)
+
+// files is a graph of the files of a package: the files that each uses a declaration of, a method or a field.
+type files map[string]map[string]bool
+
+// filesOf makes the graph of a package. Generated files are left out.
+func filesOf(p *goload.Package) files {
+	graph := files{}
+	in := func(at token.Pos) string { return filepath.Base(p.Fset.Position(at).Filename) }
+	for _, file := range p.Syntax {
+		if ast.IsGenerated(file) {
+			continue
+		}
+		from := in(file.Package)
+		graph[from] = map[string]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			name, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if used := p.TypesInfo.Uses[name]; belongs(used, p.Types) && in(used.Pos()) != from {
+				graph[from][in(used.Pos())] = true
+			}
+			return true
+		})
+	}
+	return graph
+}
+
+// belongs tells whether an object is declared by a package: at its top, as a field or as a method.
+func belongs(object types.Object, p *types.Package) bool {
+	if object == nil || object.Pkg() != p {
+		return false
+	}
+	switch o := object.(type) {
+	case *types.Var:
+		return o.IsField() || o.Parent() == p.Scope()
+	case *types.Func:
+		return o.Signature().Recv() != nil || o.Parent() == p.Scope()
+	}
+	return object.Parent() == p.Scope()
+}
+
+// circles are the files that reach themselves by way of others, sorted.
+func (g files) circles() []string {
+	var out []string
+	for _, file := range slices.Sorted(maps.Keys(g)) {
+		if g.reached(file)[file] {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// reached are the files that a file uses, by way of others too.
+func (g files) reached(from string) map[string]bool {
+	reached := map[string]bool{}
+	for rest := []string{from}; len(rest) > 0; rest = rest[1:] {
+		for next := range g[rest[0]] {
+			if !reached[next] {
+				reached[next] = true
+				rest = append(rest, next)
+			}
+		}
+	}
+	return reached
+}
+
+// A file can be understood with those that it uses. In a circle, each needs all the others.
+func TestFilesUseEachOtherInOneDirection(t *testing.T) {
+	loaded, err := goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range loaded {
+		circle := filesOf(p).circles()
+		if len(circle) > 0 && !entangled[p.PkgPath] {
+			t.Errorf("%s: these files use each other in a circle: %s", p.PkgPath, strings.Join(circle, " "))
+		}
+		if len(circle) == 0 && entangled[p.PkgPath] {
+			t.Errorf("%s has no circle any more: strike it off the list", p.PkgPath)
+		}
+	}
+}
+
+// A circle is found, of two files and of more, and nothing else is.
+func TestCircles(t *testing.T) {
+	of := func(used ...string) map[string]bool {
+		out := map[string]bool{}
+		for _, file := range used {
+			out[file] = true
+		}
+		return out
+	}
+	for _, row := range []struct {
+		why   string
+		graph files
+		want  string
+	}{
+		{"a chain", files{"a": of("b", "c"), "b": of("c"), "c": nil}, ""},
+		{"two files", files{"a": of("b"), "b": of("a"), "c": of("a")}, "a b"},
+		{"three files", files{"a": of("b"), "b": of("c"), "c": of("a")}, "a b c"},
+	} {
+		if got := strings.Join(row.graph.circles(), " "); got != row.want {
+			t.Errorf("%s: %q is a circle, want %q", row.why, got, row.want)
+		}
+	}
+}
+
+// A package that holds more than a fifth of the code has several ideas in it.
+func TestNoPackageIsTooLarge(t *testing.T) {
+	lines, all := map[string]int{}, 0
+	eachSource(t, func(p pkg, path string, _ *ast.File, _ *token.FileSet) {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := bytes.Count(source, []byte("\n"))
+		lines[p.local()] += n
+		all += n
+	})
+	for name, n := range lines {
+		if 5*n > all {
+			t.Errorf("%s has %d of %d lines, more than a fifth", name, n, all)
+		}
+	}
+}
+
+// entangled are packages whose files are still being put in order.
+var entangled = map[string]bool{
+	module + "/command": true,
+	module + "/comment": true,
+	module + "/dynamo": true,
+	module + "/dynamo/counts": true,
+	module + "/dynamo/layout": true,
+	module + "/dynamo/leases": true,
+	module + "/dynamo/planner": true,
+	module + "/httpapi": true,
+	module + "/httpapi/limits": true,
+	module + "/internal/dynamotest": true,
+	module + "/internal/engine": true,
+	module + "/internal/faulttest": true,
+	module + "/internal/planbench": true,
+	module + "/internal/reviewfile": true,
+	module + "/internal/sample": true,
+	module + "/loaders": true,
+	module + "/resolvers": true,
+	module + "/stream": true,
+	module + "/web": true,
+}
