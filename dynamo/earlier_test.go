@@ -93,8 +93,8 @@ func TestPagesMove(t *testing.T) {
 		return recent.moved(now)
 	}
 	remembered := func(q comment.Query) bool {
-		asked := planner.Planner{Product: q.Product, Filter: q.Filter, Last: p.of(q)}
-		return asked.Take(planner.WindowOf(q), comment.ReadPage, 21).Remembered
+		asked := planner.Planner{Product: q.Product, Filter: q.Filter}
+		return asked.Take(planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: 21, Last: p.of(q)}).Remembered
 	}
 	if quiet := visit(0); quiet > 0.1 {
 		t.Errorf("no comment came in 20 hours, and %.1f are expected in the next", quiet)
@@ -154,7 +154,7 @@ func BenchmarkPageAgain(b *testing.B) {
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {
-		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Known{Stats: stats}, Last: p.of(q)}
-		known.Take(w, comment.ReadPage, 21)
+		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Known{Stats: stats}}
+		known.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: p.of(q)})
 	}
 }

@@ -291,7 +291,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		from := at(1)
 		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: &from}})
-		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Take(w, comment.ReadPage, 3)
+		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}

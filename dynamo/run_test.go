@@ -52,7 +52,7 @@ func planFor(ratings ...int) planner.Plan {
 	filter := comment.Filter{Ratings: ratings}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
 	w := planner.WindowOf(q)
-	return plannerOf(q, planner.Known{}).Take(w, comment.ReadPage, 21)
+	return plannerOf(q, planner.Known{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 }
 
 // partitionKey is the partition that a call reads.

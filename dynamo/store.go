@@ -154,10 +154,9 @@ func (s *Store) page(ctx context.Context, p planner.Planner, q comment.Query) (c
 	list.Filter = s.settled(q)
 	p.Filter = list.Filter
 	w := planner.WindowOf(list)
-	p.Last = s.recent.of(q)
 	m := capacity.NewMeter(planner.PageEstimate(q), pageCure)
-	read := reading{window: w, purpose: comment.ReadPage, want: w.Want(q.Slice.Size), withoutText: q.WithoutText, attempt: attemptFactor * m.Estimate}
-	taken, runs, err := s.take(ctx, p, read, m)
+	request := planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size), WithoutText: q.WithoutText, Last: s.recent.of(q)}
+	taken, runs, err := s.take(ctx, p, request, attemptFactor*m.Estimate, m)
 	if err != nil {
 		return comment.Page{}, nil, call.Wrap(err, "comments of product %q", q.Product)
 	}
@@ -165,7 +164,6 @@ func (s *Store) page(ctx context.Context, p planner.Planner, q comment.Query) (c
 	s.noteImproper(first)
 	s.sizes.learn(q.Product, first.sizes())
 	s.recent.learn(q, first, taken)
-	p.Last = nil
 	shown, around := w.Cut(taken, q.Slice.Size)
 	probes, err := s.probe(ctx, p, w, &around, m)
 	if err != nil {
@@ -176,38 +174,29 @@ func (s *Store) page(ctx context.Context, p planner.Planner, q comment.Query) (c
 	return page, append(runs, probes...), nil
 }
 
-// reading is what is to be read of a list.
-type reading struct {
-	window      planner.Window
-	purpose     comment.ReadPurpose
-	want        int
-	withoutText bool
-	attempt     float64 // what an attempt may cost, in read units
-}
-
 // take reads as the planner thinks best and, where that would cost more than an attempt may, from the partitions that hold
-// nothing else; from these at once, if such an attempt was given up lately. The last of the runs is the one that succeeded.
-func (s *Store) take(ctx context.Context, p planner.Planner, of reading, m *capacity.Meter) ([]comment.Comment, []*run, error) {
+// nothing else; from these at once, if such an attempt was given up lately. attempt is what an attempt may cost, in read
+// units. The last of the runs is the one that succeeded.
+func (s *Store) take(ctx context.Context, p planner.Planner, of planner.Request, attempt float64, m *capacity.Meter) ([]comment.Comment, []*run, error) {
 	var runs []*run
 	try := func(plan planner.Plan, most float64) ([]comment.Comment, error) {
-		plan.WithoutText = of.withoutText
 		r := newRun(s.client, s.table, plan)
 		r.meter, r.most = m, most
 		runs = append(runs, r)
 		return r.take(ctx)
 	}
-	plan, most := p.Take(of.window, of.purpose, of.want), 0.0
+	plan, most := p.Take(of), 0.0
 	var key attemptKey
 	if plan.Residual() {
-		plan, most, key = plan.LimitedTo(of.attempt), of.attempt, attemptKeyOf(p, of.purpose)
+		plan, most, key = plan.LimitedTo(attempt), attempt, attemptKeyOf(p, of.Purpose)
 		if s.attempts.failedLately(key) {
-			plan, most = p.Narrow(of.window, of.purpose, of.want), 0
+			plan, most = p.Narrow(of), 0
 		}
 	}
 	taken, err := try(plan, most)
 	if errors.Is(err, capacity.ErrBound) {
 		s.attempts.fail(key)
-		taken, err = try(p.Narrow(of.window, of.purpose, of.want), 0)
+		taken, err = try(p.Narrow(of), 0)
 	}
 	if err == nil {
 		taken, err = s.withMoved(ctx, runs[len(runs)-1], taken, p.Filter)
@@ -241,8 +230,8 @@ func (s *Store) probe(ctx context.Context, p planner.Planner, w planner.Window, 
 	runs := make([][]*run, len(windows))
 	err := call.Parallel(ctx, len(windows), func(ctx context.Context, i int) (err error) {
 		var found []comment.Comment
-		read := reading{window: windows[i], purpose: comment.ReadProbe, want: 1, withoutText: true, attempt: planner.NarrowUnits(p.Filter, 1)}
-		found, runs[i], err = s.take(ctx, p, read, m)
+		request := planner.Request{Window: windows[i], Purpose: comment.ReadProbe, Want: 1, WithoutText: true}
+		found, runs[i], err = s.take(ctx, p, request, planner.NarrowUnits(p.Filter, 1), m)
 		*answers[i] = planner.No
 		if len(found) > 0 {
 			*answers[i] = planner.Yes

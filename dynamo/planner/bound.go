@@ -1,19 +1,18 @@
 package planner
 
 import (
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
 )
 
-// Narrow plans to take so many comments from partitions that hold nothing else, after an attempt was given up.
-func (p Planner) Narrow(w Window, purpose comment.ReadPurpose, want int) Plan {
-	plan := p.plan(w, purpose)
-	plan.Want, plan.Narrowed = want, true
+// Narrow plans to read a stretch from partitions that hold nothing but comments of the list, after an attempt was given up.
+func (p Planner) Narrow(r Request) Plan {
+	plan := p.taking(r)
+	plan.Narrowed = true
 	plan.Candidates = covers(p.Filter)[:1]
 	p.read(&plan, plan.Candidates[0].Cover)
-	limit := min(want, MaxLimit)
+	limit := min(r.Want, MaxLimit)
 	if len(plan.Candidates[0].Cover) > maxReads {
-		limit = min(want, capacity.ItemsPerHalfUnit)
+		limit = min(r.Want, capacity.ItemsPerHalfUnit)
 	}
 	for i := range plan.Reads {
 		plan.Reads[i].Limit = limit

@@ -14,8 +14,8 @@ import (
 // counts if nobody knows any.
 type estimator struct {
 	Known
-	// before is what the page held when it was last read, nil when nobody knows.
-	before *LastPage
+	// last is what the stretch held when it was last read, nil when that is not known.
+	last *LastPage
 	// matches is how many comments are in the whole list, at least 1.
 	matches int
 }
@@ -29,8 +29,8 @@ const residualFactor = 4
 
 // estimator is what the planner believes. Counts that know of nothing the filter allows may well be those of a product that
 // is not counted yet.
-func (p Planner) estimator() estimator {
-	c := estimator{Known: p.Known, before: p.Last}
+func (p Planner) estimator(last *LastPage) estimator {
+	c := estimator{Known: p.Known, last: last}
 	matches := c.Stats.AtMost(p.Filter).Total()
 	if !c.Trusted && matches <= 0 {
 		c.Stats = nil
@@ -105,8 +105,8 @@ func (c estimator) blindly(part Part, want int) int {
 	switch {
 	case part.residual():
 		return want * residualFactor
-	case c.before.tells(want):
-		mean, variance := c.before.within(part, float64(c.before.of(part))/float64(want))
+	case c.last.tells(want):
+		mean, variance := c.last.within(part, float64(c.last.of(part))/float64(want))
 		return max(1, min(int(mean+2*math.Sqrt(variance))+1, want))
 	}
 	return want
@@ -229,9 +229,9 @@ func (c estimator) need(part Part, s share, want int) (mean, deviation float64) 
 	in, out := float64(s.chosen)/matches, float64(s.held-s.chosen)/matches
 	within, variance := n*in, n*in*(1-in)
 	between, varying := n*out, n*out*(1+out)
-	if c.before.tells(want) {
-		within, variance = c.before.within(part, in)
-		if mean, v, known := c.before.between(part); known {
+	if c.last.tells(want) {
+		within, variance = c.last.within(part, in)
+		if mean, v, known := c.last.between(part); known {
 			between, varying = mean, v
 		}
 	}

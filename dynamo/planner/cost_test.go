@@ -47,7 +47,7 @@ func TestWhatIsChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		candidates := Planner{Filter: filter, Known: row.known}.estimator().candidates(filter, row.want)
+		candidates := Planner{Filter: filter, Known: row.known}.estimator(nil).candidates(filter, row.want)
 		if candidates[0].Name != row.chosen {
 			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
 		}
@@ -102,7 +102,7 @@ func BenchmarkPlan(b *testing.B) {
 			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Take(w, comment.ReadPage, 21)
+				p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 			}
 		})
 	}

@@ -51,29 +51,50 @@ type Read struct {
 	Limit int
 }
 
-// Planner makes the plans of one question. It is a pure function of what it is given.
+// Planner plans the reads of one list: the comments of a product that a filter allows.
 type Planner struct {
+	// Product is the product whose comments are listed.
 	Product string
-	Filter  comment.Filter // normalized
-	Known   Known
-	// Last is what the page held when it was last read, nil when nobody knows. It is of no use for other windows.
+	// Filter says which of them are listed. It must be normalized.
+	Filter comment.Filter
+	// Known is what is known of the product.
+	Known Known
+}
+
+// Request is a stretch of a list that is to be read.
+type Request struct {
+	// Window is the stretch.
+	Window Window
+	// Purpose is why it is read.
+	Purpose comment.ReadPurpose
+	// Want is how many comments to take from it.
+	Want int
+	// WithoutText leaves out the texts of the comments.
+	WithoutText bool
+	// Last is what the same stretch held when it was last read, nil when that is not known.
 	Last *LastPage
 }
 
-// Take plans to take so many comments from a window of the list that the filter makes.
-func (p Planner) Take(w Window, purpose comment.ReadPurpose, want int) Plan {
-	plan := p.plan(w, purpose)
-	plan.Want = want
-	if w.empty() || want == 0 {
+// Take plans to read a stretch of the list from the cover of the lowest expected price.
+func (p Planner) Take(r Request) Plan {
+	plan := p.taking(r)
+	if r.Window.empty() || r.Want == 0 {
 		return plan
 	}
-	c := p.estimator()
-	plan.Estimated, plan.Remembered = c.Stats != nil, c.before.tells(want)
-	plan.Candidates = c.candidates(p.Filter, want)
+	e := p.estimator(r.Last)
+	plan.Estimated, plan.Remembered = e.Stats != nil, e.last.tells(r.Want)
+	plan.Candidates = e.candidates(p.Filter, r.Want)
 	p.read(&plan, plan.Candidates[0].Cover)
 	for i := range plan.Reads {
-		plan.Reads[i].Limit = c.limit(plan.Reads[i].Part, want)
+		plan.Reads[i].Limit = e.limit(plan.Reads[i].Part, r.Want)
 	}
+	return plan
+}
+
+// taking is a plan for a request, before its reads are chosen.
+func (p Planner) taking(r Request) Plan {
+	plan := p.plan(r.Window, r.Purpose)
+	plan.Want, plan.WithoutText = r.Want, r.WithoutText
 	return plan
 }
 

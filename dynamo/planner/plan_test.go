@@ -23,7 +23,7 @@ func planOf(t *testing.T, q comment.Query) Plan {
 		q.Order = comment.NewestFirst
 	}
 	w := WindowOf(q)
-	return plannerOf(q, Known{}).Take(w, comment.ReadPage, w.Want(q.Slice.Size))
+	return plannerOf(q, Known{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
 }
 
 func plannerOf(q comment.Query, known Known) Planner {
@@ -48,7 +48,7 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
 		p := Planner{Filter: filter, Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
-		candidates := p.estimator().candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
+		candidates := p.estimator(nil).candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
 		if len(candidates[0].Cover) > maxReads {
 			t.Fatalf("%d reads at once", len(candidates[0].Cover))
 		}
@@ -64,7 +64,7 @@ func TestEveryReadLooksAtSomething(t *testing.T) {
 		p := Planner{Filter: anyFilter(t), Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1e-9, 100, 5000, 1e9}).Draw(t, "bytes")
 		want := rapid.IntRange(1, 102).Draw(t, "want")
-		for _, read := range p.Take(WindowOf(comment.Query{Filter: p.Filter}), comment.ReadPage, want).Reads {
+		for _, read := range p.Take(Request{Window: WindowOf(comment.Query{Filter: p.Filter}), Purpose: comment.ReadPage, Want: want}).Reads {
 			if read.Limit < 1 || read.Limit > MaxLimit {
 				t.Fatalf("%v is read with limit %d", read.Partition, read.Limit)
 			}

@@ -1,0 +1,67 @@
+package planner_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
+)
+
+// firstPage asks for the 20 newest comments of a list.
+func firstPage() planner.Request {
+	w := planner.WindowOf(comment.Query{Order: comment.NewestFirst})
+	return planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(20)}
+}
+
+// Four of five ratings of a product: with counts, one read of the whole product is cheaper than four. Without, the planner
+// reads partitions that hold nothing but the list.
+func ExamplePlanner_Take() {
+	list := planner.Planner{Product: "kettle", Filter: comment.Filter{Ratings: []int{1, 3, 4, 5}}}
+	fmt.Println(list.Take(firstPage()))
+
+	list.Known = planner.Known{
+		Stats: comment.Stats{"en": {600, 150, 400, 1000, 7850}},
+		Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 400, Deviation: 200}},
+	}
+	fmt.Println(list.Take(firstPage()))
+	// Output:
+	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
+	//   by ratings, not by whole product: no counts are known, and this reads least beside what is wanted
+	//   read 21 of P#kettle/1 in byRating
+	//   read 21 of P#kettle/3 in byRating
+	//   read 21 of P#kettle/4 in byRating
+	//   read 21 of P#kettle/5 in byRating
+	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
+	//   by whole product (about 1.4 units), not by ratings (about 3.1 units)
+	//   read 22 of P#kettle in all, keeping ratings [1 3 4 5]
+}
+
+// Trusted counts say that no Icelandic comment has one star. The planner leaves out the read that would find nothing.
+func ExamplePlanner_Take_skipped() {
+	list := planner.Planner{
+		Product: "kettle",
+		Filter:  comment.Filter{Languages: []comment.Language{"de", "is"}, Ratings: []int{1}},
+		Known: planner.Known{
+			Stats:   comment.Stats{"de": {40, 10, 20, 60, 300}, "en": {600, 150, 400, 1000, 7850}, "is": {0, 1, 0, 2, 4}},
+			Age:     time.Second,
+			Trusted: true,
+		},
+	}
+	fmt.Println(list.Take(firstPage()))
+	// Output:
+	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
+	//   by cells (about 1.5 units), not by mixture (about 1.5 units), not by languages (about 16.4 units), not by ratings (about 23.8 units), not by whole product (about 64.7 units)
+	//   read 21 of P#kettle/de/1 in byLangAndRating
+	//   skip P#kettle/is/1 in byLangAndRating, which held none of these 1s ago
+}
+
+// A range of dates is counted by the table, one partition for each rating.
+func ExamplePlanner_Count() {
+	list := planner.Planner{Product: "kettle", Filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{1, 2}}}
+	fmt.Println(list.Count(comment.CountByRating))
+	// Output:
+	// for the count of the whole list: all comments of product "kettle"
+	//   count P#kettle/de/1 in byLangAndRating
+	//   count P#kettle/de/2 in byLangAndRating
+}
