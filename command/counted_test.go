@@ -67,7 +67,7 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
 		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
-		Poll: time.Millisecond, Beat: 10 * time.Millisecond, Expiry: 100 * time.Millisecond,
+		Poll: 5 * time.Millisecond, Beat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

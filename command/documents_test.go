@@ -60,15 +60,9 @@ func TestDocuments(t *testing.T) {
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
-	for deadline := time.Now().Add(patience); ; {
-		now := s.ask(`{ product(id: "espresso-machine") { stats { total } } }`)
-		if strings.Contains(now, `"total":`+total+`}`) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the comments are not counted: %s, want %s", now, total)
-		}
-	}
+	eventually(t, "there are "+total+" comments", func() bool {
+		return strings.Contains(s.ask(`{ product(id: "espresso-machine") { stats { total } } }`), `"total":`+total+`}`)
+	})
 }
 
 // newcomer does what documents say, beside a server.

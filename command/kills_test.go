@@ -186,16 +186,11 @@ func (m *massacre) total() int {
 // untilCounting waits until a counter has changed something: it has more to do then, as a rule.
 func (m *massacre) untilCounting() {
 	m.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		seen := m.seen()
-		if seen != m.changes {
-			m.changes = seen
-			return
-		}
-		if time.Now().After(deadline) {
-			m.t.Fatalf("nobody counts\n%s", &m.crew[0].said)
-		}
-	}
+	before := m.changes
+	eventually(m.t, "a counter counts", func() bool {
+		m.changes = m.seen()
+		return m.changes != before
+	})
 }
 
 // seen is by how many changes the statistics have come to what they are.
@@ -233,6 +228,6 @@ func (a *api) drained(before time.Time) {
 		if last = fmt.Sprint(upTo, known, state, err); time.Now().After(deadline) {
 			a.tb.Fatalf("not all is counted: %s", strings.TrimSpace(last))
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -53,7 +53,7 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")
 	reasons, ready := map[string]bool{}, make(chan string, 1)
 	go func() { // follow returns when the program says that it answers
-		for answers := 0; ; {
+		for answers := 0; ; time.Sleep(10 * time.Millisecond) { // between two probes
 			status, body := probe("http://" + address + "/readyz")
 			switch {
 			case status == http.StatusOK:

@@ -43,15 +43,13 @@ func (a *api) skippingPage(filter string) skippingPage {
 }
 
 // trusted asks until reads are left out.
-func (a *api) trusted(filter string) skippingPage {
+func (a *api) trusted(filter string) (p skippingPage) {
 	a.tb.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if p := a.skippingPage(filter); len(p.Plan.Skipped) > 0 {
-			return p
-		}
-	}
-	a.tb.Fatalf("everything is read under {%s}", filter)
-	return skippingPage{}
+	eventually(a.tb, "reads are left out under {"+filter+"}", func() bool {
+		p = a.skippingPage(filter)
+		return len(p.Plan.Skipped) > 0
+	})
+	return p
 }
 
 // What statistics say is empty is not read, and the page and its plan say the same as before; who writes finds what he
