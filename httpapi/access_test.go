@@ -9,7 +9,8 @@ import (
 
 const query = "query={echo}"
 
-// Unless origins are given, nothing lets a page of another origin in: no header on any answer, no preflight that succeeds.
+// Unless origins are given, nothing lets a page of another origin in: no header on any answer, no
+// preflight that succeeds.
 func TestCORSIsClosed(t *testing.T) {
 	server := newServer(t, nil)
 	for _, got := range []reply{
@@ -100,7 +101,8 @@ func TestOriginsAreChecked(t *testing.T) {
 	}
 }
 
-// What a browser may send to another site without asking first is refused; what is no browser, or a page of this server, is not.
+// What a browser may send to another site without asking first is refused; what is no browser, or a
+// page of this server, is not.
 func TestCrossSite(t *testing.T) {
 	closed := newServer(t, nil)
 	open := newServer(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} })

@@ -8,8 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is added, grows and is removed, a budget counts what is held and keeps it within its bound but for the latest alone; a
-// connection is given up only when room is needed, and then none that costs more is kept.
+// Whatever is added, grows and is removed, a budget counts what is held and keeps it within its
+// bound but for the latest alone; a connection is given up only when room is needed, and then none
+// that costs more is kept.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 100
@@ -27,7 +28,8 @@ func TestBudget(t *testing.T) {
 		}
 		bytes := func(h *held) int { return h.bytes }
 		cost := func(h *held) int { return h.cost(now) }
-		// compare finds out which connections were given up to take the latest, whose further bytes are so many, and why.
+		// compare finds out which connections were given up to take the latest, whose further bytes
+		// are so many, and why.
 		compare := func(latest *held, before map[any]int, others int) {
 			var dropped []any
 			kept := there[:0:0]

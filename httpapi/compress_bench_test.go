@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// BenchmarkGzip compresses a page of comments with each codec. The metric is the size of the result in bytes.
+// BenchmarkGzip compresses a page of comments with each codec. The metric is the size of the result
+// in bytes.
 //
 //	go test ./httpapi -run - -bench Gzip
 func BenchmarkGzip(b *testing.B) {

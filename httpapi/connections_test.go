@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// When more is arriving than may, those who have sent most for longest are told to send it again, over either version of HTTP,
-// and keep nobody from being answered.
+// When more is arriving than may, those who have sent most for longest are told to send it again,
+// over either version of HTTP, and keep nobody from being answered.
 func TestMoreArrivesThanMay(t *testing.T) {
 	for _, unencrypted2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %t", unencrypted2), func(t *testing.T) {

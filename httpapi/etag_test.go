@@ -7,7 +7,8 @@ import (
 
 const long = "query={long}"
 
-// A tag is that of one sequence of bytes: each type and each coding has another, and whoever has it is not sent it again.
+// A tag is that of one sequence of bytes: each type and each coding has another, and whoever has it
+// is not sent it again.
 func TestETags(t *testing.T) {
 	server := newServer(t, nil)
 	seen := map[string]string{}

@@ -42,7 +42,7 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 	layers := []func(http.Handler) http.Handler{
 		headAsGet,        // before everything that looks at the method
 		allow(o.Origins), // before everything that refuses, so that an allowed page can read why
-		negotiated,       // before everything that refuses, since it sets the type; preflights have none
+		negotiated,       // before everything that refuses, since it sets the type
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,

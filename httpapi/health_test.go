@@ -24,8 +24,9 @@ func probe(ctx context.Context, server http.Handler) int {
 	return answer.Code
 }
 
-// However many probes come, the table is asked once a second; a probe that hangs up neither ends the look that others wait
-// for nor stands in the log; and the outcome, good or bad, is news a second later.
+// However many probes come, the table is asked once a second; a probe that hangs up neither ends
+// the look that others wait for nor stands in the log; and the outcome, good or bad, is news a
+// second later.
 func TestReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// When all places are taken, others are refused at once, health is told all the same, and a place that becomes free is given
-// again.
+// When all places are taken, others are refused at once, health is told all the same, and a place
+// that becomes free is given again.
 func TestInFlight(t *testing.T) {
 	s := newSchema()
 	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.MaxInFlight = s, 1 })

@@ -187,7 +187,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Each bound lets pass what is exactly as large, refuses one byte more, and says which bound it was.
+// Each bound lets pass what is exactly as large, refuses one byte more, and says which bound it
+// was.
 func TestBounds(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxBody, o.MaxQuery = 300, 100 })
 	filled := func(before string, size int, after string) string {

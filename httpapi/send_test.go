@@ -18,7 +18,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// newWholeServer starts a server that is set up as the program's own, with HTTP/2 over plain connections.
+// newWholeServer starts a server that is set up as the program's own, with HTTP/2 over plain
+// connections.
 func newWholeServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	connections := httpapi.NewConnections(1000, httpapi.DefaultMaxArriving)
@@ -55,8 +56,8 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// refuseToRead opens a connection that asks so many times over HTTP/2 and allows no byte of an answer. It returns when all
-// answers have begun, or false when the server hung up before.
+// refuseToRead opens a connection that asks so many times over HTTP/2 and allows no byte of an
+// answer. It returns when all answers have begun, or false when the server hung up before.
 func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	t.Helper()
 	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")
@@ -98,8 +99,9 @@ func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, s
 	return true
 }
 
-// A client that never reads keeps nobody else from being answered: neither by holding the places, over HTTP/2 with a window of
-// nothing or over HTTP/1.1 with a full one, nor by what is kept for it.
+// A client that never reads keeps nobody else from being answered: neither by holding the places,
+// over HTTP/2 with a window of nothing or over HTTP/1.1 with a full one, nor by what is kept for
+// it.
 func TestClientsThatDoNotRead(t *testing.T) {
 	t.Run("HTTP/2", func(t *testing.T) {
 		server := newWholeServer(t, nil)
@@ -183,7 +185,8 @@ func (p pipes) Close() error { return nil }
 // Addr implements [net.Listener].
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A client may take as long as it needs for a large answer while it reads on, and is given up when it stops.
+// A client may take as long as it needs for a large answer while it reads on, and is given up when
+// it stops.
 func TestSlowReaders(t *testing.T) {
 	for reason, test := range map[string]struct {
 		pause time.Duration

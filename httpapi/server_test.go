@@ -89,7 +89,8 @@ func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) an
 	return value
 }
 
-// hideFaults shows what GraphQL refuses and that time is over, and nothing else, as the service's own presenter does.
+// hideFaults shows what GraphQL refuses and that time is over, and nothing else, as the service's
+// own presenter does.
 func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	var refused *gqlerror.Error
 	if errors.As(err, &refused) && refused.Err == nil {
@@ -173,7 +174,8 @@ func (a reply) code(t *testing.T) string {
 	return parsed.Errors[0].Extensions.Code
 }
 
-// send sends a request with headers as "Name: value"; a later one replaces an earlier, and "Name:" removes it.
+// send sends a request with headers as "Name: value"; a later one replaces an earlier, and "Name:"
+// removes it.
 func send(t *testing.T, method, address, body string, headers ...string) reply {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))

@@ -21,8 +21,9 @@ func tokens(text string) (all []lexer.Token) {
 	}
 }
 
-// Joining pairs changes nothing of a query but the strings that hold them: the parser's lexer, which makes U+FFFD of each half,
-// finds the same tokens at the same places before and after. Whatever holds a half is refused.
+// Joining pairs changes nothing of a query but the strings that hold them: the parser's lexer,
+// which makes U+FFFD of each half, finds the same tokens at the same places before and after.
+// Whatever holds a half is refused.
 func TestJoinPairs(t *testing.T) {
 	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u00e9`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"\uD83D\uDE00\x"`, `"""\uD83D"""`, `"\u00`}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,5 +1,5 @@
-// Package scalar reads and writes the schema's own scalars. Its errors are of a known kind, so that a client who sends
-// what no one can read is told the cure.
+// Package scalar reads and writes the custom scalars of the schema. Its errors are of a known kind,
+// so that clients see what to do.
 package scalar
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// MarshalDateTime writes a moment in UTC, with as many digits of the second as it has.
+// MarshalDateTime writes a time in UTC, with as many fractional digits as it has.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
 		var buffer [len(time.RFC3339Nano) + 2]byte
 		text := append(buffer[:0], '"')
 		text = append(t.UTC().AppendFormat(text, time.RFC3339Nano), '"')
-		_, _ = w.Write(text) // the writer is gqlgen's buffer
+		_, _ = w.Write(text) // to gqlgen's buffer, which returns no error
 	})
 }
 
-// UnmarshalDateTime reads RFC 3339, or returns a BadInput error.
+// UnmarshalDateTime reads RFC 3339. It returns a BadInput error for anything else.
 func UnmarshalDateTime(value any) (time.Time, error) {
 	text, _ := value.(string)
 	t, err := time.Parse(time.RFC3339Nano, text)
@@ -32,14 +32,15 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 	return t, nil
 }
 
-// MarshalLanguage writes a language tag, whose characters are letters, digits and hyphens.
+// MarshalLanguage writes a language tag, which has letters, digits and hyphens only.
 func MarshalLanguage(l comment.Language) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = io.WriteString(w, strconv.Quote(string(l))) // the writer is gqlgen's buffer
+		_, _ = io.WriteString(w, strconv.Quote(string(l))) // to gqlgen's buffer, which returns no error
 	})
 }
 
-// UnmarshalLanguage reads a BCP 47 tag and puts it into canonical form, or returns a BadInput error.
+// UnmarshalLanguage reads a BCP 47 tag and converts it to canonical form. It returns a BadInput
+// error for anything else.
 func UnmarshalLanguage(value any) (comment.Language, error) {
 	text, ok := value.(string)
 	if !ok {

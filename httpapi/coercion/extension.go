@@ -12,15 +12,16 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// name is that of the extension, under which it keeps errors with the operation.
+// name is the name of the extension, under which it keeps errors with the operation.
 const name = "Coercion"
 
-// Extension validates documents and reads the variables of each operation before gqlgen does, which then finds both done. It
-// comes behind the extensions that bound documents and variables.
+// Extension validates documents and coerces the variables of each operation before gqlgen does,
+// which then finds both done. It comes after the extensions that bound documents and variables.
 type Extension struct {
-	// Documents are those that the server has validated before. Required: the cache that the server itself uses.
+	// Documents are the documents that the server has validated before. Required: the cache that
+	// the server itself uses.
 	Documents graphql.Cache[*ast.QueryDocument]
-	// Rules are those that the server validates by. Required.
+	// Rules returns the rules that the server validates by. Required.
 	Rules func() *rules.Rules
 
 	schema *ast.Schema
@@ -41,8 +42,8 @@ func (e *Extension) Validate(schema graphql.ExecutableSchema) error {
 	return nil
 }
 
-// MutateOperationParameters replaces the variables by what they are read as. Of several errors it returns the first, and
-// InterceptResponse adds the others.
+// MutateOperationParameters replaces the variables by their coerced values. It returns the first of
+// several errors; InterceptResponse adds the others.
 func (e *Extension) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	operation, errs := e.operation(ctx, request)
 	if operation != nil {
@@ -58,8 +59,9 @@ func (e *Extension) MutateOperationParameters(ctx context.Context, request *grap
 	return errs[0]
 }
 
-// operation is the one that a request asks for. It validates a document that is not known, which the server then does not
-// do again. Without an operation and without errors, the server says what is wrong.
+// operation returns the operation that a request asks for. It validates an unknown document, which
+// the server then does not do again. If it returns neither an operation nor errors, the server
+// reports what is wrong.
 func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (*ast.OperationDefinition, gqlerror.List) {
 	document, known := e.Documents.Get(ctx, request.Query)
 	if !known {
@@ -76,7 +78,7 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 	return document.Operations.ForName(request.OperationName), nil
 }
 
-// InterceptResponse adds the errors beyond the first.
+// InterceptResponse adds the errors after the first.
 func (e *Extension) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	response := next(ctx)
 	if response == nil || !graphql.HasOperationContext(ctx) {

@@ -8,8 +8,9 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// ValidationRules are rules with the one about values made complete. gqlparser's lets pass an object for any scalar or enum,
-// a list or an enum value for a scalar of the schema's own, and 64 bits for an Int.
+// ValidationRules completes the rule about values among some rules. The rule of gqlparser accepts
+// an object for any scalar or enum, a list or an enum value for a custom scalar, and 64 bits for an
+// Int.
 func ValidationRules(all *rules.Rules) *rules.Rules {
 	for _, rule := range []core.Rule{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions} {
 		if _, used := all.GetInner()[rule.Name]; used {
@@ -19,10 +20,11 @@ func ValidationRules(all *rules.Rules) *rules.Rules {
 	return all
 }
 
-// complete is a rule about values that is asked only about what this package lets pass.
+// complete returns a rule about values that consults the given one only for what this package
+// accepts.
 func complete(rule core.RuleFunc) core.RuleFunc {
 	return func(observers *core.Events, addError core.AddErrFunc) {
-		refused := false // the value that is looked at: observers are called one after the other
+		refused := false // the current value: observers are called one after the other
 		observers.OnValue(func(_ *core.Walker, value *ast.Value) {
 			problem := wrongLiteral(value)
 			if refused = problem != ""; refused {
@@ -37,10 +39,11 @@ func complete(rule core.RuleFunc) core.RuleFunc {
 	}
 }
 
-// wrongLiteral is what a value in the text is instead of what its type takes, of what gqlparser does not see.
+// wrongLiteral returns what is wrong with a value in the text, of the errors that gqlparser does
+// not find.
 func wrongLiteral(value *ast.Value) wrong {
 	if value.Definition == nil || value.ExpectedType == nil {
-		return "" // what it is for is not known: another rule says so
+		return "" // the type is unknown, which another rule reports
 	}
 	leaf := value.Definition.Kind == ast.Scalar || value.Definition.Kind == ast.Enum
 	own := value.Definition.Kind == ast.Scalar && !value.Definition.BuiltIn

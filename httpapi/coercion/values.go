@@ -9,11 +9,11 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// wrong says what a value is instead of what its type takes: "a string", "a number beyond 32 bits". It never holds the
-// value, which may be what a customer wrote.
+// wrong names the kind of a value that its type does not accept, such as "a string" or "a number
+// beyond 32 bits". It never has the value itself, which may be what a customer wrote.
 type wrong string
 
-// What values can be wrong.
+// The kinds of wrong values.
 const (
 	aString    wrong = "a string"
 	aBoolean   wrong = "a boolean"
@@ -29,7 +29,7 @@ const (
 	outOfThese wrong = "a value of this kind"
 )
 
-// kindOf is what a value of decoded JSON is.
+// kindOf returns the kind of a value of decoded JSON.
 func kindOf(value any) wrong {
 	switch value.(type) {
 	case string:
@@ -46,8 +46,9 @@ func kindOf(value any) wrong {
 	return outOfThese
 }
 
-// leaf reads a value of a scalar or an enum as the specification has it for input (sections 3.5 and 3.9), which is what
-// graphql-js does. Numbers arrive as json.Number, or as int64 and float64 from a default.
+// leaf coerces a value of a scalar or an enum by the rules of input coercion in the specification
+// (sections 3.5 and 3.9), as graphql-js does. Numbers are json.Number, or int64 and float64 from a
+// default.
 func leaf(definition *ast.Definition, value any) (any, wrong) {
 	if definition.Kind == ast.Enum {
 		return enumValue(definition, value)
@@ -69,7 +70,7 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 	return own(value)
 }
 
-// unless is a value that was read, or what it is instead.
+// unless returns a value that was read, or the kind of the value if it was not.
 func unless(ok bool, read, value any) (any, wrong) {
 	if !ok {
 		return nil, kindOf(value)
@@ -77,7 +78,7 @@ func unless(ok bool, read, value any) (any, wrong) {
 	return read, ""
 }
 
-// own leaves a value to the scalar of the schema that it is for, which says for itself what it takes. None of them is a list
+// own leaves a value to the custom scalar that it is for, which checks it. None of them is a list
 // or an object.
 func own(value any) (any, wrong) {
 	switch kind := kindOf(value); kind {
@@ -88,7 +89,7 @@ func own(value any) (any, wrong) {
 	}
 }
 
-// enumValue takes a name in its exact case.
+// enumValue accepts a name in its exact case.
 func enumValue(definition *ast.Definition, value any) (any, wrong) {
 	name, ok := value.(string)
 	switch {
@@ -100,7 +101,8 @@ func enumValue(definition *ast.Definition, value any) (any, wrong) {
 	return name, ""
 }
 
-// integer takes whole numbers of 32 bits, however they are written: 1, 1.0 and 1e0 are one number in JSON.
+// integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
+// JSON.
 func integer(value any) (any, wrong) {
 	number, kind := asFloat(value)
 	switch {
@@ -116,7 +118,7 @@ func integer(value any) (any, wrong) {
 	return int64(number), ""
 }
 
-// float takes any number of 64 bits.
+// float accepts any number of 64 bits.
 func float(value any) (any, wrong) {
 	number, kind := asFloat(value)
 	if kind != "" {
@@ -125,10 +127,10 @@ func float(value any) (any, wrong) {
 	return number, ""
 }
 
-// maxExact is where float64 begins to leave out whole numbers.
+// maxExact is the largest number up to which float64 has all whole numbers.
 const maxExact = 1 << 53
 
-// id takes strings and whole numbers, which become strings. Numbers with many digits keep them.
+// id accepts strings, and whole numbers, which become strings. Large numbers keep their digits.
 func id(value any) (any, wrong) {
 	if text, ok := value.(string); ok {
 		return text, ""
@@ -150,7 +152,7 @@ func id(value any) (any, wrong) {
 	return strconv.FormatInt(int64(number), 10), ""
 }
 
-// asFloat is a number as float64, or what the value is instead.
+// asFloat returns a number as float64, or the kind of the value if it is not a number.
 func asFloat(value any) (float64, wrong) {
 	switch v := value.(type) {
 	case json.Number:

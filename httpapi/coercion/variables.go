@@ -1,10 +1,12 @@
-// Package coercion reads the values of a request as GraphQL's specification says (section 6.1.2 and the input coercion of
-// each kind of type), before anything is run: variables by Variables, the values in the text by the rule of ValidationRules.
-// gqlparser and gqlgen take what they should not ("5" for an Int, an enum in any case), leave out what they should take (1.0 for
-// an Int), and let an object pass for a scalar. Extension brings both into gqlgen's server.
+// Package coercion checks and converts the values of a request as the GraphQL specification says
+// (section 6.1.2, and input coercion of each kind of type), before anything runs. Variables coerces
+// variables, and the rule of ValidationRules checks the values in the text. gqlparser and gqlgen
+// accept values that they should not ("5" for an Int, an enum in any case, an object for a scalar),
+// and refuse some that they should accept (1.0 for an Int). Extension adds both to gqlgen's server.
 //
-// Errors name the variable, the type and the way to the value, and stand where the variable is defined. Of what was sent they
-// repeat numbers, booleans and short names of fields, and nothing else: it may be what a customer wrote.
+// Errors name the variable, the type and the path to the value. Their location is the definition of
+// the variable. They repeat numbers, booleans and short names of fields from the request, and
+// nothing else: a value may be what a customer wrote.
 package coercion
 
 import (
@@ -19,15 +21,16 @@ import (
 )
 
 const (
-	// maxErrors is how many errors are found before reading ends.
+	// maxErrors is how many errors are reported before coercion stops.
 	maxErrors = 50
-	// maxShown bounds a number, or the name of a field, that an error repeats, in bytes.
+	// maxShown bounds a number or the name of a field in an error, in bytes.
 	maxShown = 40
 )
 
-// Variables reads the variables of an operation that is valid: all that it declares, with their defaults, each as its
-// type has it. Values are nil, bool, int64 for Int, float64 for Float, string, []any and map[string]any; a scalar of the
-// schema's own gets a string, a bool or a json.Number. Either all are read, or there are errors.
+// Variables coerces the variables of a valid operation. It returns all that the operation declares,
+// with their defaults, each as its type requires. Values are nil, bool, int64 for Int, float64 for
+// Float, string, []any and map[string]any; a custom scalar gets a string, a bool or a json.Number.
+// If there are errors, it returns no variables.
 func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[string]any) (map[string]any, gqlerror.List) {
 	r := reader{schema: schema}
 	values := make(map[string]any, len(operation.VariableDefinitions))
@@ -52,15 +55,15 @@ func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[
 	return values, nil
 }
 
-// path is the way to a value inside of the variable, from its end; nil is the variable itself. It is made into a text
-// only for an error.
+// path is the path to a value inside a variable, from its end; nil is the variable itself. It
+// becomes a string for errors only.
 type path struct {
 	before *path
 	field  string
 	index  int // of a list, when there is no field
 }
 
-// String is such as ".author.id" or "[3]".
+// String returns a path such as ".author.id" or "[3]".
 func (p *path) String() string {
 	switch {
 	case p == nil:
@@ -71,14 +74,14 @@ func (p *path) String() string {
 	return p.before.String() + "[" + strconv.Itoa(p.index) + "]"
 }
 
-// reader reads the variables of one operation.
+// reader coerces the variables of one operation.
 type reader struct {
 	schema   *ast.Schema
 	variable *ast.VariableDefinition
 	errors   gqlerror.List
 }
 
-// sentOrDefault is the value of the variable, and whether it has one.
+// sentOrDefault returns the value of the variable, and whether it has one.
 func (r *reader) sentOrDefault(sent map[string]any) (value any, given bool) {
 	if value, given = sent[r.variable.Variable]; given || r.variable.DefaultValue == nil {
 		return value, given
@@ -90,7 +93,7 @@ func (r *reader) sentOrDefault(sent map[string]any) (value any, given bool) {
 	return value, true
 }
 
-// read reads a value of a type. After an error the result does not matter.
+// read coerces a value of a type. After an error the result has no meaning.
 func (r *reader) read(t *ast.Type, value any, at *path) any {
 	switch {
 	case len(r.errors) >= maxErrors:
@@ -114,7 +117,7 @@ func (r *reader) read(t *ast.Type, value any, at *path) any {
 	return read
 }
 
-// readList reads a list; what is none is one of one element.
+// readList coerces a list. A single value becomes a list of it.
 func (r *reader) readList(t *ast.Type, value any, at *path) any {
 	elements, ok := value.([]any)
 	if !ok {
@@ -127,7 +130,7 @@ func (r *reader) readList(t *ast.Type, value any, at *path) any {
 	return out
 }
 
-// readObject reads an input object. Defaults of its fields are for those who take it apart.
+// readObject coerces an input object. gqlgen adds the defaults of its fields later.
 func (r *reader) readObject(definition *ast.Definition, value any, at *path) any {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -148,7 +151,7 @@ func (r *reader) readObject(definition *ast.Definition, value any, at *path) any
 	return out
 }
 
-// refuseUnknown refuses the fields of an object that its type does not have, in their order by name.
+// refuseUnknown refuses the fields of an object that its type does not have, sorted by name.
 func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any, at *path) {
 	var unknown []string
 	for name := range object {
@@ -171,7 +174,7 @@ func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any
 
 var isName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
 
-// failAt notes what is wrong with a value inside of the variable.
+// failAt adds an error about a value inside the variable.
 func (r *reader) failAt(at *path, value any, format string, arguments ...any) {
 	place := ""
 	if at != nil {
@@ -180,12 +183,13 @@ func (r *reader) failAt(at *path, value any, format string, arguments ...any) {
 	r.fail("Variable %q got invalid value%s%s: %s.", "$"+r.variable.Variable, shown(value), place, fmt.Sprintf(format, arguments...))
 }
 
-// fail notes an error that stands at the definition of the variable.
+// fail adds an error at the definition of the variable.
 func (r *reader) fail(format string, arguments ...any) {
 	r.errors = append(r.errors, gqlerror.ErrorPosf(r.variable.Position, format, arguments...))
 }
 
-// shown is a value as an error repeats it, with a space before it: numbers and booleans that are short.
+// shown returns a value as an error repeats it, after a space: short numbers, and booleans. It is
+// empty for other values.
 func shown(value any) string {
 	switch v := value.(type) {
 	case bool:

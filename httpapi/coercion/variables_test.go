@@ -148,8 +148,8 @@ func TestWrongVariables(t *testing.T) {
 	}
 }
 
-// Whatever is sent: what is accepted, gqlparser accepts as it is; what is not is told in at most 50 short errors, without a
-// word of the texts.
+// Whatever is sent: what is accepted, gqlparser accepts as it is; what is not is told in at most 50
+// short errors, without a word of the texts.
 func TestAnyVariables(t *testing.T) {
 	types := []string{"Int", "Float!", "ID", "String!", "Boolean", "Order", "Moment", "Draft", "[Int!]", "[[Int]]!", "[Draft!]"}
 	operations := map[string]*ast.OperationDefinition{}

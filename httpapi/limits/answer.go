@@ -12,17 +12,16 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// sized is a value with texts in it that will write itself: all that is asked of it is counted at
-// once.
+// sized is a value that writes itself, texts included. All of its bytes are counted at once.
 type sized interface {
-	// Size is how many bytes are written, or less.
+	// Size returns how many bytes are written, or fewer.
 	Size() int
 }
 
 // InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the
-// answer is full it leaves them out, so that the answer is never put together in memory;
-// InterceptResponse then answers with an error instead. What the operation or the process has no
-// memory for fails its field.
+// answer is too large, it leaves texts out, so that the answer is never built in memory;
+// InterceptResponse then answers with an error. A text for which the operation or the process has
+// no memory left fails its field.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	result, err := next(ctx)
 	a := accountOf(ctx)
@@ -36,8 +35,8 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	return result, usage.From(ctx).Hold(size)
 }
 
-// written is how many bytes of the answer a value takes, 0 for one that is small, and what stands
-// for it where it is left out.
+// written returns how many bytes of the answer a value takes, 0 for a small one, and what replaces
+// the value if it is left out.
 func written(value any) (size int, empty any) {
 	switch v := value.(type) {
 	case string:
@@ -52,8 +51,8 @@ func written(value any) (size int, empty any) {
 	return 0, nil
 }
 
-// InterceptResponse bounds the answer: its data, the number of its errors and their lengths. It
-// tells what the operation was estimated to cost and what it did cost, if it read anything.
+// InterceptResponse bounds the answer: its data, the number of its errors and their lengths. If the
+// operation read anything, it adds the estimated and the actual cost.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	response := next(ctx)
 	if response == nil {
@@ -78,7 +77,7 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	return response
 }
 
-// shorten keeps the first errors, and of each what can be read.
+// shorten keeps the first errors, and shortens their messages and paths.
 func (l Limits) shorten(errs gqlerror.List) gqlerror.List {
 	count := len(errs)
 	if count > l.Errors {
@@ -95,8 +94,7 @@ func (l Limits) shorten(errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// cut shortens a text that is longer than so many bytes, between characters, and puts an ellipsis
-// behind it.
+// cut shortens a text to at most so many bytes, between characters, and adds an ellipsis.
 func cut(text string, length int) string {
 	if len(text) <= length {
 		return text

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Prices tell what reading costs, in read capacity units. The package that knows the table
+// Prices are what reads and writes cost, in read capacity units. The package that knows the table
 // implements them.
 type Prices interface {
 	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter.
@@ -30,7 +30,7 @@ type Prices interface {
 // place is where a field stands: how often it is resolved, and the sizes of what is above it.
 type place struct {
 	times    float64
-	products float64         // distinct products here: everything below a product is about that product
+	products float64         // distinct products here: all below a product is about that one
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
 	count    *float64        // units charged so far for counting the list of that page
@@ -133,7 +133,7 @@ func (p *place) nodes(n int) {
 
 // leaders returns the price of a leaderboard.
 func (f priced) leaders(inside *place) float64 {
-	first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers, and reads nothing
+	first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers
 	inside.nodes(first)
 	return f.prices.LeadersUnits(first)
 }

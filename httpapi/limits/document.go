@@ -6,26 +6,26 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// document looks at a parsed document before it is validated. Some rules of validation take a time
-// that grows with the square of what they compare, or with what fragments expand to; so that has to
-// be known first.
+// document checks a parsed document before it is validated. Some rules of validation take time that
+// grows with the square of what they compare, or with what fragments expand to, so this has to be
+// bounded first.
 type document struct {
 	limits    Limits
-	fragments map[string]*ast.FragmentDefinition // the first of each name, as validation and execution take it
+	fragments map[string]*ast.FragmentDefinition // the first of each name, which is executed
 	tallies   map[*ast.FragmentDefinition]*tally
 }
 
-// tally is what a selection set comes to as its fragments expand.
+// tally is the size of a selection set as its fragments expand.
 type tally struct {
-	fields  int // and fragments: one that holds nothing but others has a size too
+	fields  int // and fragments, since a fragment of fragments alone has a size too
 	aliases int
-	depth   int // fields inside each other
-	roots   int // fields of the set itself
-	schemas int // questions about the schema
+	depth   int // of nested fields
+	roots   int // fields of the set itself, not below
+	schemas int // fields __schema and __type
 }
 
-// checkDocument refuses a document that would cost too much to validate or that has no end. What is
-// wrong with it otherwise is for validation to say.
+// checkDocument refuses a document that would cost too much to validate, or whose fragments form a
+// cycle. Validation finds all other errors.
 func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := first(
 		atMost(TooManyOperations, len(doc.Operations), l.Operations),
@@ -50,8 +50,8 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	return l.checkOverlaps(doc, d.fragments)
 }
 
-// checkExpansion refuses what fragments expand to. A fragment that no operation uses is validated
-// too, so each counts by itself.
+// checkExpansion refuses documents that expand too far. Validation also checks fragments that no
+// operation uses, so each fragment is checked separately.
 func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 	for _, fragment := range doc.Fragments {
 		t, err := d.fragment(fragment)
@@ -85,8 +85,8 @@ func (d *document) check(t tally) *gqlerror.Error {
 	)
 }
 
-// tally counts a selection set. The parser's nesting is bounded, and so is the recursion here; a
-// fragment is counted once.
+// tally counts a selection set. The nesting of the text is bounded, and so is the recursion here.
+// Each fragment is counted once.
 func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	var total tally
 	for _, selection := range set {
@@ -123,7 +123,7 @@ func (d *document) selection(selection ast.Selection) (tally, *gqlerror.Error) {
 	return tally{}, nil
 }
 
-// spread counts a fragment by its name; one that does not exist is empty.
+// spread counts a fragment by its name. A fragment that does not exist is empty.
 func (d *document) spread(name string) (tally, *gqlerror.Error) {
 	fragment := d.fragments[name]
 	if fragment == nil {
@@ -136,7 +136,7 @@ func (d *document) spread(name string) (tally, *gqlerror.Error) {
 	return *t, nil
 }
 
-// fragment counts a fragment, once. One that is met again before it is counted spreads itself.
+// fragment counts a fragment, once. One that is met again while it is being counted spreads itself.
 func (d *document) fragment(fragment *ast.FragmentDefinition) (*tally, *gqlerror.Error) {
 	if t, met := d.tallies[fragment]; met {
 		if t == nil {
@@ -153,7 +153,7 @@ func (d *document) fragment(fragment *ast.FragmentDefinition) (*tally, *gqlerror
 	return &t, nil
 }
 
-// cycle says what validation would say, but without going round first.
+// cycle returns the error that validation would return, without following the cycle.
 func cycle(fragment *ast.FragmentDefinition) *gqlerror.Error {
 	err := gqlerror.ErrorPosf(fragment.Position, "Cannot spread fragment %q within itself.", fragment.Name)
 	errcode.Set(err, errcode.ValidationFailed)

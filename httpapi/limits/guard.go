@@ -12,17 +12,17 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Guard applies the limits to each operation. It is an extension of the GraphQL server, and has to
-// be its first.
+// Guard applies the limits to each operation. It is an extension of the GraphQL server, and must be
+// the first one.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
-	// Prices are what reading costs. Required.
+	// Prices are what reads cost. Required.
 	Prices Prices
-	// Documents are those that the server has validated before. Required: the cache that the server
-	// itself uses.
+	// Documents are the documents that the server has validated before. Required: the cache that
+	// the server itself uses.
 	Documents graphql.Cache[*ast.QueryDocument]
-	// NoIntrospection refuses questions about the schema.
+	// NoIntrospection refuses introspection.
 	NoIntrospection bool
 
 	reader   *lookahead.Reader
@@ -47,10 +47,9 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 	return g.Limits.Validate()
 }
 
-// MutateOperationParameters looks at variables, text and document, in this order, before the server
-// parses and validates the text. A document that was validated before is known to be within the
-// limits. Others are parsed once more for validation, which costs some 30 µs, once for each
-// document.
+// MutateOperationParameters checks variables, text and document, in this order, before the server
+// parses and validates the text. It skips the text of a document that was validated before. Another
+// document is parsed here and once more by the server, which costs some 30 µs once per document.
 func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	if err := g.Limits.checkVariables(request.Variables); err != nil {
 		return err
@@ -63,13 +62,13 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 	}
 	doc, err := parser.ParseQuery(&ast.Source{Input: request.Query})
 	if err != nil {
-		return nil //nolint:nilerror // the server parses it again and says so itself
+		return nil //nolint:nilerror // the server parses it again and reports the error
 	}
 	return g.Limits.checkDocument(doc)
 }
 
-// MutateOperationContext looks at the operation with its variables resolved, before anything is
-// read.
+// MutateOperationContext reads the operation and checks what it may cost, before anything is read
+// from the table.
 func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if g.NoIntrospection {
 		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
@@ -88,9 +87,9 @@ func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	)
 }
 
-// checkConditions refuses a null for a condition of @skip and @include. Validation lets a variable
-// with a default value stand there, and execution has no answer to a null. The schema takes such
-// variables nowhere else.
+// checkConditions refuses null as a condition of @skip and @include. Validation accepts a variable
+// with a default value there, but execution cannot handle a null. Elsewhere the schema accepts no
+// such variables.
 func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
 	for _, definition := range operation.Operation.VariableDefinitions {
 		value, given := operation.Variables[definition.Variable]

@@ -11,8 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// averages are the lengths of the lists that introspection answers with, on average over the
-// schema: the longest of each would multiply to many times what any answer holds.
+// averages returns the average lengths of the lists in introspection. The longest list of each kind
+// would multiply to many times the size of any answer.
 func averages(schema *ast.Schema) map[*ast.FieldDefinition]float64 {
 	var fields, inputs, arguments, values, interfaces, possible, of float64
 	for _, t := range schema.Types {
@@ -46,10 +46,10 @@ func averages(schema *ast.Schema) map[*ast.FieldDefinition]float64 {
 	}
 }
 
-// asksSchema tells whether a field is a question about the schema.
+// asksSchema reports whether a field is introspection.
 func asksSchema(field *ast.Field) bool { return field.Name == "__schema" || field.Name == "__type" }
 
-// checkIntrospection refuses questions about the schema.
+// checkIntrospection refuses introspection.
 func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
 	for _, selection := range set {
 		var err *gqlerror.Error
@@ -73,7 +73,7 @@ func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
 	return nil
 }
 
-// quietRules are the rules that come in two kinds.
+// quietRules are the rules that exist with and without suggestions.
 var quietRules = []core.Rule{
 	rules.FieldsOnCorrectTypeRuleWithoutSuggestions,
 	rules.ScalarLeafsRuleWithoutSuggestions,
@@ -82,9 +82,9 @@ var quietRules = []core.Rule{
 	rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
 }
 
-// RulesWithoutSuggestions are the rules of validation that name nothing of the schema which the
-// client did not name first. A "did you mean" would tell, name by name, what introspection is off
-// to keep back.
+// RulesWithoutSuggestions returns validation rules that name nothing of the schema that the client
+// did not name first. A "did you mean" would reveal, name by name, the schema that turning
+// introspection off keeps back.
 func RulesWithoutSuggestions() *rules.Rules {
 	all := rules.NewDefaultRules()
 	for _, quiet := range quietRules {

@@ -1,7 +1,7 @@
-// Package limits bounds what a request may cost, each step before it is taken: the text before it
-// is parsed, the parsed document before it is validated, variables before they are coerced, reads
-// before anything is read, and the answer while it is made. Guard is the extension of the GraphQL
-// server that applies the bounds; Limits are the bounds.
+// Package limits bounds what a request may cost, each step before it happens: the text before it is
+// parsed, the document before it is validated, variables before they are coerced, reads before the
+// first one, and the answer while it is built. Limits are the bounds. Guard is the extension of the
+// GraphQL server that applies them.
 package limits
 
 import (
@@ -11,57 +11,57 @@ import (
 	"strings"
 )
 
-// Limits are the bounds of one operation. All are at least 1. The tags are the flags of the same
-// meaning. The bytes of body and text are bounded before, by the transport.
+// Limits are the bounds of one operation. All are at least 1. The struct tags define the flags of
+// the same meaning. The transport bounds the bytes of body and text before.
 //
-// Where the defaults come from: the largest thing that the explorer sends is its introspection
-// query (2 KB, fewer than 200 tokens, 15 deep, 240 fields and fragments as they expand), and a real
-// page is 20 products with 3 comments each beside a page of 100 comments. See
+// The defaults come from two operations. The largest one that the explorer sends is its
+// introspection query: 2 KB, fewer than 200 tokens, 15 deep, 240 fields and fragments as they
+// expand. A real page is 20 products with 3 comments each, beside a page of 100 comments. See
 // docs/design/limits.md.
 type Limits struct {
-	// Tokens bounds the tokens of the text, comments among them.
+	// Tokens bounds the tokens of the text, comments included.
 	Tokens int `help:"Tokens of a query's text (default: ${default})." placeholder:"N" default:"1000"`
-	// Nesting bounds how many brackets of any kind are open at once in the text. The parser calls
-	// itself for each.
+	// Nesting bounds how many brackets of any kind are open at once in the text. The parser
+	// recurses for each.
 	Nesting int `help:"Brackets open at once in a query's text (default: ${default})." placeholder:"N" default:"32"`
-	// NameBytes bounds each name in the text, in bytes. Names come back in answers and in errors,
-	// often many times.
+	// NameBytes bounds each name in the text, in bytes. Answers and errors repeat names, often many
+	// times.
 	NameBytes int `help:"Bytes of a name in a query (default: ${default})." placeholder:"N" default:"128"`
 
 	// Operations bounds the operations of a document.
 	Operations int `help:"Operations of a document (default: ${default})." placeholder:"N" default:"10"`
 	// Fragments bounds the fragments that a document defines.
 	Fragments int `help:"Fragments of a document (default: ${default})." placeholder:"N" default:"30"`
-	// Depth bounds the fields inside each other, counted through fragments.
-	Depth int `help:"Fields inside each other, through fragments (default: ${default})." placeholder:"N" default:"15"`
-	// Fields bounds the fields and fragments of all operations together, those of a fragment
-	// counted wherever it is spread.
+	// Depth bounds how deep fields are nested, counted through fragments.
+	Depth int `help:"Depth of nested fields, through fragments (default: ${default})." placeholder:"N" default:"15"`
+	// Fields bounds the fields and fragments of all operations together. Those of a fragment count
+	// each time that it is spread.
 	Fields int `help:"Fields and fragments of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"500"`
-	// SelectionFields bounds what stands between one pair of braces.
+	// SelectionFields bounds the fields and fragments between one pair of braces.
 	SelectionFields int `help:"Fields and fragments between one pair of braces (default: ${default})." placeholder:"N" default:"60"`
-	// RootFields bounds the fields of an operation itself, counted through fragments.
-	RootFields int `help:"Fields of an operation itself (default: ${default})." placeholder:"N" default:"20"`
-	// Aliases bounds the aliases of all operations together, a fragment's counted wherever it is
-	// spread.
+	// RootFields bounds the root fields of an operation, counted through fragments.
+	RootFields int `help:"Root fields of an operation (default: ${default})." placeholder:"N" default:"20"`
+	// Aliases bounds the aliases of all operations together. Those of a fragment count each time
+	// that it is spread.
 	Aliases int `help:"Aliases of a document, as its fragments expand (default: ${default})." placeholder:"N" default:"30"`
-	// Introspections bounds the questions about the schema of all operations together. Explorers
-	// ask one.
-	Introspections int `help:"Questions about the schema, in one document (default: ${default})." placeholder:"N" default:"5"`
-	// Overlaps bounds the pairs of fields that answer under one name in one place, each of which
-	// validation compares.
-	Overlaps int `help:"Pairs of fields of one name in one place (default: ${default})." placeholder:"N" default:"2000"`
+	// Introspections bounds the fields __schema and __type of all operations together. Explorers
+	// send one.
+	Introspections int `help:"Introspection fields of a document (default: ${default})." placeholder:"N" default:"5"`
+	// Overlaps bounds the pairs of fields that answer under the same name in the same place.
+	// Validation compares each pair.
+	Overlaps int `help:"Pairs of fields with the same name in the same place (default: ${default})." placeholder:"N" default:"2000"`
 	// Directives bounds the directives of one place.
 	Directives int `help:"Directives in one place (default: ${default})." placeholder:"N" default:"5"`
-	// ValueDepth bounds lists and objects inside each other, in the text and in variables.
-	ValueDepth int `help:"Lists and objects inside each other, in a query or its variables (default: ${default})." placeholder:"N" default:"8"`
-	// ListLength bounds each list, in the text and in variables. The schema's own lists take at
+	// ValueDepth bounds how deep lists and objects are nested, in the text and in variables.
+	ValueDepth int `help:"Depth of nested lists and objects, in a query or its variables (default: ${default})." placeholder:"N" default:"8"`
+	// ListLength bounds each list, in the text and in variables. The lists of the schema take at
 	// most 100.
 	ListLength int `help:"Elements of a list, in a query or its variables (default: ${default})." placeholder:"N" default:"100"`
 
 	// Variables bounds the variables that an operation declares, and those that a request sends.
 	Variables int `help:"Variables of an operation (default: ${default})." placeholder:"N" default:"30"`
-	// VariableValues bounds the values of all variables together, those inside lists and objects
-	// included.
+	// VariableValues bounds the values of all variables together, including those in lists and
+	// objects.
 	VariableValues int `help:"Values in all variables together (default: ${default})." placeholder:"N" default:"1000"`
 
 	// ReadUnits bounds what an operation may read, in read capacity units (half a unit for each
@@ -69,20 +69,20 @@ type Limits struct {
 	ReadUnits int `help:"Read units of an operation, as estimated beforehand (default: ${default})." placeholder:"N" default:"200"`
 	// AnswerValues bounds the values of an answer, as estimated before anything is read.
 	AnswerValues int `help:"Values of an answer, as estimated beforehand (default: ${default})." placeholder:"N" default:"20000"`
-	// AnswerBytes bounds the data of an answer, in bytes, counted while it is made.
+	// AnswerBytes bounds the data of an answer, in bytes, counted while it is built.
 	AnswerBytes int `help:"Bytes of an answer (default: ${default})." placeholder:"N" default:"8388608"`
 	// TextBytes bounds the bytes of comments and texts that an operation holds: as they are read,
-	// compressed or not, as they are expanded, and as the answer shows them.
+	// compressed or not, as they are expanded, and as they are answered.
 	TextBytes int `help:"Bytes of comments that an operation holds, as read, expanded and answered (default: ${default})." placeholder:"N" default:"25165824"`
-	// ProcessTextBytes bounds the same of all operations together.
+	// ProcessTextBytes bounds the same for all operations together.
 	ProcessTextBytes int `help:"Bytes of comments that all operations together hold (default: ${default})." placeholder:"N" default:"67108864"`
-	// Errors bounds the errors of an answer. The last one then says how many were left out.
+	// Errors bounds the errors of an answer. One more says how many were left out.
 	Errors int `help:"Errors of an answer (default: ${default})." placeholder:"N" default:"20"`
 	// ErrorBytes bounds the message of each error, in bytes.
 	ErrorBytes int `help:"Bytes of an error's message (default: ${default})." placeholder:"N" default:"400"`
 }
 
-// Default are the limits that the program has unless told otherwise.
+// Default returns the limits that the program has unless it is told otherwise.
 func Default() Limits {
 	return Limits{
 		Tokens:           1000,
@@ -112,7 +112,7 @@ func Default() Limits {
 	}
 }
 
-// Validate returns an error that names the first limit which would refuse everything.
+// Validate returns an error that names the first limit that would refuse everything.
 func (l Limits) Validate() error {
 	v := reflect.ValueOf(l)
 	for i := range v.NumField() {
@@ -125,7 +125,7 @@ func (l Limits) Validate() error {
 
 var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// flagOf is the flag of a limit by the name of its field.
+// flagOf returns the flag of a limit by the name of its field.
 func flagOf(field string) string {
 	return "--max-" + strings.ToLower(wordEnd.ReplaceAllString(field, "$1-$2"))
 }

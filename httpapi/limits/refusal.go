@@ -9,7 +9,7 @@ import (
 // Code is the extensions.code of a request that was refused for its size.
 type Code string
 
-// The codes, one for each limit or switch: a closed list. What each says is in texts.
+// The codes, one for each limit or switch: a closed list. Their messages are in texts.
 const (
 	TooManyTokens         Code = "TOO_MANY_TOKENS"
 	NestedTooDeep         Code = "NESTED_TOO_DEEP"
@@ -35,14 +35,14 @@ const (
 	AnswerTooManyBytes    Code = "ANSWER_TOO_MANY_BYTES"
 )
 
-// Cures that several limits share.
+// Advice that several limits share.
 const (
 	splitIt             = "split it into several requests"
 	askForFewer         = "ask for fewer, or in several requests"
 	sayItWithoutNesting = "say the same with less nesting"
 )
 
-// texts are what a refusal says: the value, the limit, the cure.
+// texts are the messages of the codes: the value, the limit, what to do.
 var texts = map[Code]string{
 	TooManyTokens:         "the query has %d tokens, at most %d are served: pass values as variables, or " + splitIt,
 	NestedTooDeep:         "the query opens %d brackets inside each other, at most %d are served: " + sayItWithoutNesting,
@@ -67,7 +67,7 @@ var texts = map[Code]string{
 	TooManyErrors:         "there are %d errors, of which at most %d are shown: correct these first",
 }
 
-// refuse makes the error of a limit that was passed.
+// refuse returns the error of an exceeded limit.
 func refuse(code Code, value, limit int) *gqlerror.Error {
 	return &gqlerror.Error{
 		Message:    fmt.Sprintf(texts[code], value, limit),
@@ -75,7 +75,7 @@ func refuse(code Code, value, limit int) *gqlerror.Error {
 	}
 }
 
-// atMost is nil unless the value passes the limit.
+// atMost returns an error if the value exceeds the limit.
 func atMost(code Code, value, limit int) *gqlerror.Error {
 	if value <= limit {
 		return nil
@@ -83,7 +83,7 @@ func atMost(code Code, value, limit int) *gqlerror.Error {
 	return refuse(code, value, limit)
 }
 
-// first is the first error that is not nil.
+// first returns the first error that is not nil.
 func first(errs ...*gqlerror.Error) *gqlerror.Error {
 	for _, err := range errs {
 		if err != nil {
@@ -93,7 +93,7 @@ func first(errs ...*gqlerror.Error) *gqlerror.Error {
 	return nil
 }
 
-// Codes are all codes of refusals, in no particular order.
+// Codes returns all codes of refusals, in no particular order.
 func Codes() []Code {
 	codes := []Code{IntrospectionIsOff}
 	for code := range texts {

@@ -13,10 +13,10 @@ type size struct {
 	name    int // bytes of the longest name
 }
 
-// scan measures a text as far as it is made of tokens. The parser's own lexer reads it, so that the
-// two agree about strings, block strings and comments. Up to where the parser stops it has entered
-// exactly the brackets that are counted as open; behind the first one that does not match, which it
-// takes as the end, what is counted does not matter.
+// scan measures a text by its tokens. It uses the lexer of the parser, so that both agree about
+// strings, block strings and comments. It counts a bracket as open exactly while the parser is
+// inside it. The parser stops at the first closing bracket that does not match; what is counted
+// after it does not matter.
 func scan(text string) size {
 	var s size
 	open := 0
@@ -39,8 +39,8 @@ func scan(text string) size {
 	}
 }
 
-// checkText refuses a text that would cost too much to parse. Measuring it takes a time that grows
-// with its length, which the transport bounds.
+// checkText refuses a text that would cost too much to parse. Measuring it takes time in proportion
+// to its length, which the transport bounds.
 func (l Limits) checkText(text string) *gqlerror.Error {
 	s := scan(text)
 	return first(

@@ -6,7 +6,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// checkShape refuses what is too long or too deep where it stands, whether it is used or not.
+// checkShape refuses parts of a document that are too long or too deep, whether they are used or
+// not.
 func (l Limits) checkShape(doc *ast.QueryDocument) *gqlerror.Error {
 	for _, operation := range doc.Operations {
 		if err := first(
@@ -45,7 +46,7 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 	return nil
 }
 
-// checkType bounds lists of lists, each of which coercion wraps around a single value.
+// checkType bounds lists of lists. Coercion wraps a single value in each of them.
 func (l Limits) checkType(t *ast.Type) *gqlerror.Error {
 	depth := 0
 	for ; t.Elem != nil; t = t.Elem {
@@ -117,9 +118,8 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 	return nil
 }
 
-// checkNumber refuses numbers that no machine's number holds. Validation takes them where a custom
-// scalar stands, and reading the arguments would then fail for a reason that looks like a fault of
-// ours.
+// checkNumber refuses numbers that do not fit into 64 bits. Validation accepts them for a custom
+// scalar, and reading the arguments would then fail like an internal error.
 func checkNumber(value *ast.Value) *gqlerror.Error {
 	if value.Kind != ast.IntValue && value.Kind != ast.FloatValue {
 		return nil

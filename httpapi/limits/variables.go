@@ -2,8 +2,8 @@ package limits
 
 import "github.com/vektah/gqlparser/v2/gqlerror"
 
-// checkVariables refuses variables that would cost too much to coerce. What their types are is not
-// known yet, and a custom scalar takes whatever it is given.
+// checkVariables refuses variables that would cost too much to coerce. Their types are not known
+// yet, and a custom scalar accepts any value.
 func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
 	if err := atMost(TooManyVariables, len(variables), l.Variables); err != nil {
 		return err
@@ -19,15 +19,15 @@ func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
 	)
 }
 
-// valueSize is what decoded JSON measures.
+// valueSize is the size of decoded JSON.
 type valueSize struct {
 	values  int
-	depth   int // lists and objects inside each other
+	depth   int // of nested lists and objects
 	longest int // elements of the longest list
 }
 
-// measure adds a value that stands inside so many lists and objects. JSON itself goes no deeper
-// than 10,000 of them.
+// measure adds a value that is nested in so many lists and objects. JSON decoding allows 10,000 of
+// them.
 func (s *valueSize) measure(value any, depth int) {
 	s.values++
 	switch v := value.(type) {

@@ -1,6 +1,7 @@
-// Package usage keeps account of what each operation takes while it runs: the read units that it consumes and the bytes of
-// text that it holds. The bytes are bounded, for one operation and for all of a process together. It knows neither the table
-// nor HTTP; both take from the account that the context carries.
+// Package usage keeps account of what each operation uses while it runs: the read units that it
+// consumes, and the bytes of text that it holds. The bytes are bounded, for one operation and for
+// all operations of a process together. The account travels in the context, so this package knows
+// neither the table nor HTTP.
 package usage
 
 import (
@@ -11,23 +12,24 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Pool bounds the bytes that all operations of a process hold together. It is safe for use by many goroutines.
+// Pool bounds the bytes that all operations of a process hold together. It is safe for concurrent
+// use.
 type Pool struct {
 	limit int64
 	held  atomic.Int64
 }
 
-// NewPool makes a pool of so many bytes.
+// NewPool returns a pool of so many bytes.
 func NewPool(limit int) *Pool { return &Pool{limit: int64(limit)} }
 
-// Held is how many bytes the pool's operations hold at this moment.
+// Held returns how many bytes the operations of the pool hold now.
 func (p *Pool) Held() int { return int(p.held.Load()) }
 
-// Open begins the account of an operation that may hold so many bytes. It has to be closed.
+// Open returns the account of an operation that may hold so many bytes. The caller closes it.
 func (p *Pool) Open(limit int) *Operation { return &Operation{pool: p, limit: int64(limit)} }
 
-// Operation is the account of one operation. It is safe for use by many goroutines. A nil one keeps no account and bounds
-// nothing, for those who do not serve: an export, a test.
+// Operation is the account of one operation. It is safe for concurrent use. A nil account counts
+// and bounds nothing, which suits callers that do not serve requests, such as an export.
 type Operation struct {
 	pool  *Pool
 	limit int64
@@ -38,9 +40,9 @@ type Operation struct {
 	units  float64
 }
 
-// Hold takes bytes into the account until Close gives them back. It never waits: it returns a TooMuchText error when the
-// operation would hold more than it may, and an Overloaded error when the process would. Then it takes nothing. After
-// Close, whatever still runs is of no use to anyone, and gets a Canceled error.
+// Hold adds bytes to the account until Close gives them back. It never waits. It adds nothing and
+// returns a TooMuchText error if the operation would hold too much, or an Overloaded error if the
+// process would. After Close it returns a Canceled error.
 func (o *Operation) Hold(bytes int) error {
 	if o == nil {
 		return nil
@@ -72,7 +74,7 @@ func (o *Operation) Consume(units float64) {
 	o.units += units
 }
 
-// Units are the read units consumed so far.
+// Units returns the read units consumed so far.
 func (o *Operation) Units() float64 {
 	if o == nil {
 		return 0
@@ -82,8 +84,8 @@ func (o *Operation) Units() float64 {
 	return o.units
 }
 
-// Close gives back all that the operation holds. It is to be called once its answer is made: whoever sends that holds one
-// copy of it, and accounts for that copy.
+// Close gives back everything that the operation holds. The caller closes the account when the
+// answer is built: the one copy of it that is being sent is counted elsewhere.
 func (o *Operation) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,14 +100,14 @@ func With(ctx context.Context, o *Operation) context.Context {
 	return context.WithValue(ctx, contextKey{}, o)
 }
 
-// From is the account of the operation that a context belongs to, nil when it belongs to none.
+// From returns the account of the operation of a context, nil if there is none.
 func From(ctx context.Context) *Operation {
 	o, _ := ctx.Value(contextKey{}).(*Operation)
 	return o
 }
 
-// QuotedBytes is how many bytes a text takes as JSON, quotes included, written as gqlgen writes it: of what JSON does not
-// allow in a string, a byte becomes two or six.
+// QuotedBytes returns how many bytes a text takes as a JSON string, quotes included, as gqlgen
+// writes it: a byte that JSON does not allow in a string becomes two or six bytes.
 func QuotedBytes(text string) int {
 	size := len(text) + len(`""`)
 	for i := range len(text) {

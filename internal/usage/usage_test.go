@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Whatever operations take and whenever they end, none holds more than it may, all of them no more than the pool has, and a
-// refusal says which of the two it was.
+// Whatever operations take and whenever they end, none holds more than it may, all of them no more
+// than the pool has, and a refusal says which of the two it was.
 func TestHoldAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const poolLimit, operationLimit = 100, 40
