@@ -1,7 +1,6 @@
 // Package auth decides who may write, from the bearer token of a request: the moderators' token, which may write
-// anything, or a signed token (JWT) whose subject is the customer, who may write his own. Comments of imported authors are
-// the moderators' alone. Tokens are never logged and
-// stand in no error.
+// anything, or a signed token (JWT) whose subject is the customer, who may write their own comments. Only moderators may
+// change comments of imported authors. Tokens are never logged and stand in no error.
 package auth
 
 import (
@@ -92,7 +91,7 @@ func bearer(header string) (token string, ok bool) {
 	return strings.TrimSpace(token), true
 }
 
-// MayWrite returns nil when the request that the context belongs to may write as the author, or change what he wrote; an
+// MayWrite returns nil when the request that the context belongs to may write as the author, or change the author's comments; an
 // Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
 func (g *Guard) MayWrite(ctx context.Context, author comment.Author) error {
 	from, known := ctx.Value(contextKey{}).(caller)
@@ -123,7 +122,7 @@ func (g *Guard) checkToken(token string, author comment.Author) error {
 		return comment.Errorf(comment.Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
 	}
 	if subject != author.ID {
-		return comment.Errorf(comment.Forbidden, "the token is another author's: everyone may write and change his own comments only")
+		return comment.Errorf(comment.Forbidden, "the token is another author's: write and change your own comments only")
 	}
 	return nil
 }

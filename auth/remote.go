@@ -15,16 +15,16 @@ import (
 )
 
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one away. So they are
-// fetched now and then, and at once when a token names a key that is not known. Whoever sends tokens with keys that he
-// made up must not make us fetch for each, nor keep others waiting; and while the address shows no keys, those
-// known from before count. keyfunc's and jwkset's own ways to fetch turn away everyone who comes while they do, follow any redirect, and
-// take a set of nothing for the end of all keys; jwkset reads the single key.
+// fetched now and then, and at once when a token names a key that is not known. Made-up
+// key names must not cause a fetch each, nor keep others waiting. While the address shows no keys, the known ones count.
+// keyfunc and jwkset turn requests away while they fetch, follow any redirect, and take an empty set for the end of all
+// keys; jwkset reads the single key.
 const (
 	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken away is still accepted.
 	refreshEvery = 15 * time.Minute
 	// refetchAfter is how long after a fetch an unknown key is reason for another.
 	refetchAfter = time.Minute
-	// fetchTimeout bounds one fetch, and so the wait of whoever needs it.
+	// fetchTimeout bounds one fetch, and so the wait of the requests that need it.
 	fetchTimeout = 5 * time.Second
 	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its certificates.
 	maxKeysBytes = 256 << 10
@@ -35,7 +35,7 @@ const (
 // remoteKeys are the keys at an address.
 type remoteKeys struct {
 	settings Settings
-	ctx      context.Context // ends all fetching; not a request's, lest whoever hangs up spoils the fetch for others
+	ctx      context.Context // ends all fetching; not a request's: a client that hangs up must not end the fetch for others
 	client   *http.Client
 	known    atomic.Pointer[keySet]
 
@@ -67,8 +67,8 @@ func keysClient() *http.Client {
 	return &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect lets an address lead on within its own origin: who follows elsewhere trusts whomever the host lets write redirects, or
-// whoever is on the way once it leads to plain HTTP.
+// checkRedirect follows redirects within the address's own origin. Elsewhere, it would trust anyone who may write redirects
+// on that host, and with plain HTTP anyone on the way.
 func checkRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
 	switch {

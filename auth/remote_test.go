@@ -157,7 +157,7 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// Whoever makes up names of keys makes us fetch once a minute, and nobody wait.
+// Made-up key names cause one fetch a minute, and nobody waits for it.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
 	s := signers(t)["EdDSA"]
 	host := newKeyHost(t)

@@ -22,7 +22,7 @@ const (
 	minSecret = 32
 	// minRSA is the least size of an RSA key, in bits: RFC 7518, section 3.3.
 	minRSA = 2048
-	// leeway is by how much the clock of whoever makes tokens may differ from ours.
+	// leeway is by how much the clock of the tokens' issuer may differ from ours.
 	leeway = 10 * time.Second
 )
 
@@ -134,7 +134,7 @@ func parsePublicKey(algorithm string, text []byte) (crypto.PublicKey, error) {
 	return nil, errors.New("no such algorithm")
 }
 
-// parseSecret refuses a key in PEM. A public one is no secret: whoever knows it could make tokens.
+// parseSecret refuses a key in PEM. A public one is no secret: anyone who knows it could make tokens.
 func parseSecret(text []byte) (crypto.PublicKey, error) {
 	if strings.Contains(string(text), "-----BEGIN") {
 		return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")

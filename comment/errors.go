@@ -43,7 +43,7 @@ const (
 	Overloaded
 )
 
-// Error is an error of a known kind with a text that may be shown to whoever asked.
+// Error is an error of a known kind with a text that may be shown to the caller.
 type Error struct {
 	// Kind is what went wrong.
 	Kind Kind
@@ -53,7 +53,7 @@ type Error struct {
 	Cause error
 }
 
-// Errorf makes an error of a kind; the text may be shown to whoever asked.
+// Errorf makes an error of a kind; the text may be shown to the caller.
 func Errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
@@ -83,7 +83,7 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// MessageOf is the text of an error that may be shown to whoever asked; empty when none may.
+// MessageOf is the text of an error that may be shown to the caller; empty when none may.
 func MessageOf(err error) string {
 	var known *Error
 	if errors.As(err, &known) {

@@ -25,7 +25,7 @@ type Filter struct {
 }
 
 // Normalize returns the one way to write a filter: sorted, without duplicates, all five ratings as none, times to the
-// millisecond. Filters that choose alike by languages and ratings come out equal. A filter that can be no one's wish is
+// millisecond. Filters that choose alike by languages and ratings come out equal. A filter that cannot match anything is
 // a BadInput error. The receiver's slices are left as they are.
 func (f Filter) Normalize() (Filter, error) {
 	for _, rating := range f.Ratings {

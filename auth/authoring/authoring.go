@@ -25,8 +25,8 @@ type Store interface {
 
 // Authorizer decides who may write. It is the one place where that is decided.
 type Authorizer interface {
-	// MayWrite returns nil if whoever the context stands for may write as, or change what was written by, the author; an
-	// Unauthenticated or a Forbidden error otherwise.
+	// MayWrite returns nil if the caller in the context may write as the author, and change the
+	// author's comments. It returns an Unauthenticated or a Forbidden error otherwise.
 	MayWrite(ctx context.Context, author comment.Author) error
 }
 
@@ -60,8 +60,8 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	return outcome(added, err)
 }
 
-// wrongKey is what is wrong with an idempotency key. An empty one is no way to say that there is none: a client whose keys come
-// out empty would believe that it may repeat.
+// wrongKey is what is wrong with an idempotency key. An empty key is refused: a client
+// that fails to make keys would believe that it may repeat.
 func wrongKey(key string) []comment.Problem {
 	problem := comment.Problem{Path: []string{"idempotencyKey"}}
 	switch {
@@ -114,13 +114,13 @@ func (w *Writer) Delete(ctx context.Context, id comment.ID, version *int) (comme
 			err = w.Store.Delete(ctx, c)
 		}
 		if version == nil && comment.KindOf(err) == comment.Conflict {
-			continue // whoever was faster is done: this ends, at the latest with the context
+			continue // a faster change is done: this ends, at the latest with the context
 		}
 		return outcome(c, err)
 	}
 }
 
-// writable is the comment of an id, if whoever asks may change it and its version is the one expected.
+// writable is the comment of an id, if the caller may change it and it has the expected version.
 func (w *Writer) writable(ctx context.Context, id comment.ID, version *int) (comment.Comment, error) {
 	c, err := w.Store.Comment(ctx, id)
 	if err != nil {
@@ -149,7 +149,7 @@ func (w *Writer) position() comment.Position {
 	return comment.PositionAt(w.now(), distinct)
 }
 
-// problemOf tells which errors are the writer's concern, as problems of his input.
+// problemOf tells which errors are the writer's concern, as problems of the input.
 var problemOf = map[comment.Kind]struct {
 	code comment.ProblemCode
 	path []string

@@ -60,24 +60,24 @@ var own = map[string]struct {
 	"dynamo": {[]string{
 		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/usage", "stream",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
-	"dynamo/layout":   {[]string{"comment"}, "what is stored does not hang on how it is read"},
+	"dynamo/layout":   {[]string{"comment"}, "what is stored does not depend on how it is read"},
 	"dynamo/capacity": {[]string{"comment"}, "prices are DynamoDB's, whatever is read"},
 	"dynamo/call":     {[]string{"comment", "dynamo/layout", "internal/usage"}, "a call is made the same way, whatever it is for"},
-	"dynamo/planner":  {[]string{"comment", "dynamo/capacity", "dynamo/layout"}, "a plan is a value: whoever made one that calls could not be tested without a table"},
-	"dynamo/leases":   {[]string{"comment", "dynamo/call", "dynamo/layout", "stream"}, "who reads the stream does not hang on what is made of its records"},
+	"dynamo/planner":  {[]string{"comment", "dynamo/capacity", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
+	"dynamo/leases":   {[]string{"comment", "dynamo/call", "dynamo/layout", "stream"}, "who reads the stream does not depend on what is made of its records"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/capacity", "dynamo/layout", "dynamo/leases", "dynamo/merge", "internal/usage", "stream",
 	}, "counting is readable alone: it knows nothing of pages and plans"},
 	"stream":                {[]string{"comment"}, "a stream is read without knowing what its records are about"},
-	"stream/function":       {[]string{"stream"}, "a door knows what it hands over, not what is made of it"},
+	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
 	"cmd/talkback-lambda":   {[]string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "stream/function"}, "a function is wired like a command, and is none"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
-	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by whoever knows the table"},
+	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/coercion":      {nil, "values are read by their types, whatever the schema is about"},
-	"httpapi":               {[]string{"httpapi/coercion", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage"}, "HTTP is told its schema, its pages and its table by whoever wires them"},
+	"httpapi":               {[]string{"httpapi/coercion", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
 	"internal/usage":        {[]string{"comment"}, "both ends of an operation take from its account, so it knows neither"},
-	"auth/authoring":        {[]string{"comment"}, "what may be written does not hang on where it is kept, nor on how it is asked for"},
-	"auth":                  {[]string{"comment"}, "tokens say who someone is; what he wrote is asked elsewhere"},
+	"auth/authoring":        {[]string{"comment"}, "what may be written does not depend on where it is kept, nor on how it is asked for"},
+	"auth":                  {[]string{"comment"}, "tokens say who someone is; what they wrote is asked elsewhere"},
 	"internal/reviewfile":   {[]string{"comment", "internal/surrogate"}, "a file becomes comments; where these go is not its concern"},
 	"internal/surrogate":    {nil, "an escape is read the same way in a request and in a file, so it knows neither"},
 	"internal/sample":       {[]string{"comment"}, "likewise"},
@@ -130,8 +130,8 @@ func TestWhoImportsWhom(t *testing.T) {
 	}
 }
 
-// doors are the big dependencies, each with the packages through which alone they come in.
-var doors = []struct {
+// restricted are the big dependencies, each with the only packages that may import them.
+var restricted = []struct {
 	dependency string
 	through    []string
 	why        string
@@ -152,27 +152,27 @@ var doors = []struct {
 	{"testing", nil, "test support in shipped code brings its flags along"},
 }
 
-func TestDependenciesComeThroughTheirDoors(t *testing.T) {
+func TestDependenciesAreImportedWhereAllowed(t *testing.T) {
 	used := map[string]bool{}
 	for _, p := range packages(t) {
 		if strings.HasSuffix(p.local(), "test") {
 			continue // test support
 		}
-		for _, door := range doors {
+		for _, rule := range restricted {
 			for _, imported := range p.Imports {
-				if imported != door.dependency && !(strings.HasSuffix(door.dependency, "/") && strings.HasPrefix(imported, door.dependency)) {
+				if imported != rule.dependency && !(strings.HasSuffix(rule.dependency, "/") && strings.HasPrefix(imported, rule.dependency)) {
 					continue
 				}
-				used[door.dependency] = true
-				if !slices.Contains(door.through, p.local()) {
-					t.Errorf("%s imports %s, and must not: %s", p.local(), imported, door.why)
+				used[rule.dependency] = true
+				if !slices.Contains(rule.through, p.local()) {
+					t.Errorf("%s imports %s, and must not: %s", p.local(), imported, rule.why)
 				}
 			}
 		}
 	}
-	for _, door := range doors {
-		if !used[door.dependency] && door.through != nil {
-			t.Errorf("nothing imports %s: its rule is about nothing", door.dependency)
+	for _, rule := range restricted {
+		if !used[rule.dependency] && rule.through != nil {
+			t.Errorf("nothing imports %s: its rule is about nothing", rule.dependency)
 		}
 	}
 }

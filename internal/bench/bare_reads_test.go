@@ -16,7 +16,7 @@ import (
 // came to by its plans.
 type bareReads map[string][]dynamodb.QueryInput
 
-// of makes the calls of a page, each of them anew as whoever asks for it has to.
+// of makes the calls of a page, each of them anew, as a client has to.
 func (r bareReads) of(request bareRequest) []*dynamodb.QueryInput {
 	known := r[request.key()]
 	out := make([]*dynamodb.QueryInput, len(known))

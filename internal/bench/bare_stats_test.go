@@ -10,7 +10,7 @@ import (
 
 // The answer about statistics, member by member as GraphQL writes it.
 type (
-	bareShelf struct {
+	bareProducts struct {
 		Data struct {
 			Products []bareProduct `json:"products"`
 		} `json:"data"`
@@ -31,7 +31,7 @@ type (
 )
 
 // stats answers with the statistics of products, all of which have comments.
-func (h bareHandler) stats(ctx context.Context, ids []string) (*bareShelf, error) {
+func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, error) {
 	keys := make([]map[string]types.AttributeValue, len(ids))
 	for i, id := range ids {
 		keys[i] = map[string]types.AttributeValue{
@@ -52,7 +52,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareShelf, error
 			return nil, err
 		}
 	}
-	out := &bareShelf{}
+	out := &bareProducts{}
 	for _, id := range ids {
 		out.Data.Products = append(out.Data.Products, bareProduct{ID: id, Stats: found["P#"+id]})
 	}

@@ -30,7 +30,7 @@ type bareHandler struct {
 	// reads are the calls for each page. Required, unless published.
 	reads bareReads
 	// published is whether it reads in the way that is usually published: as many whole items as the page has from each
-	// partition, which show nothing of what comes after them but that there is more.
+	// partition, which show only whether more comments follow.
 	published bool
 }
 
@@ -260,7 +260,7 @@ func bareDecode(item map[string]types.AttributeValue) (bareComment, error) {
 	return c, nil
 }
 
-// bareReaders are kept between texts, as whoever reads pages of compressed texts would.
+// bareReaders are kept between texts, as a reader of compressed texts would.
 var bareReaders = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
 
 // bareBody is a text in either of its forms.

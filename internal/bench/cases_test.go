@@ -42,8 +42,8 @@ const (
 	pageSize = 20
 	// howMany comments leave every rating more of them than fit on a page.
 	howMany = 800
-	// shelf is how many products the case of statistics shows, each with so many comments.
-	shelf, howManyEach = 20, 40
+	// productCount is how many products the case of statistics shows, each with so many comments.
+	productCount, howManyEach = 20, 40
 )
 
 // The operations are those of a shop's page. They ask for no cursor and no plan, which the bare handler would have to
@@ -101,7 +101,7 @@ func newContest(tb testing.TB) *contest {
 	c.whole = serverOver(tapedClient(endpoint, c.wholeTape), endpoint, table, upToNow{})
 	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table, reads: reads}
 	c.published = bareHandler{client: plainClient(endpoint, newTape()), table: table, published: true}
-	acquaint(tb, c.whole)
+	warmUp(tb, c.whole)
 	for _, bc := range c.cases {
 		if bc.page {
 			_, calls := c.settled(tb, bc)
@@ -121,8 +121,8 @@ func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []t
 	return answer, calls
 }
 
-// acquaint asks for a page until the server knows the statistics of the product, as it does from the second or third page on.
-func acquaint(tb testing.TB, handler http.Handler) {
+// warmUp asks for a page until the server knows the statistics of the product, as it does from the second or third page on.
+func warmUp(tb testing.TB, handler http.Handler) {
 	tb.Helper()
 	planned := newCase("plan", planOperation, map[string]any{"product": product})
 	for bytes.Contains(ask(tb, handler, planned.body), []byte(`"estimatedUnits":null`)) {
@@ -150,7 +150,7 @@ func load(tb testing.TB, endpoint, table string) []comment.Comment {
 		comments[i].Rating = ratingOf(r.IntN(100))
 		comments[i].Text = prose(r, 40+r.IntN(500)) + "\nI'd \"buy\" it again."
 	}
-	for _, id := range shelfIDs() {
+	for _, id := range productIDs() {
 		comments = append(comments, commenttest.Many(r, id, howManyEach)...)
 	}
 	if _, err := dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments); err != nil {
@@ -205,9 +205,9 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 	}
 }
 
-// shelfIDs are the products whose statistics are asked for.
-func shelfIDs() []string {
-	ids := make([]string, shelf)
+// productIDs are the products whose statistics are asked for.
+func productIDs() []string {
+	ids := make([]string, productCount)
 	for i := range ids {
 		ids[i] = "pan-" + strconv.Itoa(i)
 	}
@@ -226,7 +226,7 @@ func casesOf(comments []comment.Comment) []benchCase {
 		page("all-but-1-star", map[string]any{"ratings": []int{2, 3, 4, 5}}),
 		page("all-but-5-stars", map[string]any{"ratings": []int{1, 2, 3, 4}}),
 		newCase("one-comment", commentOperation, map[string]any{"id": comments[0].ID}),
-		newCase("stats-of-20-products", statsOperation, map[string]any{"ids": shelfIDs()}),
+		newCase("stats-of-20-products", statsOperation, map[string]any{"ids": productIDs()}),
 	}
 }
 

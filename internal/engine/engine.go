@@ -1,7 +1,7 @@
 // Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of ours needs it.
 //
 // One data folder holds one engine: its database file, its log, a lock, and a record of who runs it, so that a second
-// command either uses the first one's engine or is told in one sentence why it cannot (folder.go). The engine is a
+// command either uses that engine or gets one sentence that says why it cannot (folder.go). The engine is a
 // child that never outlives us (package child). While it runs, its stream records are kept in order and trimmed,
 // which it does not do itself (records.go).
 package engine

@@ -120,7 +120,7 @@ func contains(t *testing.T, err error, wants ...string) {
 	}
 }
 
-// pipe makes a named pipe. Whoever opens it both ways and reads it waits for ever.
+// pipe makes a named pipe. A process that opens it both ways and reads it waits for ever.
 func pipe(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")

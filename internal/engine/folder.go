@@ -1,6 +1,6 @@
 package engine
 
-// This file tells two processes on one data folder apart. Whoever runs an engine there holds a lock for as long as it
+// This file tells two processes on one data folder apart. The process that runs an engine there holds a lock for as long as it
 // lives: the kernel gives it up for a process that was killed, so there is no stale lock to clear away. Beside the lock
 // stands a record of who holds it and where its engine listens. The record means something only while the lock is
 // held, so one left behind by a killed process confuses nobody.

@@ -32,7 +32,7 @@ func newExchange(network *Network, request *http.Request) (exchange, error) {
 
 var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
 
-// perform makes the call, whoever still waits for it: what is under way arrives. Each try of a transaction is another
+// perform makes the call even if nobody waits for it any more: what is under way arrives. Each try of a transaction is another
 // transaction to the engine: its token would hide a repeat.
 func (e exchange) perform(try int) (*http.Response, error) {
 	body := clientToken.ReplaceAll(e.body, []byte(`"ClientRequestToken":"`+strconv.Itoa(try)+`$1"`))

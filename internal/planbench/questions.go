@@ -112,7 +112,7 @@ func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit
 func (v visit) window() (from, to int) {
 	first := v.first
 	if v.query.Slice.After != nil {
-		first-- // the comment at the cursor tells that there is a page before
+		first-- // the comment at the cursor proves that a page precedes it
 	}
 	return v.list[first], v.list[min(first+wanted(v.query), len(v.list))-1]
 }

@@ -115,8 +115,8 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 	}
 }
 
-// Whoever has a member of that name for another purpose has reviews like any others; the id of a comment alone does not
-// make an export either, since whoever made the file may have changed the text.
+// A file that uses a member of that name for another purpose holds reviews like any other. The id of a comment alone does
+// not make an export either: the text may have been changed.
 func TestLinesThatLookLikeAnExport(t *testing.T) {
 	const file = `{"talkback":"nice","id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"en","text":" a &amp; b ","createdAt":"2024-05-01"}`
 	got := readAll(strings.NewReader(file), reviewfile.Options{Format: reviewfile.JSONLines})

@@ -24,7 +24,7 @@ var kinds = []struct{ first, what, cure string }{
 	{"\x28\xb5\x2f\xfd", "compressed by zstd", "pipe it: zstd -dc FILE | talkback import -"},
 	{"PAR1", "a Parquet file", "write it as CSV or JSON Lines with the tool that made it"},
 	{"SQLite format 3\x00", "a SQLite database", "write the table of reviews as CSV: sqlite3 -header -csv FILE 'select * from reviews' > reviews.csv"},
-	{"%PDF-", "a PDF document", "ask whoever sent it for the data as CSV"},
+	{"%PDF-", "a PDF document", "ask the sender for the data as CSV"},
 	{"<!doctype html", "a web page, perhaps one to log in at", "download the file itself"},
 	{"<html", "a web page, perhaps one to log in at", "download the file itself"},
 	{"<?xml", "XML", "turn it into CSV or JSON Lines"},

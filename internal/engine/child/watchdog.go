@@ -8,7 +8,7 @@ import (
 )
 
 // watch waits for the end of its standard input, then kills its process group, itself included. Killing is right even
-// though asking would be kinder: whoever would have waited for an answer is gone.
+// though asking would be kinder: the process that would have waited for an answer is gone.
 const watch = `read -r line; kill -KILL 0`
 
 // watchdog is the shell that ties a child to us; the package comment says how.
