@@ -174,6 +174,33 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
+// The page about monitoring quotes what `stream --status` prints.
+func TestStatusLines(t *testing.T) {
+	var printed strings.Builder
+	names, err := filepath.Glob(filepath.Join(Root(t), "command", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, "_test.go") {
+			printed.WriteString(Read(t, path.Join("command", filepath.Base(name))).Text)
+		}
+	}
+	rows := Read(t, "docs/operate/monitor.md").Table("it says")
+	if len(rows) == 0 {
+		t.Error("docs/operate/monitor.md has no such table")
+	}
+	for _, row := range rows {
+		for _, span := range codeSpan.FindAllStringSubmatch(row["it says"], -1) {
+			for _, text := range strings.Split(span[1], "…") {
+				if !strings.Contains(printed.String(), text) {
+					t.Errorf("docs/operate/monitor.md quotes %q, which the status does not print", text)
+				}
+			}
+		}
+	}
+}
+
 // logMessages are the messages of all warnings and errors in the code, with "…" for what is put in.
 func logMessages(t *testing.T) []string {
 	t.Helper()
