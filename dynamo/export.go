@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -21,8 +20,8 @@ var (
 	scanProjection = strings.Join([]string{layout.ListProjection, layout.All.PartitionAttr(), layout.AttrSK}, ",")
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
-		":prefix": &types.AttributeValueMemberS{Value: layout.CommentPKPrefix},
-		":sort":   &types.AttributeValueMemberS{Value: layout.CommentSK},
+		":prefix": layout.Text(layout.CommentPKPrefix),
+		":sort":   layout.Text(layout.CommentSK),
 	}
 )
 
@@ -191,7 +190,7 @@ func (s *Scanner) query(ctx context.Context, product string, start layout.Item) 
 		TableName:                 aws.String(s.table),
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
-		ExpressionAttributeValues: layout.Item{":key": &types.AttributeValueMemberS{Value: key}},
+		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
 		ProjectionExpression:      aws.String(layout.ListProjection),
 		ExclusiveStartKey:         start,
 	})

@@ -300,7 +300,7 @@ func TestScannerNamesWhatIsDamaged(t *testing.T) {
 		return &dynamodb.ScanOutput{Items: page}, nil
 	})
 	_, err := collect(t, dynamo.NewScanner(table, "t", 1).All(t.Context()))
-	if want := fmt.Sprintf("item of comment %s lacks attribute", comments[0].ID); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("item of comment %s: attribute", comments[0].ID); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

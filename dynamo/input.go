@@ -15,7 +15,7 @@ import (
 // queryInput is the call of the SDK for one read of a plan; a limit of 0 looks at all. A LastEvaluatedKey of the same read
 // continues it; it never outlives the request, since a cursor is a position and not such a key.
 func queryInput(table string, p planner.Plan, r planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
-	values := layout.Item{":p": &types.AttributeValueMemberS{Value: r.Partition.Key(p.Product)}}
+	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(table),
 		IndexName:                 aws.String(string(r.Partition.Index)),
@@ -49,10 +49,10 @@ func projectionOf(p planner.Plan) string {
 func rangeCondition(p planner.Plan, values layout.Item) string {
 	low, high := p.LowKey(), p.HighKey()
 	if low != nil {
-		values[":low"] = &types.AttributeValueMemberS{Value: *low}
+		values[":low"] = layout.Text(*low)
 	}
 	if high != nil {
-		values[":high"] = &types.AttributeValueMemberS{Value: *high}
+		values[":high"] = layout.Text(*high)
 	}
 	switch {
 	case low != nil && high != nil:
@@ -72,7 +72,7 @@ func residualExpression(r planner.Read, values layout.Item) *string {
 		names := make([]string, len(r.Languages))
 		for i, language := range r.Languages {
 			names[i] = ":l" + strconv.Itoa(i)
-			values[names[i]] = &types.AttributeValueMemberS{Value: string(language)}
+			values[names[i]] = layout.Text(string(language))
 		}
 		conditions = append(conditions, layout.AttrLanguage+" IN ("+strings.Join(names, ",")+")")
 	}

@@ -117,7 +117,7 @@ func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 // kept tells whether a residual filter keeps an item.
 func kept(it layout.Item, values layout.Item) bool {
 	languages, ratings, fits := 0, 0, map[byte]bool{}
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	for name, value := range values {
 		switch v := value.(type) {
 		case *types.AttributeValueMemberS:

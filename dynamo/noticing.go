@@ -65,7 +65,7 @@ func (s *Store) heardMove(record stream.Record) {
 		return
 	}
 	if before, err := counts.CellOf(record.Old); err == nil {
-		r := layout.Reader{Item: record.New}
+		r := layout.NewReader(record.New)
 		s.noteMove(product, move{position: now.ID.Position(), from: *before, to: *now.Cell, version: r.Version()})
 	}
 }

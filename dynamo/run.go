@@ -161,7 +161,7 @@ func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Packed],
 
 // boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
 func boundOf(last layout.Item) *layout.Packed {
-	r := layout.Reader{Item: last}
+	r := layout.NewReader(last)
 	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
 	if err != nil {
 		return nil

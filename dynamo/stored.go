@@ -68,7 +68,7 @@ func (s *Store) Stored(ctx context.Context, id comment.ID) (Stored, error) {
 
 // entriesOf are the entries of an item. An index that it has no key of has no entry.
 func entriesOf(it layout.Item) []Entry {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	entries := []Entry{{
 		PartitionAttr: layout.AttrPK, PartitionKey: r.Text(layout.AttrPK),
 		SortAttr: layout.AttrSK, SortKey: r.Text(layout.AttrSK),

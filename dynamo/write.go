@@ -124,10 +124,10 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 	if len(output.Item) == 0 {
 		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
 	}
-	r := layout.Reader{Item: output.Item}
+	r := layout.NewReader(output.Item)
 	first, digest := r.Text(attrFirst), r.Text(attrDigest)
-	if r.Missing != "" {
-		return c, fmt.Errorf("item of an idempotency key lacks attribute %q", r.Missing)
+	if err := r.Err(); err != nil {
+		return c, fmt.Errorf("item of an idempotency key: %w", err)
 	}
 	if digest != digestOf(c) {
 		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
@@ -140,11 +140,11 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 // written, which is to be gone when the comment is.
 func keyItemOf(c comment.Comment, key string, now time.Time) layout.Item {
 	return layout.Item{
-		layout.AttrPK:  &types.AttributeValueMemberS{Value: keyPKPrefix + digestOfAll(c.Author.ID, key)},
-		layout.AttrSK:  &types.AttributeValueMemberS{Value: keySK},
+		layout.AttrPK:  layout.Text(keyPKPrefix + digestOfAll(c.Author.ID, key)),
+		layout.AttrSK:  layout.Text(keySK),
 		layout.AttrTTL: layout.Number(now.Add(KeyLifetime + clockSkew).Unix()),
-		attrFirst:      &types.AttributeValueMemberS{Value: string(c.ID)},
-		attrDigest:     &types.AttributeValueMemberS{Value: digestOf(c)},
+		attrFirst:      layout.Text(string(c.ID)),
+		attrDigest:     layout.Text(digestOf(c)),
 	}
 }
 
@@ -169,7 +169,7 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 	defer s.wrote(after.ProductID)
 	mark := rand.Text()
 	changed := layout.Encode(after)
-	changed[layout.AttrMark] = &types.AttributeValueMemberS{Value: mark}
+	changed[layout.AttrMark] = layout.Text(mark)
 	condition, values := versionIs(before.Version)
 	defer s.moved(before, after)
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
@@ -233,7 +233,7 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 
 // isMarked tells whether an item has the mark of a write.
 func isMarked(it layout.Item, mark string) bool {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	return r.Text(layout.AttrMark) == mark
 }
 

@@ -106,8 +106,8 @@ func StandingOf(record stream.Record) (product string, s standing, concerns bool
 	if layout.NoComment(image) {
 		return "", s, false, nil // a tombstone was changed by hand
 	}
-	r := layout.Reader{Item: image}
-	if r.Text(layout.AttrSK) != layout.CommentSK || r.Missing != "" {
+	r := layout.NewReader(image)
+	if r.Text(layout.AttrSK) != layout.CommentSK || r.Err() != nil {
 		return "", s, false, nil
 	}
 	s = standing{ID: layout.IDOfKey(image), position: record.Position}
@@ -383,7 +383,7 @@ func decodeLedger(product string, standings []standing, items map[itemKey]layout
 type itemKey struct{ partition, sort string }
 
 func keyOf(it layout.Item) itemKey {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	return itemKey{r.Text(layout.AttrPK), r.Text(layout.AttrSK)}
 }
 

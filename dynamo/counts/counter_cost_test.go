@@ -65,7 +65,7 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 func (b *bill) entry(key, it layout.Item) {
 	before, after := b.entries[nameOf(key)], ""
 	if it[layout.AttrPlace] != nil {
-		r := layout.Reader{Item: it}
+		r := layout.NewReader(it)
 		after = r.Text(layout.AttrPlace)
 	}
 	if before == after {
@@ -135,6 +135,6 @@ func TestCostOfCounting(t *testing.T) {
 
 // nameOf is the primary key of an item as one text.
 func nameOf(key layout.Item) string {
-	r := layout.Reader{Item: key}
+	r := layout.NewReader(key)
 	return r.Text(layout.AttrPK) + "/" + r.Text(layout.AttrSK)
 }

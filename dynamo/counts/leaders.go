@@ -52,8 +52,8 @@ func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	if p.count <= 0 {
 		return
 	}
-	it[layout.AttrBoard] = &types.AttributeValueMemberS{Value: leaderPartition(p.language, leaderShard(p.product, shards))}
-	it[layout.AttrPlace] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product)}
+	it[layout.AttrBoard] = layout.Text(leaderPartition(p.language, leaderShard(p.product, shards)))
+	it[layout.AttrPlace] = layout.Text(fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product))
 }
 
 // parseLeaderKey reads the count and the product out of a sort key.
@@ -222,7 +222,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 		TableName:                 aws.String(b.table),
 		IndexName:                 aws.String(string(layout.LeadersIndex)),
 		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :p"),
-		ExpressionAttributeValues: layout.Item{":p": &types.AttributeValueMemberS{Value: key}},
+		ExpressionAttributeValues: layout.Item{":p": layout.Text(key)},
 		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
 		Limit:                     aws.Int32(int32(limit)),
 		ExclusiveStartKey:         b.starts[shard],
@@ -235,7 +235,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	b.starts[shard] = output.LastEvaluatedKey
 	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
 	for _, it := range output.Items {
-		leader, err := parseLeaderKey(layout.TextAt(it, layout.AttrPlace))
+		leader, err := parseLeaderKey(layout.NewReader(it).Text(layout.AttrPlace))
 		if err != nil {
 			b.improper.Report(layout.NewImproper(it, "it has no place on a leaderboard"))
 			continue

@@ -44,16 +44,17 @@ func boardOf(language comment.Language, shards int, all []comment.Leader) boards
 	for _, leader := range all {
 		it := languageKey(leader.Product, language)
 		addLeaderKeys(it, leaderPlace{product: leader.Product, language: language, count: leader.Count}, shards)
-		entries[layout.TextAt(it, layout.AttrBoard)] = append(entries[layout.TextAt(it, layout.AttrBoard)], it)
+		board := layout.NewReader(it).Text(layout.AttrBoard)
+		entries[board] = append(entries[board], it)
 	}
 	for _, of := range entries {
 		slices.SortFunc(of, func(a, b layout.Item) int {
-			return cmp.Compare(layout.TextAt(a, layout.AttrPlace), layout.TextAt(b, layout.AttrPlace))
+			return cmp.Compare(layout.NewReader(a).Text(layout.AttrPlace), layout.NewReader(b).Text(layout.AttrPlace))
 		})
 	}
 	return boards(func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 		rest := entries[partitionKey(in)]
-		for in.ExclusiveStartKey != nil && len(rest) > 0 && layout.TextAt(rest[0], layout.AttrPlace) <= layout.TextAt(in.ExclusiveStartKey, layout.AttrPlace) {
+		for in.ExclusiveStartKey != nil && len(rest) > 0 && layout.NewReader(rest[0]).Text(layout.AttrPlace) <= layout.NewReader(in.ExclusiveStartKey).Text(layout.AttrPlace) {
 			rest = rest[1:]
 		}
 		out := &dynamodb.QueryOutput{Items: rest[:min(len(rest), int(*in.Limit))]}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
@@ -48,16 +47,16 @@ func markKey(product string, id comment.ID) layout.Item {
 func markItem(product string, id comment.ID, m mark, now time.Time) layout.Item {
 	out := markKey(product, id)
 	if m.position != "" {
-		out[attrPosition] = &types.AttributeValueMemberS{Value: string(m.position)}
+		out[attrPosition] = layout.Text(string(m.position))
 	}
 	if m.looked {
-		out[attrSource] = &types.AttributeValueMemberS{Value: byLooking}
+		out[attrSource] = layout.Text(byLooking)
 	}
 	if m.cell == nil {
 		out[layout.AttrTTL] = layout.Number(now.Add(forgetAfter).Unix())
 		return out
 	}
-	out[attrCell] = &types.AttributeValueMemberS{Value: cellText(*m.cell)}
+	out[attrCell] = layout.Text(cellText(*m.cell))
 	return out
 }
 
@@ -67,21 +66,17 @@ func decodeMark(in layout.Item) (mark, error) {
 	if len(in) == 0 {
 		return mark{}, nil
 	}
-	m := mark{exists: true, looked: in[attrSource] != nil, position: stream.Position(layout.TextAt(in, attrPosition))}
-	r := layout.Reader{Item: in}
-	if in[attrPosition] != nil {
-		r.Text(attrPosition)
-	}
-	if in[attrCell] != nil {
-		cell, err := parseCell(r.Text(attrCell))
-		if err != nil {
-			r.Miss(attrCell)
-		}
+	r := layout.NewReader(in)
+	m := mark{exists: true, looked: in[attrSource] != nil, position: stream.Position(r.OptionalText(attrPosition))}
+	err := r.Err()
+	if in[attrCell] != nil && err == nil {
+		var cell comment.Cell
+		cell, err = parseCell(r.Text(attrCell))
 		m.cell = &cell
 	}
-	if r.Missing != "" {
+	if err != nil {
 		m.cell, m.damaged = nil, in
-		return m, fmt.Errorf("mark %s/%s: attribute %q is not what it should be", layout.TextAt(in, layout.AttrPK), layout.TextAt(in, layout.AttrSK), r.Missing)
+		return m, fmt.Errorf("mark %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
 	return m, nil
 }
@@ -117,7 +112,7 @@ func andEqual(attr, text string, values layout.Item) string {
 	if text == "" {
 		return " AND attribute_not_exists(" + attr + ")"
 	}
-	values[":"+attr] = &types.AttributeValueMemberS{Value: text}
+	values[":"+attr] = layout.Text(text)
 	return " AND " + attr + " = :" + attr
 }
 
@@ -136,7 +131,7 @@ func parseCell(text string) (comment.Cell, error) {
 	language, rating, found := strings.Cut(text, "/")
 	n, err := strconv.Atoi(rating)
 	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
-		return comment.Cell{}, fmt.Errorf("%q is no language and rating", text)
+		return comment.Cell{}, fmt.Errorf("attribute %q is not a language and a rating", attrCell)
 	}
 	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
 }

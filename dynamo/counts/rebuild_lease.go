@@ -128,7 +128,7 @@ func (l *rebuildLease) save(ctx context.Context) error {
 	l.progress.saved = time.Now()
 	it := l.progress.item()
 	l.mu.Unlock()
-	err := l.put(ctx, it, attrOwner+" = :me", layout.Item{":me": &types.AttributeValueMemberS{Value: l.owner}})
+	err := l.put(ctx, it, attrOwner+" = :me", layout.Item{":me": layout.Text(l.owner)})
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
 		return errRebuildLost
@@ -174,7 +174,7 @@ func (l *rebuildLease) finish(ctx context.Context) error {
 			TableName:                 aws.String(l.table),
 			Key:                       rebuildKey(),
 			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + attrOwner + " = :me"),
-			ExpressionAttributeValues: layout.Item{":me": &types.AttributeValueMemberS{Value: l.owner}},
+			ExpressionAttributeValues: layout.Item{":me": layout.Text(l.owner)},
 		})
 		var refused *types.ConditionalCheckFailedException
 		if errors.As(err, &refused) {

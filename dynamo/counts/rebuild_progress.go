@@ -52,36 +52,36 @@ type segmentProgress struct {
 
 func rebuildKey() layout.Item {
 	return layout.Item{
-		layout.AttrPK: &types.AttributeValueMemberS{Value: settingsPK},
-		layout.AttrSK: &types.AttributeValueMemberS{Value: rebuildSK},
+		layout.AttrPK: layout.Text(settingsPK),
+		layout.AttrSK: layout.Text(rebuildSK),
 	}
 }
 
 func (p rebuildProgress) item() layout.Item {
 	out := rebuildKey()
 	if p.owner != "" {
-		out[attrOwner] = &types.AttributeValueMemberS{Value: p.owner}
+		out[attrOwner] = layout.Text(p.owner)
 	}
-	out[attrWho] = &types.AttributeValueMemberS{Value: p.who}
+	out[attrWho] = layout.Text(p.who)
 	if p.engine != "" {
-		out[attrEngine] = &types.AttributeValueMemberS{Value: p.engine}
+		out[attrEngine] = layout.Text(p.engine)
 	}
 	out[attrBeat] = layout.Number(p.beat)
 	out[attrSaved] = layout.Number(p.saved.Unix())
 	out[attrShards] = layout.Number(int64(p.shards))
 	out[attrScanned] = layout.Number(p.scanned)
-	out[attrBegan] = layout.Number(p.began.UnixMilli())
-	out[attrLabel] = &types.AttributeValueMemberS{Value: p.stream.Label}
+	out[attrBegan] = layout.Time(p.began)
+	out[attrLabel] = layout.Text(p.stream.Label)
 	if gap := p.stream.Gap; gap != nil {
-		out[attrGapFound] = layout.Number(gap.Found.UnixMilli())
-		out[attrGapShard] = &types.AttributeValueMemberS{Value: gap.Shard}
-		out[attrGapWhy] = &types.AttributeValueMemberS{Value: gap.Reason}
+		out[attrGapFound] = layout.Time(gap.Found)
+		out[attrGapShard] = layout.Text(gap.Shard)
+		out[attrGapWhy] = layout.Text(gap.Reason)
 	}
 	segments := make([]types.AttributeValue, len(p.segments))
 	for i, s := range p.segments {
 		value := s.start
 		if s.done {
-			value = layout.Item{attrDone: &types.AttributeValueMemberBOOL{Value: true}}
+			value = layout.Item{attrDone: layout.Flag(true)}
 		}
 		segments[i] = &types.AttributeValueMemberM{Value: value}
 	}
@@ -94,22 +94,20 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	if len(in) == 0 {
 		return rebuildProgress{}, nil
 	}
-	r := layout.Reader{Item: in}
+	r := layout.NewReader(in)
 	p := rebuildProgress{
-		who: r.Text(attrWho), engine: layout.TextAt(in, attrEngine), beat: r.Number(attrBeat), saved: time.Unix(r.Number(attrSaved), 0),
+		who: r.Text(attrWho), engine: r.OptionalText(attrEngine), beat: r.Number(attrBeat), saved: time.Unix(r.Number(attrSaved), 0),
 		shards: int(r.Number(attrShards)), scanned: r.Number(attrScanned),
-		began: time.UnixMilli(r.Number(attrBegan)).UTC(), stream: stream.State{Label: r.Text(attrLabel)},
+		began: r.Time(attrBegan), stream: stream.State{Label: r.Text(attrLabel)},
 	}
 	if in[attrGapFound] != nil {
 		p.stream.Gap = &stream.Gap{
-			Found: time.UnixMilli(r.Number(attrGapFound)).UTC(), Shard: r.Text(attrGapShard), Reason: r.Text(attrGapWhy),
+			Found: r.Time(attrGapFound), Shard: r.Text(attrGapShard), Reason: r.Text(attrGapWhy),
 		}
 	}
-	if in[attrOwner] != nil {
-		p.owner = r.Text(attrOwner)
-	}
+	p.owner = r.OptionalText(attrOwner)
 	segments, ok := in[attrSegments].(*types.AttributeValueMemberL)
-	if !ok || r.Missing != "" {
+	if !ok || r.Err() != nil {
 		return p, fmt.Errorf("item %s/%s does not say how far the rebuild came: delete it, and run the rebuild again", settingsPK, rebuildSK)
 	}
 	for _, value := range segments.Value {

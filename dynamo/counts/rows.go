@@ -126,7 +126,8 @@ func rowOfItem(it layout.Item) (row comment.Counts, err error) {
 		return row, nil
 	}
 	if row, err = decodeCounts(it[attrRow]); err != nil {
-		return comment.Counts{}, fmt.Errorf("item %s/%s: %w", layout.TextAt(it, layout.AttrPK), layout.TextAt(it, layout.AttrSK), err)
+		r := layout.NewReader(it)
+		return comment.Counts{}, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
 	return row, nil
 }
@@ -171,6 +172,6 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 
 // languageOfKey is what the item of a language is about, by its primary key.
 func languageOfKey(key layout.Item) comment.ProductLanguage {
-	language := strings.TrimPrefix(layout.TextAt(key, layout.AttrSK), languageSK)
+	language := strings.TrimPrefix(layout.NewReader(key).Text(layout.AttrSK), languageSK)
 	return comment.ProductLanguage{Product: layout.ProductOfKey(key), Language: comment.Language(language)}
 }

@@ -59,12 +59,9 @@ func decodeSettings(in layout.Item) (leaderSettings, error) {
 	if len(in) == 0 {
 		return leaderSettings{shards: defaultLeaderShards}, nil
 	}
-	r := layout.Reader{Item: in}
-	s := leaderSettings{shards: int(r.Number(attrShards)), generation: layout.NumberAt(in, attrGeneration)}
-	if in[attrWas] != nil {
-		s.was = int(r.Number(attrWas))
-	}
-	if r.Missing != "" || s.shards < 1 || s.shards > MaxLeaderShards || s.was < 0 || s.was > MaxLeaderShards {
+	r := layout.NewReader(in)
+	s := leaderSettings{shards: int(r.Number(attrShards)), was: int(r.OptionalNumber(attrWas)), generation: r.OptionalNumber(attrGeneration)}
+	if r.Err() != nil || s.shards < 1 || s.shards > MaxLeaderShards || s.was < 0 || s.was > MaxLeaderShards {
 		return leaderSettings{damaged: in}, comment.Errorf(comment.Unavailable,
 			"item %s/%s does not say how many shards the leaderboard has; talkback rebuild mends it", settingsPK, settingsSK)
 	}
@@ -164,7 +161,7 @@ func guarded(ctx context.Context, client call.BatchGetter, table string) (latest
 	}
 	guards, err := fetch(ctx, client, table, keys)
 	for _, it := range guards {
-		latest = max(latest, layout.NumberAt(it, attrGeneration))
+		latest = max(latest, layout.NewReader(it).Number(attrGeneration))
 	}
 	return latest, err
 }

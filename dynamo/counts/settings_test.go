@@ -113,7 +113,7 @@ func TestSettingsChange(t *testing.T) {
 	if later := after.change(5, 0, time.UnixMilli(1)); later.generation <= after.generation || later.was != 7 {
 		t.Errorf("a clock that went back makes it %+v", later)
 	}
-	unreadable, err := decodeSettings(layout.Item{attrShards: layout.TextValue("many")})
+	unreadable, err := decodeSettings(layout.Item{attrShards: layout.Text("many")})
 	if comment.KindOf(err) != comment.Unavailable || errors.Is(err, nil) {
 		t.Errorf("%v", err)
 	}

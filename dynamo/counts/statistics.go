@@ -69,7 +69,7 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	}
 	out[attrGrid] = &types.AttributeValueMemberM{Value: grid}
 	if s.hold.owner != "" {
-		out[attrHold] = &types.AttributeValueMemberS{Value: s.hold.String()}
+		out[attrHold] = layout.Text(s.hold.String())
 	}
 	return out
 }
@@ -83,16 +83,16 @@ func decodeStatistics(in layout.Item) (statistics, error) {
 	}
 	err := s.decode(in)
 	if err != nil {
-		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, layout.NumberAt(in, attrChanges))}
+		s = statistics{stats: comment.Stats{}, damaged: in, changes: max(0, layout.NewReader(in).Number(attrChanges))}
 	}
 	return s, err
 }
 
 func (s *statistics) decode(in layout.Item) (err error) {
-	r := layout.Reader{Item: in}
+	r := layout.NewReader(in)
 	s.changes = r.Number(attrChanges)
 	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
-	if !ok || r.Missing != "" || s.changes < 1 {
+	if !ok || r.Err() != nil || s.changes < 1 {
 		return fmt.Errorf("item %s of statistics has no grid or no number of changes", r.Text(layout.AttrPK))
 	}
 	for language, list := range grid.Value {
@@ -113,11 +113,11 @@ func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
 		return counts, fmt.Errorf("not a list of %d counts", len(counts))
 	}
 	for i, element := range list.Value {
-		r := layout.Reader{Item: layout.Item{attrGrid: element}}
-		counts[i] = int(r.Number(attrGrid))
-		if r.Missing != "" {
+		n, ok := layout.ParseNumber(element)
+		if !ok {
 			return counts, fmt.Errorf("the count of %d stars is not a number", i+1)
 		}
+		counts[i] = int(n)
 	}
 	return counts, nil
 }

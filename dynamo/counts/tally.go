@@ -241,7 +241,7 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 		Key:                 layout.CommentKey(c.id),
 		ConditionExpression: aws.String("attribute_not_exists(" + layout.All.PartitionAttr() + ") OR " + layout.All.PartitionAttr() + " <> :p"),
 		ExpressionAttributeValues: layout.Item{
-			":p": &types.AttributeValueMemberS{Value: layout.Partition{Index: layout.All}.Key(product)},
+			":p": layout.Text(layout.Partition{Index: layout.All}.Key(product)),
 		},
 	}
 	if c.improper != nil {
@@ -250,7 +250,7 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 	}
 	if cell := c.after.cell; cell != nil {
 		check.ConditionExpression = aws.String(layout.All.PartitionAttr() + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r")
-		check.ExpressionAttributeValues[":l"] = &types.AttributeValueMemberS{Value: string(cell.Language)}
+		check.ExpressionAttributeValues[":l"] = layout.Text(string(cell.Language))
 		check.ExpressionAttributeValues[":r"] = layout.Number(int64(cell.Rating))
 	}
 	return types.TransactWriteItem{ConditionCheck: check}

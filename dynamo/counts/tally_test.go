@@ -171,7 +171,7 @@ func TestLeaderKeys(t *testing.T) {
 	for _, place := range []leaderPlace{{product: "a", count: 100}, {product: "b", count: 100}, {product: "a#b", count: 99}, {product: "z", count: 10}, {product: "ä", count: 10}, {product: "a", count: 9}, {product: "a", count: 1}} {
 		it := layout.Item{}
 		addLeaderKeys(it, place, 4)
-		r := layout.Reader{Item: it}
+		r := layout.NewReader(it)
 		key := r.Text(layout.AttrPlace)
 		if key <= before {
 			t.Errorf("%v sorts before %s", place, before)

@@ -2,12 +2,10 @@ package counts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -61,7 +59,7 @@ func (e *examined) counted() comment.Stats {
 type leaderKeys struct{ partition, sort string }
 
 func leaderKeysOf(it layout.Item) leaderKeys {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	return leaderKeys{partition: r.Text(layout.AttrBoard), sort: r.Text(layout.AttrPlace)}
 }
 
@@ -121,7 +119,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 		TableName:                 aws.String(e.table),
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key"),
-		ExpressionAttributeValues: layout.Item{":key": &types.AttributeValueMemberS{Value: key}},
+		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
@@ -143,7 +141,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 
 // take notes an item of a product's partition, and returns it if it is a mark.
 func (e *examined) take(it layout.Item) *placed {
-	sortKey := layout.TextAt(it, layout.AttrSK)
+	sortKey := layout.NewReader(it).Text(layout.AttrSK)
 	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
 	switch {
 	case strings.HasPrefix(sortKey, markSKPrefix):
@@ -183,7 +181,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 		TableName:                 aws.String(e.table),
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + " = :key"),
-		ExpressionAttributeValues: layout.Item{":key": &types.AttributeValueMemberS{Value: key}},
+		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
 		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrLanguage, layout.AttrRating}, ",")),
 		ExclusiveStartKey:         start,
 	})
@@ -208,10 +206,10 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 
 // CellOf is what the item of a comment is to be counted as. Its error names neither the item nor what stands in it.
 func CellOf(it layout.Item) (*comment.Cell, error) {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating))}
-	if r.Missing != "" {
-		return nil, fmt.Errorf("attribute %q is missing or of another type", r.Missing)
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	if err := layout.CheckCell(cell); err != nil {
 		return nil, err

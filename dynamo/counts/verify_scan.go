@@ -8,7 +8,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -18,8 +17,8 @@ var (
 	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) OR begins_with(" + layout.AttrPK + ",:products))"
 	productProjection = strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.All.PartitionAttr()}, ",")
 	productValues     = layout.Item{
-		":comments": &types.AttributeValueMemberS{Value: layout.CommentPKPrefix},
-		":products": &types.AttributeValueMemberS{Value: layout.Partition{Index: layout.All}.Key("")},
+		":comments": layout.Text(layout.CommentPKPrefix),
+		":products": layout.Text(layout.Partition{Index: layout.All}.Key("")),
 	}
 )
 
@@ -87,7 +86,7 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 
 // productOfAny is the product of a comment, or of an item about a product.
 func productOfAny(it layout.Item) (string, error) {
-	r := layout.Reader{Item: it}
+	r := layout.NewReader(it)
 	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
 		return layout.ProductOf(it)
 	}

@@ -20,8 +20,8 @@ type Improper struct {
 
 // NewImproper is an item that is not what it should be.
 func NewImproper(it Item, reason string) Improper {
-	key := TextAt(it, AttrPK)
-	if sort := TextAt(it, AttrSK); sort != "" {
+	key := NewReader(it).Text(AttrPK)
+	if sort := NewReader(it).Text(AttrSK); sort != "" {
 		key += "/" + sort
 	}
 	return Improper{Key: key, Reason: reason}

@@ -1,10 +1,9 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
@@ -39,29 +38,26 @@ var (
 	BareProjection = strings.Replace(ListProjection, ","+AttrText+",", ",", 1)
 )
 
-// Item is what DynamoDB keeps: values by attribute name.
-type Item = map[string]types.AttributeValue
-
 // Encode makes the item of a comment, with its place in every index.
 func Encode(c comment.Comment) Item {
 	out := CommentKey(c.ID)
 	for _, index := range Indexes {
 		key := PartitionOf(index.Name, c).Key(c.ProductID)
-		out[index.PartitionKey] = &types.AttributeValueMemberS{Value: key}
+		out[index.PartitionKey] = Text(key)
 	}
-	out[AttrLanguage] = &types.AttributeValueMemberS{Value: string(c.Language)}
+	out[AttrLanguage] = Text(string(c.Language))
 	out[AttrRating] = Number(int64(c.Rating))
 	out[AttrText] = storedText(c.Text)
 	out[attrAuthorID] = storedAuthorID(c.Author)
-	out[attrAuthorName] = &types.AttributeValueMemberS{Value: c.Author.Name}
+	out[attrAuthorName] = Text(c.Author.Name)
 	if c.Title != nil {
-		out[attrTitle] = &types.AttributeValueMemberS{Value: *c.Title}
+		out[attrTitle] = Text(*c.Title)
 	}
 	if c.Version != 1 {
 		out[AttrVersion] = Number(int64(c.Version))
 	}
 	if c.UpdatedAt != nil {
-		out[attrUpdated] = Number(c.UpdatedAt.UnixMilli())
+		out[attrUpdated] = Time(*c.UpdatedAt)
 	}
 	return out
 }
@@ -98,7 +94,7 @@ func (l Packed) Expand() (comment.Comment, error) {
 
 // DecodePacked is decode, but that it expands nothing. Without texts, the item has none.
 func DecodePacked(in Item, product string, texts bool) (Packed, error) {
-	r := Reader{Item: in}
+	r := NewReader(in)
 	position, err := PositionOfKey(r.Text(AttrPK))
 	if err != nil {
 		return Packed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
@@ -112,21 +108,16 @@ func DecodePacked(in Item, product string, texts bool) (Packed, error) {
 	}
 	var packed []byte
 	if texts {
-		c.Text, packed = r.commentText()
+		c.Text, packed = r.TextOrBinary(AttrText)
 	}
-	if in[attrTitle] != nil {
-		c.Title = r.textAt(attrTitle)
-	}
+	c.Title = r.title()
 	c.Version = r.Version()
 	if in[attrUpdated] != nil {
-		updated := time.UnixMilli(r.Number(attrUpdated)).UTC()
+		updated := r.Time(attrUpdated)
 		c.UpdatedAt = &updated
 	}
-	if err := CheckCell(c.Cell()); err != nil && r.Missing == "" {
+	if err := cmp.Or(r.Err(), CheckCell(c.Cell())); err != nil {
 		return Packed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
-	}
-	if r.Missing != "" {
-		return Packed{}, fmt.Errorf("item of comment %s lacks attribute %q, or it is of another type", c.ID, r.Missing)
 	}
 	return Packed{c, packed, r.bytes}, nil
 }
@@ -142,7 +133,7 @@ func DecodeWhole(in Item) (comment.Comment, error) {
 
 // ProductOf is the product of an item of the table, from its partition key in the index All.
 func ProductOf(in Item) (string, error) {
-	r := Reader{Item: in}
+	r := NewReader(in)
 	product, found := strings.CutPrefix(r.Text(All.PartitionAttr()), Partition{Index: All}.Key(""))
 	if !found {
 		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), All.PartitionAttr())
@@ -152,31 +143,8 @@ func ProductOf(in Item) (string, error) {
 
 // IDOfKey is the id of a comment by the primary key of its item.
 func IDOfKey(key Item) comment.ID {
-	r := Reader{Item: key}
+	r := NewReader(key)
 	return comment.ID(comment.IDPrefix + strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix))
-}
-
-// Reader takes attributes out of an item and remembers the first that was not as expected.
-type Reader struct {
-	// Item is what is read.
-	Item Item
-	// Missing is the name of the first attribute that was not there or of another type, empty for none.
-	Missing string
-
-	bytes int // of what was taken, names included
-}
-
-// Text takes an attribute that is a text; one that is not is empty and missing.
-func (r *Reader) Text(attr string) string { return *r.textAt(attr) }
-
-func (r *Reader) textAt(attr string) *string {
-	value, ok := r.Item[attr].(*types.AttributeValueMemberS)
-	if !ok {
-		r.Miss(attr)
-		return new(string)
-	}
-	r.bytes += len(attr) + len(value.Value)
-	return &value.Value
 }
 
 // storedAuthorID is a text for a customer and binary for an imported author, so that no id of the one is ever one of the
@@ -185,127 +153,32 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 	if a.Imported {
 		return &types.AttributeValueMemberB{Value: []byte(a.ID)}
 	}
-	return &types.AttributeValueMemberS{Value: a.ID}
+	return Text(a.ID)
 }
 
-// author takes who wrote a comment.
+// author is the author of a comment.
 func (r *Reader) author() comment.Author {
-	a := comment.Author{Name: r.Text(attrAuthorName)}
-	imported, ok := r.Item[attrAuthorID].(*types.AttributeValueMemberB)
-	if !ok {
-		a.ID = r.Text(attrAuthorID)
-		return a
+	id, imported := r.TextOrBinary(attrAuthorID)
+	if imported != nil {
+		return comment.Author{ID: string(imported), Name: r.Text(attrAuthorName), Imported: true}
 	}
-	r.bytes += len(attrAuthorID) + len(imported.Value)
-	a.ID, a.Imported = string(imported.Value), true
-	return a
+	return comment.Author{ID: id, Name: r.Text(attrAuthorName)}
 }
 
-// commentText takes the text of a comment in the one of its forms that is stored.
-func (r *Reader) commentText() (plain string, packed []byte) {
-	short, ok := r.Item[AttrText].(*types.AttributeValueMemberB)
-	if !ok {
-		return r.Text(AttrText), nil
+// title is the title of a comment, nil for none.
+func (r *Reader) title() *string {
+	if r.item[attrTitle] == nil {
+		return nil
 	}
-	r.bytes += len(AttrText) + len(short.Value)
-	return "", short.Value
+	return r.text(attrTitle)
 }
 
 // Version is the version of a comment, which is left out while it is 1.
 func (r *Reader) Version() int {
-	if r.Item[AttrVersion] == nil {
+	if r.item[AttrVersion] == nil {
 		return 1
 	}
 	return int(r.Number(AttrVersion))
-}
-
-// Number takes an attribute that is a whole number; one that is not is 0 and missing.
-func (r *Reader) Number(attr string) int64 {
-	value, ok := r.Item[attr].(*types.AttributeValueMemberN)
-	if !ok {
-		r.Miss(attr)
-		return 0
-	}
-	n, err := strconv.ParseInt(value.Value, 10, 64)
-	if err != nil {
-		r.Miss(attr)
-	}
-	r.bytes += len(attr) + sizeOfNumber(value.Value)
-	return n
-}
-
-// Miss notes that an attribute is not what it should be.
-func (r *Reader) Miss(attr string) {
-	if r.Missing == "" {
-		r.Missing = attr
-	}
-}
-
-// Number is a whole number as an attribute.
-func Number(n int64) *types.AttributeValueMemberN {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-// TextValue is a text as an attribute.
-func TextValue(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
-
-// TextAt is empty where there is no text.
-func TextAt(from Item, attr string) string {
-	value, _ := from[attr].(*types.AttributeValueMemberS)
-	if value == nil {
-		return ""
-	}
-	return value.Value
-}
-
-// NumberAt is 0 where there is no number.
-func NumberAt(from Item, attr string) int64 {
-	value, _ := from[attr].(*types.AttributeValueMemberN)
-	if value == nil {
-		return 0
-	}
-	n, _ := strconv.ParseInt(value.Value, 10, 64) // only we write it
-	return n
-}
-
-// FlagAt is false where there is no boolean.
-func FlagAt(from Item, attr string) bool {
-	value, _ := from[attr].(*types.AttributeValueMemberBOOL)
-	return value != nil && value.Value
-}
-
-// TimeAt is the zero time where there is none.
-func TimeAt(from Item, attr string) time.Time {
-	if from[attr] == nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(NumberAt(from, attr)).UTC()
-}
-
-// SetTime writes a time to the millisecond, rounded down.
-func SetTime(to Item, attr string, t time.Time) {
-	if !t.IsZero() {
-		to[attr] = Number(t.UnixMilli())
-	}
-}
-
-// sizeOfNumber is the size of a whole number: a byte for every two digits, counted in pairs from the decimal point and
-// without the zero pairs at the end, and one more; a minus sign takes one, too. DynamoDB's documentation says so in fewer
-// words, and DynamoDB Local does so.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-func sizeOfNumber(text string) int {
-	digits, negative := strings.CutPrefix(text, "-")
-	if len(digits)%2 == 1 {
-		digits = "0" + digits
-	}
-	for strings.HasSuffix(digits, "00") {
-		digits = strings.TrimSuffix(digits, "00")
-	}
-	size := len(digits)/2 + 1
-	if negative {
-		size++
-	}
-	return size
 }
 
 // CheckCell returns an error for what no comment can be counted as.
@@ -317,20 +190,4 @@ func CheckCell(cell comment.Cell) error {
 		return fmt.Errorf("attribute %q is not a rating of 1 to %d", AttrRating, comment.MaxRating)
 	}
 	return nil
-}
-
-// SizeOf is the size of the named attributes of an item in bytes, names included.
-func SizeOf(it Item, names []string) int {
-	size := 0
-	for _, name := range names {
-		switch value := it[name].(type) {
-		case *types.AttributeValueMemberS:
-			size += len(name) + len(value.Value)
-		case *types.AttributeValueMemberB:
-			size += len(name) + len(value.Value)
-		case *types.AttributeValueMemberN:
-			size += len(name) + sizeOfNumber(value.Value)
-		}
-	}
-	return size
 }

@@ -71,7 +71,7 @@ func (p packing) unpack(packed []byte) ([]byte, error) {
 
 // decode is what decode of the program is for plain attributes.
 func (p packing) decode(in Item, product string) (comment.Comment, error) {
-	r := Reader{Item: in}
+	r := NewReader(in)
 	position, err := PositionOfKey(r.Text(AttrPK))
 	if err != nil {
 		return comment.Comment{}, err
@@ -83,7 +83,7 @@ func (p packing) decode(in Item, product string) (comment.Comment, error) {
 		Rating:    int(r.Number(AttrRating)),
 	}
 	packed, ok := in[attrPacked].(*types.AttributeValueMemberB)
-	if !ok || r.Missing != "" {
+	if !ok || r.Err() != nil {
 		return comment.Comment{}, errBroken
 	}
 	plain, err := p.unpack(packed.Value)

@@ -112,8 +112,8 @@ func PartitionOf(index Index, c comment.Comment) Partition {
 // CommentKey is the primary key of a comment.
 func CommentKey(id comment.ID) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
-		AttrPK: &types.AttributeValueMemberS{Value: CommentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)},
-		AttrSK: &types.AttributeValueMemberS{Value: CommentSK},
+		AttrPK: Text(CommentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)),
+		AttrSK: Text(CommentSK),
 	}
 }
 

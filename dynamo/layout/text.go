@@ -29,13 +29,13 @@ var (
 // storedText is the value of a text's attribute.
 func storedText(text string) types.AttributeValue {
 	if len(text) <= minSaved {
-		return &types.AttributeValueMemberS{Value: text}
+		return Text(text)
 	}
 	d := deflaters.Get().(*deflater)
 	defer deflaters.Put(d)
 	short := d.deflate(text)
 	if len(short)+minSaved > len(text) {
-		return &types.AttributeValueMemberS{Value: text}
+		return Text(text)
 	}
 	return &types.AttributeValueMemberB{Value: bytes.Clone(short)}
 }

@@ -36,7 +36,7 @@ func checkText(t interface{ Fatalf(string, ...any) }, text string) types.Attribu
 
 // readText is the text of what is stored.
 func readText(stored types.AttributeValue) (string, error) {
-	plain, packed := (&Reader{Item: Item{AttrText: stored}}).commentText()
+	plain, packed := NewReader(Item{AttrText: stored}).TextOrBinary(AttrText)
 	c, err := Packed{Comment: comment.Comment{Text: plain}, PackedText: packed}.Expand()
 	return c.Text, err
 }

@@ -3,7 +3,6 @@ package layout
 import (
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 )
 
@@ -18,8 +17,8 @@ const AttrMark = "m"
 // what was written, nor by whom, nor about what. It is in no index.
 func Tombstone(id comment.ID, mark string, at time.Time) Item {
 	out := CommentKey(id)
-	out[AttrDeleted] = Number(at.UnixMilli())
-	out[AttrMark] = &types.AttributeValueMemberS{Value: mark}
+	out[AttrDeleted] = Time(at)
+	out[AttrMark] = Text(mark)
 	return out
 }
 

@@ -34,7 +34,7 @@ func (l *Leases) SendHeartbeat(ctx context.Context, beat stream.Heartbeat) error
 
 // HeartbeatOf is the heartbeat that a record of the stream shows. The end of one that has expired is none.
 func (l *Leases) HeartbeatOf(record stream.Record) (beat stream.Heartbeat, ok bool) {
-	if layout.TextAt(record.Keys, layout.AttrSK) != heartbeatSK || record.New == nil {
+	if layout.NewReader(record.Keys).Text(layout.AttrSK) != heartbeatSK || record.New == nil {
 		return stream.Heartbeat{}, false
 	}
 	return heartbeatOf(record.New), true
@@ -42,20 +42,21 @@ func (l *Leases) HeartbeatOf(record stream.Record) (beat stream.Heartbeat, ok bo
 
 func heartbeatItem(beat stream.Heartbeat) layout.Item {
 	it := layout.StreamKey(heartbeatPKPrefix+beat.Key, heartbeatSK)
-	it[attrHeartbeatLabel] = layout.TextValue(beat.Label)
-	it[attrHeartbeatShard] = layout.TextValue(beat.Shard)
+	it[attrHeartbeatLabel] = layout.Text(beat.Label)
+	it[attrHeartbeatShard] = layout.Text(beat.Shard)
 	it[attrCounter] = layout.Number(beat.Counter)
 	it[layout.AttrTTL] = layout.Number(beat.Sent.Add(heartbeatLifetime).Unix())
-	layout.SetTime(it, attrHeartbeatSent, beat.Sent)
+	layout.SetOptionalTime(it, attrHeartbeatSent, beat.Sent)
 	return it
 }
 
 func heartbeatOf(it layout.Item) stream.Heartbeat {
+	r := layout.NewReader(it)
 	return stream.Heartbeat{
-		Key:     strings.TrimPrefix(layout.TextAt(it, layout.AttrPK), heartbeatPKPrefix),
-		Label:   layout.TextAt(it, attrHeartbeatLabel),
-		Shard:   layout.TextAt(it, attrHeartbeatShard),
-		Counter: layout.NumberAt(it, attrCounter),
-		Sent:    layout.TimeAt(it, attrHeartbeatSent),
+		Key:     strings.TrimPrefix(r.Text(layout.AttrPK), heartbeatPKPrefix),
+		Label:   r.Text(attrHeartbeatLabel),
+		Shard:   r.Text(attrHeartbeatShard),
+		Counter: r.Number(attrCounter),
+		Sent:    r.OptionalTime(attrHeartbeatSent),
 	}
 }

@@ -3,40 +3,40 @@ package leases
 import (
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
 )
 
 func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	it := layout.StreamKey(leasePK(label), lease.Shard)
-	it[attrLeaseParent] = layout.TextValue(lease.Parent)
-	it[attrLeaseOwner] = layout.TextValue(lease.Owner)
-	it[attrLeaseEngine] = layout.TextValue(lease.Engine)
+	it[attrLeaseParent] = layout.Text(lease.Parent)
+	it[attrLeaseOwner] = layout.Text(lease.Owner)
+	it[attrLeaseEngine] = layout.Text(lease.Engine)
 	it[attrCounter] = layout.Number(lease.Counter)
-	it[attrLeaseCheckpoint] = layout.TextValue(lease.Checkpoint)
-	it[attrLeaseEnded] = &types.AttributeValueMemberBOOL{Value: lease.Ended}
+	it[attrLeaseCheckpoint] = layout.Text(lease.Checkpoint)
+	it[attrLeaseEnded] = layout.Flag(lease.Ended)
 	it[attrLeaseAside] = layout.Number(int64(lease.Aside))
 	it[layout.AttrTTL] = layout.Number(now.Add(leaseLifetime).Unix())
-	it[attrLeaseHeartbeat] = layout.TextValue(lease.Heartbeat)
+	it[attrLeaseHeartbeat] = layout.Text(lease.Heartbeat)
 	it[attrLeaseProven] = layout.Number(lease.Proven)
-	layout.SetTime(it, attrLeaseCaughtUp, lease.CaughtUp)
+	layout.SetOptionalTime(it, attrLeaseCaughtUp, lease.CaughtUp)
 	return it
 }
 
 func leaseOf(it layout.Item) stream.Lease {
+	r := layout.NewReader(it)
 	return stream.Lease{
-		Shard:      layout.TextAt(it, layout.AttrSK),
-		Parent:     layout.TextAt(it, attrLeaseParent),
-		Owner:      layout.TextAt(it, attrLeaseOwner),
-		Engine:     layout.TextAt(it, attrLeaseEngine),
-		Counter:    layout.NumberAt(it, attrCounter),
-		Checkpoint: layout.TextAt(it, attrLeaseCheckpoint),
-		Ended:      layout.FlagAt(it, attrLeaseEnded),
-		CaughtUp:   layout.TimeAt(it, attrLeaseCaughtUp),
-		Heartbeat:  layout.TextAt(it, attrLeaseHeartbeat),
-		Proven:     layout.NumberAt(it, attrLeaseProven),
-		Aside:      int(layout.NumberAt(it, attrLeaseAside)),
+		Shard:      r.Text(layout.AttrSK),
+		Parent:     r.Text(attrLeaseParent),
+		Owner:      r.Text(attrLeaseOwner),
+		Engine:     r.Text(attrLeaseEngine),
+		Counter:    r.Number(attrCounter),
+		Checkpoint: r.Text(attrLeaseCheckpoint),
+		Ended:      r.Flag(attrLeaseEnded),
+		CaughtUp:   r.OptionalTime(attrLeaseCaughtUp),
+		Heartbeat:  r.Text(attrLeaseHeartbeat),
+		Proven:     r.Number(attrLeaseProven),
+		Aside:      int(r.Number(attrLeaseAside)),
 	}
 }
 
@@ -53,27 +53,28 @@ const (
 func stateItem(state stream.State) layout.Item {
 	it := layout.StreamKey(streamPK, streamStateSK)
 	it[attrCounter] = layout.Number(state.Version)
-	it[attrStateLabel] = layout.TextValue(state.Label)
-	it[attrStateComplete] = &types.AttributeValueMemberBOOL{Value: state.Complete}
-	layout.SetTime(it, attrStateSince, state.Since)
+	it[attrStateLabel] = layout.Text(state.Label)
+	it[attrStateComplete] = layout.Flag(state.Complete)
+	layout.SetOptionalTime(it, attrStateSince, state.Since)
 	if gap := state.Gap; gap != nil {
-		layout.SetTime(it, attrStateGapFound, gap.Found)
-		it[attrStateGapShard] = layout.TextValue(gap.Shard)
-		it[attrStateGapReason] = layout.TextValue(gap.Reason)
+		layout.SetOptionalTime(it, attrStateGapFound, gap.Found)
+		it[attrStateGapShard] = layout.Text(gap.Shard)
+		it[attrStateGapReason] = layout.Text(gap.Reason)
 	}
 	return it
 }
 
 func stateOf(it layout.Item) stream.State {
+	r := layout.NewReader(it)
 	state := stream.State{
-		Version:  layout.NumberAt(it, attrCounter),
-		Label:    layout.TextAt(it, attrStateLabel),
-		Complete: layout.FlagAt(it, attrStateComplete),
-		Since:    layout.TimeAt(it, attrStateSince),
+		Version:  r.Number(attrCounter),
+		Label:    r.Text(attrStateLabel),
+		Complete: r.Flag(attrStateComplete),
+		Since:    r.OptionalTime(attrStateSince),
 	}
 	if it[attrStateGapReason] != nil {
 		state.Gap = &stream.Gap{
-			Found: layout.TimeAt(it, attrStateGapFound), Shard: layout.TextAt(it, attrStateGapShard), Reason: layout.TextAt(it, attrStateGapReason),
+			Found: r.OptionalTime(attrStateGapFound), Shard: r.Text(attrStateGapShard), Reason: r.Text(attrStateGapReason),
 		}
 	}
 	return state
@@ -87,20 +88,21 @@ func sameState(a, b stream.State) bool {
 
 func asideItem(label string, aside stream.Aside) layout.Item {
 	it := layout.StreamKey(asidePK(label), string(aside.Position))
-	it[attrAsideShard] = layout.TextValue(aside.Shard)
-	it[attrAsideKey] = layout.TextValue(aside.Key)
-	it[attrAsideReason] = layout.TextValue(aside.Reason)
-	layout.SetTime(it, attrAsideFound, aside.Found)
+	it[attrAsideShard] = layout.Text(aside.Shard)
+	it[attrAsideKey] = layout.Text(aside.Key)
+	it[attrAsideReason] = layout.Text(aside.Reason)
+	layout.SetOptionalTime(it, attrAsideFound, aside.Found)
 	it[layout.AttrTTL] = layout.Number(aside.Found.Add(asideLifetime).Unix())
 	return it
 }
 
 func asideOf(it layout.Item) stream.Aside {
+	r := layout.NewReader(it)
 	return stream.Aside{
-		Shard:    layout.TextAt(it, attrAsideShard),
-		Position: stream.Position(layout.TextAt(it, layout.AttrSK)),
-		Key:      layout.TextAt(it, attrAsideKey),
-		Reason:   layout.TextAt(it, attrAsideReason),
-		Found:    layout.TimeAt(it, attrAsideFound),
+		Shard:    r.Text(attrAsideShard),
+		Position: stream.Position(r.Text(layout.AttrSK)),
+		Key:      r.Text(attrAsideKey),
+		Reason:   r.Text(attrAsideReason),
+		Found:    r.OptionalTime(attrAsideFound),
 	}
 }

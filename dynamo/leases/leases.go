@@ -86,7 +86,7 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 		condition = expression{
 			text:   "#o = :o AND #n = :n",
 			names:  map[string]string{"#o": attrLeaseOwner, "#n": attrCounter},
-			values: layout.Item{":o": layout.TextValue(old.Owner), ":n": layout.Number(old.Counter)},
+			values: layout.Item{":o": layout.Text(old.Owner), ":n": layout.Number(old.Counter)},
 		}
 	}
 	written := leaseItem(label, new, time.Now())
@@ -196,7 +196,7 @@ func (l *Leases) partition(ctx context.Context, key string) ([]layout.Item, erro
 		TableName:                 aws.String(l.table),
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("PK = :k"),
-		ExpressionAttributeValues: layout.Item{":k": layout.TextValue(key)},
+		ExpressionAttributeValues: layout.Item{":k": layout.Text(key)},
 	}
 	for items := []layout.Item(nil); ; {
 		output, err := l.client.Query(ctx, input)
