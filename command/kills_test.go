@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -33,8 +32,28 @@ func kills() int {
 type counter struct {
 	t       *testing.T
 	process *exec.Cmd
-	said    bytes.Buffer
+	said    transcript
 	group   sync.WaitGroup
+}
+
+// transcript is what a process has written so far. It is safe for concurrent use.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+// String implements fmt.Stringer.
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
 
 // startCounter runs `talkback stream`. Its leases are short, so that others need not wait long for what it leaves behind.
@@ -60,9 +79,10 @@ func (c *counter) kill() {
 	c.group.Wait()
 }
 
-// stop asks the process to end.
+// stop asks the process to end, once it counts: while it is still starting, being interrupted is an error.
 func (c *counter) stop() {
 	c.t.Helper()
+	eventually(c.t, "the process counts", func() bool { return strings.Contains(c.said.String(), "Talkback counts comments.") })
 	if err := c.process.Process.Signal(syscall.SIGTERM); err != nil {
 		c.t.Fatalf("%v\n%s", err, &c.said)
 	}
