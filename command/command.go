@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"os"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -17,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/terminal"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -38,26 +36,6 @@ type line struct {
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
 	Completion   Completion   `cmd:"" help:"Print the script by which a shell completes command lines of talkback."`
 	Help         Help         `cmd:"" help:"Print the help of a command."`
-}
-
-// Terminal is where a command reads and writes.
-type Terminal struct {
-	// In is standard input.
-	In io.Reader
-	// Out is for what a command was asked for, Err for everything that is said on the way.
-	Out, Err io.Writer
-	// Logger writes to Err.
-	Logger *slog.Logger
-}
-
-// StandardTerminal is that of the process.
-func StandardTerminal() Terminal {
-	return Terminal{
-		In:     os.Stdin,
-		Out:    os.Stdout,
-		Err:    os.Stderr,
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	}
 }
 
 // Main runs the command that the arguments name until it is done or the context ends, and returns the exit status: 0 when
@@ -113,7 +91,7 @@ func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(term.Err, "%s %s\n", styleOf(term.Err).error("talkback:"), printableLines(plainly(err, term.Logger)))
+	fmt.Fprintf(term.Err, "%s %s\n", terminal.StyleOf(term.Err).Error("talkback:"), terminal.PrintableLines(plainly(err, term.Logger)))
 	var wrongLine *usageError
 	if errors.As(err, &wrongLine) {
 		return exitUsage

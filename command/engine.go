@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/engine"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // EngineFlags say which engine keeps the table, and which table.
@@ -44,7 +44,7 @@ func (f *EngineFlags) check() error {
 // checkOutput refuses to write over a file that the local engine keeps the table in.
 func (f *EngineFlags) checkOutput(path string) error {
 	if f.local() && engine.Owns(f.Data, path) {
-		return usagef("%s belongs to the local engine, which keeps comments in it: name another file", printable(path))
+		return usagef("%s belongs to the local engine, which keeps comments in it: name another file", terminal.Printable(path))
 	}
 	return nil
 }
@@ -62,22 +62,6 @@ type Opening struct {
 	Share bool
 	// Create makes a missing table, and the local engine's folder. Without, both have to be there.
 	Create bool
-}
-
-// Session is a connection to an engine with a table that is ready for use.
-type Session struct {
-	// Client calls the engine.
-	Client *dynamodb.Client
-	// Table is the name of the table.
-	Table string
-	// Address says where the table is, for people: an engine's URL, the local engine's folder, or AWS. Where the local engine
-	// listens is told to nobody.
-	Address string
-	// AWS says that the engine is DynamoDB itself, with its limits and its prices.
-	AWS bool
-
-	local *engine.Engine // nil unless the engine is ours
-	run   string         // of the local engine, which ends with the process that started it; empty of any other
 }
 
 // Open connects to the engine that the flags name and sees that the table is there. Of the local engine, it uses the one
@@ -164,34 +148,4 @@ func unreached(err error, session *Session) error {
 	}
 	why, _ := callText(call)
 	return fmt.Errorf("no engine answers at %s (%s): start it there, or name another by --endpoint", session.Address, why)
-}
-
-// innermost is the error that all the others are about: what is left when nobody is told who called whom.
-func innermost(err error) error {
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			return err
-		}
-		err = inner
-	}
-}
-
-// Lost is closed when the engine is ours and has ended.
-func (s *Session) Lost() <-chan struct{} {
-	if s.local == nil {
-		return nil
-	}
-	return s.local.Done()
-}
-
-// LostReason is why the engine ended.
-func (s *Session) LostReason() error { return s.local.Err() }
-
-// Close stops the engine if it is ours.
-func (s *Session) Close() error {
-	if s.local == nil {
-		return nil
-	}
-	return s.local.Stop()
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Explain prints how a page is read.
@@ -41,7 +41,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	store := dynamo.NewStore(session.Client, session.Table)
-	store.UseStatistics(watermark{leases.NewLeases(session.Client, session.Table)}, explainedAge)
+	store.UseStatistics(watermarkOf(session), explainedAge)
 	if err := store.Acquaint(ctx, c.Product); err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func writeReads(out io.Writer, plan comment.QueryPlan) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DID READ\tINDEX\tLIMIT\tCALLS\tLOOKED AT\tKEPT\tUNITS")
 	for _, r := range plan.Reads {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", terminal.Printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
 	}
 	for _, skip := range plan.Skipped {
-		fmt.Fprintf(w, "%s\t%s\tskipped: it held nothing of this at %s\n", printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
+		fmt.Fprintf(w, "%s\t%s\tskipped: it held nothing of this at %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
 	}
 	_ = w.Flush() // into memory
 }

@@ -19,7 +19,10 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // Export writes the comments of the table to a file.
@@ -43,12 +46,12 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return err
 	}
 	defer keepBrokenPipes()()
-	out, err := await(ctx, func() (*output, error) { return openOutput(c.File, c.Force, term.Out) }) // a pipe waits for its reader
+	out, err := output.Open(ctx, c.File, c.Force, term.Out)
 	if err != nil {
 		return err
 	}
 	// After an error, and unless it was kept, what was written goes.
-	defer func() { err = errors.Join(err, out.drop()) }()
+	defer func() { err = errors.Join(err, out.Drop()) }()
 
 	session, err := flags.Open(ctx, Opening{Owner: "talkback export"}, term)
 	if err != nil {
@@ -56,20 +59,20 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
-	progress := newProgress(term.Err, -1, "comments")
+	progress := terminal.NewProgress(term.Err, -1, "comments")
 	var done exported
-	err = watched(ctx, session, func(ctx context.Context) error {
+	err = session.watch(ctx, func(ctx context.Context) error {
 		// Writing may wait for whoever reads a pipe; nobody waits for that.
 		var err error
-		done, err = await(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
+		done, err = wait.Result(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
 		return err
 	})
-	progress.end() // a writer that was left behind shows nothing any more
+	progress.End() // a writer that was left behind shows nothing any more
 	if err != nil {
 		return exportStopped(err, out)
 	}
-	_, err = english.Fprintf(term.Err, "%d comments written to %s in %.1f s (%.0f comments/s)\n",
-		done.comments, out.name, done.took.Seconds(), rate(done.comments, done.took))
+	_, err = terminal.English.Fprintf(term.Err, "%d comments written to %s in %.1f s (%.0f comments/s)\n",
+		done.comments, out.Name(), done.took.Seconds(), terminal.Rate(done.comments, done.took))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
 
@@ -81,7 +84,7 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if err := printImproper(said, items); err != nil {
 		return err
 	}
-	return errors.New(english.Sprintf("the export lacks %d items that are no proper comments: mend or delete them by the keys above, and run it again", len(items)))
+	return errors.New(terminal.English.Sprintf("the export lacks %d items that are no proper comments: mend or delete them by the keys above, and run it again", len(items)))
 }
 
 func (c *Export) check() error {
@@ -99,11 +102,6 @@ func (c *Export) check() error {
 		return fmt.Errorf("--product: %w", err)
 	}
 	return nil
-}
-
-// noProduct says that a product has no comments.
-func noProduct(id string) error {
-	return comment.Errorf(comment.NotFound, "there is no comment of product %q in the table: check the id, whose case matters", id)
 }
 
 // otherFormat is what the name of a file says it is, if that is not what an export writes.
@@ -140,7 +138,7 @@ type exported struct {
 }
 
 // export writes all comments and keeps the file.
-func (c *Export) export(ctx context.Context, session *Session, out *output, progress *progress) (exported, error) {
+func (c *Export) export(ctx context.Context, session *Session, out *output.File, progress *terminal.Progress) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
 	var mu sync.Mutex
 	var improper []layout.Improper
@@ -153,16 +151,16 @@ func (c *Export) export(ctx context.Context, session *Session, out *output, prog
 	if err != nil {
 		return exported{}, err
 	}
-	progress.expect(about)
-	count, err := writeComments(out, c.compresses(), comments, func(count int) { progress.show(count, int64(count)) })
-	took := progress.end()
+	progress.Expect(about)
+	count, err := writeComments(out, c.compresses(), comments, func(count int) { progress.Show(count, int64(count)) })
+	took := progress.End()
 	if err != nil {
 		return exported{}, err
 	}
 	if count == 0 && len(improper) == 0 && c.Product != "" {
 		return exported{}, noProduct(c.Product)
 	}
-	return exported{count, took, improper}, out.keep(ctx)
+	return exported{count, took, improper}, out.Keep(ctx)
 }
 
 // comments are those to export, and about how many they are, -1 when nobody knows.
@@ -204,15 +202,15 @@ func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comm
 }
 
 // exportStopped says in one sentence what stopped an export, and what to do.
-func exportStopped(err error, out *output) error {
-	var failed *outputError
+func exportStopped(err error, out *output.File) error {
+	var failed *output.Error
 	switch {
 	case comment.KindOf(err) == comment.NotFound:
 		return err
 	case errors.As(err, &failed):
 		return failed
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the export was interrupted: %s; run it again", out.remains())
+		return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
 	}
-	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.remains())
+	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 }

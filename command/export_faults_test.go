@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -17,7 +18,10 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/importer"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Whichever call of an export and of an import meets whichever fault, the file and the table hold every comment once, as
@@ -61,28 +65,30 @@ func emptyTable(t *testing.T, endpoint string) *Session {
 
 func exportTo(t *testing.T, where string, session *Session, file string) {
 	t.Helper()
-	out, err := openOutput(file, false, io.Discard)
+	out, err := output.Open(t.Context(), file, false, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	export := &Export{File: file, Calls: 1}
-	if _, err := export.export(t.Context(), session, out, newProgress(io.Discard, -1, "comments")); err != nil {
+	if _, err := export.export(t.Context(), session, out, terminal.NewProgress(io.Discard, -1, "comments")); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
 }
 
 func importFrom(t *testing.T, where string, session *Session, file string, rows int) {
 	t.Helper()
-	in, err := openInput(file, reviewfile.Options{Format: reviewfile.JSONLines}, nil)
+	in, err := importer.Open(t.Context(), file, reviewfile.Options{Format: reviewfile.JSONLines}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := &importing{
-		in: in, loader: dynamo.NewLoader(session.Client, session.Table, 1), rejects: &rejects{},
-		progress: newProgress(io.Discard, -1, "rows"), rows: 25,
+	work := &importer.Import{
+		Input: in, Loader: dynamo.NewLoader(session.Client, session.Table, 1), Rejects: importer.PrintRejects(io.Discard),
+		Progress: terminal.NewProgress(io.Discard, -1, "rows"), ChunkRows: 25,
 	}
-	if err := work.run(t.Context()); err != nil || work.counts != (dynamo.LoadCounts{Written: rows}) {
-		t.Errorf("%s: %+v, %v", where, work.counts, err)
+	err = work.Run(t.Context())
+	summary, _ := work.Report(nil, 0)
+	if want := fmt.Sprintf("%[1]d rows = %[1]d written + 0 already there + 0 repeated in the file + 0 rejected, in ", rows); err != nil || !strings.HasPrefix(summary, want) {
+		t.Errorf("%s: %s, %v", where, summary, err)
 	}
 }
 

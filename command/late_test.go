@@ -11,9 +11,12 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // An import says that all is counted when it is: not while the stream has yet to publish what was written, however many
@@ -23,27 +26,28 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
 		t.Fatal(err)
 	}
-	counting := newCounting(session, "talkback import", slog.New(slog.DiscardHandler))
-	counting.prepare(t.Context())
-	late := &streamtest.LateSource{Source: counting.consumer.Source}
-	counting.consumer.Source = late
+	leases := leases.NewLeases(session.Client, session.Table)
+	runner := newCounting(session, "talkback import", slog.New(slog.DiscardHandler))
+	runner.Prepare(t.Context())
+	late := &streamtest.LateSource{Source: runner.Consumer.Source}
+	runner.Consumer.Source = late
 
 	written, done := make(chan struct{}), make(chan error, 1)
 	work := func(ctx context.Context) error {
 		defer close(written)
-		for !counting.reads(ctx) {
-			rest(ctx, time.Millisecond)
+		for !isRead(ctx, leases) {
+			_ = wait.For(ctx, time.Millisecond)
 		}
 		late.Hold(true)
 		_, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(ctx, commenttest.Many(commenttest.Rand(t), "vase", 5))
 		return err
 	}
 	go func() {
-		_, err := counting.until(t.Context(), work, func(string) {})
+		_, err := runner.Until(t.Context(), work, func(counting.Backlog) {})
 		done <- err
 	}()
 	<-written
-	for from := counting.counter(t); late.Reads() < 20 || counting.counter(t) < from+5; rest(t.Context(), time.Millisecond) {
+	for from := writesOf(t, leases); late.Reads() < 20 || writesOf(t, leases) < from+5; time.Sleep(time.Millisecond) {
 		select {
 		case err := <-done:
 			t.Fatal("all is said to be counted, and nothing was published yet", err)
@@ -79,18 +83,18 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 	}
 }
 
-// reads tells whether it is known how far the stream was processed, as it is once a heartbeat came through.
-func (c *counting) reads(ctx context.Context) bool {
-	_, known, _, err := c.leases.WorkedOff(ctx)
+// isRead reports whether it is known how far the stream was processed, as it is once a heartbeat came through.
+func isRead(ctx context.Context, leases *leases.Leases) bool {
+	_, known, _, err := leases.WorkedOff(ctx)
 	return known || err != nil
 }
 
-// counter is how often the lease was written.
-func (c *counting) counter(t *testing.T) int64 {
+// writesOf returns how often the lease was written.
+func writesOf(t *testing.T, leases *leases.Leases) int64 {
 	t.Helper()
-	_, leases, err := c.leases.Current(t.Context())
-	if err != nil || len(leases) != 1 {
-		t.Fatal(leases, err)
+	_, all, err := leases.Current(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
 	}
-	return leases[0].Counter
+	return all[0].Counter
 }

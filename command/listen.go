@@ -92,15 +92,3 @@ func (f ListenFlags) protocols() *http.Protocols {
 	p.SetUnencryptedHTTP2(true)
 	return &p
 }
-
-// serveOn answers on a listener until the server is shut down.
-func serveOn(server *http.Server, listener net.Listener) error {
-	serve := server.Serve
-	if server.TLSConfig != nil {
-		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") } // the certificates are there already
-	}
-	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}

@@ -89,3 +89,14 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 	}
 	return fmt.Sprintf("the engine refused %s: %s", call.Operation(), api.ErrorCode()), false
 }
+
+// innermost is the error that all the others are about: what is left when nobody is told who called whom.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Rebuild counts all comments anew.
@@ -32,18 +31,18 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	defer func() { err = errors.Join(err, session.Close()) }()
 
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
-	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, whoAmI("talkback rebuild"), session.run
+	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
 	}
 	var result counts.RebuildResult
-	err = watched(ctx, session, func(ctx context.Context) error {
+	err = session.watch(ctx, func(ctx context.Context) error {
 		var err error
-		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.show(int(p.Items), p.Items) })
+		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.Show(int(p.Items), p.Items) })
 		return err
 	})
-	took := progress.end()
+	took := progress.End()
 	if err != nil {
 		return rebuildStopped(err)
 	}
@@ -61,7 +60,7 @@ func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration
 	err := improperError(result.Improper)
 	switch {
 	case len(result.Failed) > 0:
-		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), printable(strings.Join(result.Failed, ", "))))
+		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), terminal.Printable(strings.Join(result.Failed, ", "))))
 	case !result.Complete:
 		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
 	}
@@ -75,26 +74,8 @@ func (c *Rebuild) check() error {
 	return checkCalls(c.Calls)
 }
 
-// whoAmI names this process to those on other machines.
-func whoAmI(command string) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "an unknown machine"
-	}
-	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
-}
-
-// progressOfItems shows how many items of the table are done, out of about as many as it has.
-func progressOfItems(ctx context.Context, session *Session, term Terminal) (*progress, error) {
-	about, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
-	if about == 0 { // engines that do not count say so too
-		about = -1
-	}
-	return newProgress(term.Err, about, "items"), err
-}
-
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
-	text := english.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
+	text := terminal.English.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
 		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"

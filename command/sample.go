@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/sample"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // sampleChunk is how many comments are loaded between two looks at the progress. It is one fetch by ids, too.
@@ -38,8 +39,8 @@ func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(
 func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
-	progress := newProgress(term.Err, int64(total), "comments")
-	defer progress.end()
+	progress := terminal.NewProgress(term.Err, int64(total), "comments")
+	defer progress.End()
 	loader := dynamo.NewLoader(session.Client, session.Table, 0)
 	done := 0
 	for _, chunk := range chunks {
@@ -47,7 +48,7 @@ func loadSample(ctx context.Context, session *Session, chunks [][]comment.Commen
 			return fmt.Errorf("loading the sample data: %w; starting again goes on with it", err)
 		}
 		done += len(chunk)
-		progress.show(done, int64(done))
+		progress.Show(done, int64(done))
 	}
 	return nil
 }

@@ -2,14 +2,11 @@ package command
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/auth/authoring"
@@ -20,24 +17,10 @@ import (
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/web"
-)
-
-// Bounds on connections. Reading a request and writing an answer both have to end: a client that sends or takes a byte
-// at a time would otherwise hold on to them for ever.
-const (
-	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 15 * time.Second
-	writeMargin       = 15 * time.Second // beyond the time of the operation
-	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 16 << 10 // beside the address; browsers send cookies of a few KB
-	maxStreams        = 100      // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
-	maxFrame          = 16 << 10 // of HTTP/2, the least there is: a frame is read as a whole, into memory taken by its announced length
-	maxBuffered       = 64 << 10 // of HTTP/2, in all bodies of a connection together that nobody has read yet; the least there is
-	pingAfter         = 30 * time.Second
-	stuckTimeout      = 20 * time.Second // of a connection of HTTP/2 that takes not a byte
 )
 
 // Serve serves the API and the explorer.
@@ -74,141 +57,91 @@ type Serve struct {
 	connections *httpapi.Connections // nil until Run knows how many there may be
 }
 
-// Run serves until the context ends, then lets the requests under way finish. It returns an error, in one sentence that
+// Run serves until the context ends, and then lets the requests under way finish. It returns an error, in one sentence that
 // names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	certificates, err := c.certificates()
-	if err != nil {
-		return err
-	}
-	// The port comes before all that takes time: without it nothing else is worth starting.
-	listener, err := c.open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = listener.Close() }() // closed already once the server ran
-
-	authorizer, notice, err := c.Writers.authorizer(ctx, listener.Addr(), c.CORSOrigin, term.Logger)
-	if err != nil {
-		return err
-	}
-	// Probes are answered from now on, whatever the start takes.
+	// The port comes first: without it nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
-	c.connections = httpapi.NewConnections(connectionLimit(c.MaxConnections), int(c.MaxArriving))
-	answering, stop := context.WithCancel(ctx)
-	var server errgroup.Group
-	server.Go(func() error { return c.serve(answering, c.server(opening, certificates), listener, term) })
-	defer func() { stop(); _ = server.Wait() }() // its error was returned where it ran to its end
-
+	server, err := c.newServer(opening, term)
+	if err != nil {
+		return err
+	}
+	defer server.close()
+	authorizer, notice, err := c.Writers.authorizer(ctx, server.listener.Addr(), c.CORSOrigin, term.Logger)
+	if err != nil {
+		return err
+	}
+	server.start(ctx) // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
-	counting := newCounting(session, "talkback serve", term.Logger)
-	counting.prepare(ctx)
-	c.WorkedOff = watermark{counting.leases}
-	store := c.Store(session)
-	store.OnImproper(func(item layout.Improper) {
-		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
-	})
-	c.CountedUpTo = counting.orAsk(store.CountedUpTo)
-	counting.consumer.Handler = store.Noticing(counting.consumer.Handler)
+	store, runner := c.wire(ctx, session, term)
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
-		if err := watched(ctx, session, func(ctx context.Context) error { return c.putSample(ctx, session, counting, term) }); err != nil {
+		if err := c.putSample(ctx, session, runner, term); err != nil {
 			return err
 		}
 	}
 	opening.Open(c.Handler(store, authorizer, term))
-	c.announce(listener.Addr(), session, notice, term)
-	return watched(ctx, session, func(ctx context.Context) error {
-		untilEnd := func(ctx context.Context) error {
-			defer context.AfterFunc(ctx, stop)()
-			return server.Wait()
-		}
+	c.announce(server.listener.Addr(), session, notice, term)
+	return session.watch(ctx, func(ctx context.Context) error {
 		if c.NoCount {
-			return untilEnd(ctx)
+			return server.wait(ctx)
 		}
-		return counting.beside(ctx, untilEnd)
+		return runner.Beside(ctx, server.wait)
 	})
+}
+
+// newServer takes the port, and prepares to answer requests on it.
+func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) {
+	certificates, err := c.certificates()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	c.connections = httpapi.NewConnections(connectionLimit(c.MaxConnections), int(c.MaxArriving))
+	return &server{
+		http:        newHTTPServer(handler, c.protocols(), certificates, c.OperationTimeout, int(c.MaxQuery)),
+		listener:    listener,
+		connections: c.connections,
+		drain:       c.DrainTimeout,
+		log:         term.Logger,
+	}, nil
+}
+
+// wire makes the store of the table and what counts its comments, each of which knows of the other.
+func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dynamo.Store, *counting.Runner) {
+	runner := newCounting(session, "talkback serve", term.Logger)
+	runner.Prepare(ctx)
+	c.WorkedOff = watermarkOf(session)
+	store := c.Store(session)
+	store.OnImproper(func(item layout.Improper) {
+		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
+	})
+	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
+	runner.Consumer.Handler = store.Noticing(runner.Consumer.Handler)
+	return store, runner
 }
 
 // putSample puts the sample data into an empty table, and counts it.
-func (c *Serve) putSample(ctx context.Context, session *Session, counting *counting, term Terminal) error {
-	load, ours, err := sampleFor(ctx, session, term)
-	if err != nil || !ours {
+func (c *Serve) putSample(ctx context.Context, session *Session, runner *counting.Runner, term Terminal) error {
+	return session.watch(ctx, func(ctx context.Context) error {
+		load, ours, err := sampleFor(ctx, session, term)
+		if err != nil || !ours {
+			return err
+		}
+		if c.NoCount {
+			return load(ctx)
+		}
+		_, err = runner.Until(ctx, load, func(b counting.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
 		return err
-	}
-	if c.NoCount {
-		return load(ctx)
-	}
-	_, err = counting.until(ctx, load, func(text string) {
-		_, _ = fmt.Fprintln(term.Err, "The sample data is in; "+text)
 	})
-	return err
-}
-
-// watched runs the work beside a look at the engine: when that ends, so does the work, and the reason is the error.
-func watched(ctx context.Context, session *Session, work func(context.Context) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	done := make(chan struct{})
-	group.Go(func() error {
-		defer close(done)
-		return work(ctx)
-	})
-	group.Go(func() error {
-		select {
-		case <-done:
-			return nil
-		case <-session.Lost():
-			return session.LostReason()
-		}
-	})
-	return group.Wait()
-}
-
-// server makes the server with its bounds; it speaks HTTPS when there are certificates.
-func (c *Serve) server(handler http.Handler, certificates []tls.Certificate) *http.Server {
-	server := &http.Server{
-		Handler:           handler,
-		Protocols:         c.protocols(),
-		ReadHeaderTimeout: readHeaderTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      c.OperationTimeout + writeMargin,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes + int(c.MaxQuery), // the address counts among the headers
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, WriteByteTimeout: stuckTimeout,
-			MaxReadFrameSize: maxFrame, MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered,
-		},
-	}
-	if certificates != nil {
-		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
-	}
-	return server
-}
-
-// serve answers requests until the context ends.
-func (c *Serve) serve(ctx context.Context, server *http.Server, listener net.Listener, term Terminal) error {
-	said := httpapi.NewServerLog(term.Logger)
-	defer said.Close()
-	server.ErrorLog = said.Logger()
-	listener = c.connections.Bound(server, listener)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveOn(server, listener) })
-	group.Go(func() error {
-		<-groupCtx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainTimeout)
-		defer cancel()
-		if err := server.Shutdown(drain); err != nil {
-			term.Logger.Warn("some requests were cut off at the end", "error", err)
-			return server.Close()
-		}
-		return nil
-	})
-	return group.Wait()
 }
 
 // Store makes what reads and writes the table.
@@ -267,6 +200,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 	})
 }
 
+// announce prints where the server is reached, and who may write.
 func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
 	hosts := openable(address, net.InterfaceAddrs)
 	others := ""

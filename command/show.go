@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Show prints one comment for a person.
@@ -38,33 +39,33 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out), styleOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
+	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out), terminal.StyleOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
 	return err
 }
 
 // widthOf is how many columns a text may take on a terminal.
-func widthOf(out io.Writer) int { return min(columnsOf(out), maxWidth) }
+func widthOf(out io.Writer) int { return min(terminal.Columns(out), maxWidth) }
 
 // showComment is what was written, and by whom and when.
-func showComment(c comment.Comment, width int, style style) string {
+func showComment(c comment.Comment, width int, style terminal.Style) string {
 	var out strings.Builder
 	stars := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
 	head := stars
 	if c.Title != nil {
-		head += "  " + printable(*c.Title)
+		head += "  " + terminal.Printable(*c.Title)
 	}
-	for i, line := range wrapText(head, width) {
+	for i, line := range terminal.Wrap(head, width) {
 		if i == 0 {
-			line = strings.Replace(line, stars, style.stars(stars), 1)
+			line = strings.Replace(line, stars, style.Stars(stars), 1)
 		}
 		fmt.Fprintln(&out, line)
 	}
 	fmt.Fprintln(&out)
 	for _, row := range [][2]string{
 		{"id", string(c.ID)},
-		{"product", printable(c.ProductID)},
-		{"language", printable(string(c.Language))},
-		{"author", fmt.Sprintf("%s (%s)", printable(c.Author.Name), printable(authorText(c.Author)))},
+		{"product", terminal.Printable(c.ProductID)},
+		{"language", terminal.Printable(string(c.Language))},
+		{"author", fmt.Sprintf("%s (%s)", terminal.Printable(c.Author.Name), terminal.Printable(authorText(c.Author)))},
 		{"written", timeText(c.CreatedAt())},
 		{"edited", editedText(c)},
 		{"version", fmt.Sprint(c.Version)},
@@ -91,7 +92,7 @@ func showText(text string, width int) string {
 	}
 	var out strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n") {
-		for _, line := range wrapText(printable(paragraph), width-len(indent)) {
+		for _, line := range terminal.Wrap(terminal.Printable(paragraph), width-len(indent)) {
 			fmt.Fprintln(&out, strings.TrimRight(indent+line, " "))
 		}
 	}
@@ -103,7 +104,7 @@ func showStored(stored dynamo.Stored) string {
 	if stored.CompressedText == 0 {
 		return ""
 	}
-	return english.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", stored.CompressedText, len(stored.Comment.Text))
+	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", stored.CompressedText, len(stored.Comment.Text))
 }
 
 // showEntries is where the table and its indexes keep a comment, and what reading it there costs.
@@ -115,8 +116,8 @@ func showEntries(entries []dynamo.Entry) string {
 		if e.Index == "" {
 			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
 		}
-		fmt.Fprint(&out, english.Sprintf("\n  %-17s%d bytes, %s\n", name, e.Bytes, cost))
-		fmt.Fprintf(&out, "    %-8s%s\n    %-8s%s\n", e.PartitionAttr, printable(e.PartitionKey), e.SortAttr, printable(e.SortKey))
+		fmt.Fprint(&out, terminal.English.Sprintf("\n  %-17s%d bytes, %s\n", name, e.Bytes, cost))
+		fmt.Fprintf(&out, "    %-8s%s\n    %-8s%s\n", e.PartitionAttr, terminal.Printable(e.PartitionKey), e.SortAttr, terminal.Printable(e.SortKey))
 	}
 	return out.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/terminal"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -55,7 +56,7 @@ func (s status) write(out io.Writer) error {
 	if len(s.asides) > 0 {
 		text.WriteString("\nSet aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:\n")
 		for _, a := range s.asides {
-			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), printable(a.Key), printable(a.Reason))
+			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
 		}
 	}
 	_, err := io.WriteString(out, text.String())
@@ -68,7 +69,7 @@ func (s status) headline() string {
 	switch {
 	case s.state.Gap != nil:
 		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
-			s.state.Gap.Found.Format(time.RFC3339), printable(s.state.Gap.Reason))
+			s.state.Gap.Found.Format(time.RFC3339), terminal.Printable(s.state.Gap.Reason))
 	case !s.state.Complete:
 		return "Never complete: nobody has counted all comments yet; talkback serve, talkback stream and talkback rebuild do"
 	case s.state.Label == "":
@@ -85,9 +86,9 @@ func (s status) rebuildLine() string {
 	case r.Who == "":
 		return ""
 	case r.Interrupted:
-		return english.Sprintf("A rebuild by %s was interrupted after %d items; running one again goes on with it", printable(r.Who), r.Items)
+		return terminal.English.Sprintf("A rebuild by %s was interrupted after %d items; running one again goes on with it", terminal.Printable(r.Who), r.Items)
 	default:
-		return english.Sprintf("A rebuild is under way, by %s: %d items so far", printable(r.Who), r.Items)
+		return terminal.English.Sprintf("A rebuild is under way, by %s: %d items so far", terminal.Printable(r.Who), r.Items)
 	}
 }
 
@@ -107,15 +108,8 @@ func (s status) table() string {
 		if lease.Ended {
 			owner, behind = "read to its end", ""
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", printable(lease.Shard), printable(owner), behind, printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.Aside)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.Aside)
 	}
 	_ = w.Flush() // into memory
 	return text.String()
-}
-
-func lagText(lag time.Duration) string {
-	if lag < time.Minute {
-		return fmt.Sprintf("%.1f s", lag.Seconds())
-	}
-	return lag.Round(time.Second).String()
 }

@@ -38,12 +38,12 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		}
 		return now.write(term.Out)
 	}
-	counting := newCounting(session, "talkback stream", term.Logger)
-	counting.consumer.Expiry, counting.consumer.Beat = c.LeaseTime, c.LeaseTime/beatsPerLease
-	counting.prepare(ctx)
+	runner := newCounting(session, "talkback stream", term.Logger)
+	runner.Consumer.Expiry, runner.Consumer.Beat = c.LeaseTime, c.LeaseTime/beatsPerLease
+	runner.Prepare(ctx)
 	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
-	return watched(ctx, session, func(ctx context.Context) error {
-		counting.run(ctx)
+	return session.watch(ctx, func(ctx context.Context) error {
+		runner.Run(ctx)
 		return nil
 	})
 }

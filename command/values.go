@@ -74,3 +74,11 @@ func parseMoment(text string) (*time.Time, error) {
 	}
 	return &moment, err
 }
+
+// checkCalls refuses a negative number of calls.
+func checkCalls(calls int) error {
+	if calls < 0 {
+		return fmt.Errorf("--calls %d is not a number of calls: give 1 or more", calls)
+	}
+	return nil
+}

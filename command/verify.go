@@ -9,8 +9,8 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/terminal"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -35,17 +35,17 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return err
 	}
 	var found counts.Verified
-	err = watched(ctx, session, func(ctx context.Context) error {
+	err = session.watch(ctx, func(ctx context.Context) error {
 		var err error
 		verifier := counts.NewVerifier(session.Client, session.Table, c.Calls)
 		verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
 			_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
 			return leases, err
 		}
-		found, err = verifier.Run(ctx, func(items int) { progress.show(items, int64(items)) })
+		found, err = verifier.Run(ctx, func(items int) { progress.Show(items, int64(items)) })
 		return err
 	})
-	took := progress.end()
+	took := progress.End()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("the verification was interrupted; run it again")
@@ -71,22 +71,22 @@ func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error
 // printVerified prints what was found. That there is drift, or an improper item, is the error that it returns.
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
 	for _, drift := range found.Drifts {
-		if _, err := fmt.Fprintln(out, printable(drift.String())); err != nil {
+		if _, err := fmt.Fprintln(out, terminal.Printable(drift.String())); err != nil {
 			return err
 		}
 	}
 	for _, product := range found.Restless {
-		if _, err := fmt.Fprintf(out, "%s: not verified, for it is counted all the time: run this again when it is calmer\n", printable(product)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: not verified, for it is counted all the time: run this again when it is calmer\n", terminal.Printable(product)); err != nil {
 			return err
 		}
 	}
 	if err := printImproper(out, found.Improper); err != nil {
 		return err
 	}
-	_, err := english.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
+	_, err := terminal.English.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
 	if len(found.Drifts) > 0 {
 		err = errors.Join(err, printUnproven(out, found))
-		err = errors.Join(err, errors.New(english.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
+		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
 	}
 	return errors.Join(err, improperError(found.Improper))
 }
@@ -100,27 +100,9 @@ func printUnproven(out io.Writer, found counts.Verified) error {
 	return err
 }
 
-// printImproper prints the keys of improper items, one on a line.
-func printImproper(out io.Writer, items []layout.Improper) error {
-	for _, item := range items {
-		if _, err := fmt.Fprintln(out, printable(item.String())); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// improperError is nil if there are no improper items.
-func improperError(items []layout.Improper) error {
-	if len(items) == 0 {
-		return nil
-	}
-	return errors.New(english.Sprintf("%d items are not what they should be and count as nothing: mend or delete them by the keys above", len(items)))
-}
-
 func driftText(drifts int) string {
 	if drifts == 0 {
 		return "no drift"
 	}
-	return english.Sprintf("%d drifts", drifts)
+	return terminal.English.Sprintf("%d drifts", drifts)
 }

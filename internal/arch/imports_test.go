@@ -80,6 +80,12 @@ var own = map[string]struct {
 	"auth":                  {[]string{"comment"}, "tokens say who someone is; what they wrote is asked elsewhere"},
 	"internal/reviewfile":   {[]string{"comment", "internal/surrogate"}, "a file becomes comments; where these go is not its concern"},
 	"internal/surrogate":    {nil, "an escape is read the same way in a request and in a file, so it knows neither"},
+	"internal/counting":     {[]string{"comment", "dynamo/counts", "internal/panics", "internal/wait", "stream"}, "when to count is decided of what leases say; only how much a rebuild did is the table's word"},
+	"internal/importer":     {[]string{"comment", "dynamo", "dynamo/call", "internal/output", "internal/reviewfile", "internal/terminal", "internal/wait"}, "rows become comments; the loader that writes them is handed in"},
+	"internal/output":       {[]string{"internal/terminal", "internal/wait"}, "a file is written without knowing what is in it"},
+	"internal/panics":       {nil, "a panic is caught in one way, whoever panics"},
+	"internal/terminal":     {nil, "text is printed without knowing what it says"},
+	"internal/wait":         {nil, "waiting needs a context and nothing else"},
 	"internal/sample":       {[]string{"comment"}, "likewise"},
 	"internal/clients":      {nil, "clients speak to the API over HTTP only, as anyone's would"},
 	"web":                   {nil, "pages speak to the API over HTTP only, as anyone's would"},
@@ -100,7 +106,8 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it"},
 	"command": {[]string{
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases",
-		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "internal/engine", "httpapi/limits", "resolvers", "resolvers/direct", "internal/reviewfile", "internal/sample", "stream", "web",
+		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/engine", "internal/importer",
+		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }

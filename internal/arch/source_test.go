@@ -34,7 +34,8 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 var environment = map[string]string{
 	"dynamo/call/client.go":                "AWS's own variables, for engines that look at credentials",
 	"command/blank.go":                     "variables of flags that are set but empty, which kong does not tell from those that are not",
-	"command/style.go":                     "NO_COLOR and TERM, which say what a terminal takes and are every program's",
+	"internal/terminal/style.go":           "NO_COLOR, which every program knows",
+	"internal/terminal/terminal.go":        "TERM, which says what a terminal understands",
 	"internal/engine/child/environment.go": "what a child gets of it",
 	"internal/enginetest/enginetest.go":    "tests only",
 	"cmd/talkback-lambda/main.go":          "a function has no command line",

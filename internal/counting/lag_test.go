@@ -1,12 +1,12 @@
-package command
+package counting
 
 import (
 	"testing"
 	"time"
 )
 
-// What is told of a lag: that it worries, that it doubled, that it is over; and not the same again.
-func TestTellLag(t *testing.T) {
+// What is logged of a lag: that it is long, that it doubled, that it is over; and nothing twice.
+func TestLagToTell(t *testing.T) {
 	told := time.Duration(0)
 	for i, row := range []struct {
 		lag  time.Duration
@@ -26,7 +26,7 @@ func TestTellLag(t *testing.T) {
 		{2 * time.Minute, true, "again"},
 	} {
 		var tell bool
-		if tell, told = tellLag(told, row.lag); tell != row.tell {
+		if told, tell = lagToTell(told, row.lag); tell != row.tell {
 			t.Errorf("%d, %v: told is %v; %s", i, row.lag, tell, row.why)
 		}
 	}

@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"fmt"
@@ -8,21 +8,21 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// joiners shape the letters and pictures beside them and do nothing else.
+// joiners change the shape of the characters beside them and do nothing else.
 const joiners = "\u200c\u200d"
 
 // tab stands for a tab, whose width depends on where it stands.
 const tab = "    "
 
-// printable makes a text harmless to print: what a terminal would obey instead of show, and what would reorder the text
-// around it, is written as its code, such as \u001b. Comments are written by strangers.
-func printable(text string) string {
+// Printable makes untrusted text safe to print. Control characters, and characters that would reorder the text around
+// them, become their code, such as \u001b; a tab becomes spaces.
+func Printable(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		switch {
 		case r == '\t':
 			out.WriteString(tab)
-		case isHarmless(r):
+		case IsPrintable(r):
 			out.WriteRune(r)
 		default:
 			fmt.Fprintf(&out, `\u%04x`, r)
@@ -31,22 +31,22 @@ func printable(text string) string {
 	return out.String()
 }
 
-// isHarmless tells whether a terminal shows a character, and does nothing else.
-func isHarmless(r rune) bool { return unicode.IsGraphic(r) || strings.ContainsRune(joiners, r) }
+// IsPrintable reports whether a terminal shows a character and does nothing else.
+func IsPrintable(r rune) bool { return unicode.IsGraphic(r) || strings.ContainsRune(joiners, r) }
 
-// printableLines is printable for a text that has line breaks of its own.
-func printableLines(text string) string {
+// PrintableLines is like Printable, but keeps line breaks.
+func PrintableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = printable(line)
+		lines[i] = Printable(line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// wrapText breaks a printable text into lines of at most so many columns, where its writing allows it, as Unicode
-// Standard Annex 14 says; a word that is too wide for any line is broken anywhere. The spaces at the end of a line do not
-// count. There is always at least one line.
-func wrapText(text string, width int) []string {
+// Wrap breaks a printable text into lines of at most width columns, at the line breaking opportunities of Unicode
+// Standard Annex 14. A word that is wider than a line is broken between any two characters. Spaces at the end of a line do
+// not count. There is always at least one line.
+func Wrap(text string, width int) []string {
 	w := wrapping{most: width}
 	var word string
 	wide := 0
@@ -70,7 +70,7 @@ func wrapText(text string, width int) []string {
 	return append(w.lines, w.line)
 }
 
-// wrapping is a text on its way into lines.
+// wrapping collects the words of a text into lines.
 type wrapping struct {
 	most  int
 	lines []string
@@ -78,7 +78,7 @@ type wrapping struct {
 	wide  int // of the line, in columns
 }
 
-// add puts a word with the spaces after it on the line, or on the next one.
+// add puts a word, with the spaces after it, on the current line if it fits, else on the next.
 func (w *wrapping) add(word string, wide int) {
 	spaces := len(word) - len(strings.TrimRight(word, " "))
 	if w.wide > 0 && w.wide+wide-spaces > w.most {

@@ -1,24 +1,24 @@
-package command
+package importer
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// settledRows is from how many rows on a share of them says something about a file. Before its end, fewer are not judged.
-const settledRows = 1000
+// minRowsForShare is the number of rows from which a share of them is representative. Before the end of the file, fewer
+// rows are not judged.
+const minRowsForShare = 1000
 
-// rejectLimit is how many rows may be rejected before an import stops.
-type rejectLimit struct {
+// Limit is how many rows may be rejected before an import stops. The zero Limit allows all.
+type Limit struct {
 	text  string  // as it was given; empty for no limit
 	count int     // rows, unless there is a share
 	share float64 // of all rows, 0 to 1
 }
 
-// parseRejectLimit reads a number of rows, or a share of them in percent.
-func parseRejectLimit(text string) (limit rejectLimit, err error) {
+// ParseLimit parses a number of rows, such as "100", or a share of them, such as "1%". The empty text is no limit.
+func ParseLimit(text string) (limit Limit, err error) {
 	limit.text = text
 	if text == "" {
 		return limit, nil
@@ -35,16 +35,13 @@ func parseRejectLimit(text string) (limit rejectLimit, err error) {
 	return limit, fmt.Errorf("--max-rejects %s is neither a number of rows, such as 0 or 100, nor a share of them, such as 1%%", text)
 }
 
-// exceeded tells whether too many of so many rows were rejected, at the end of the file or before it.
-func (l rejectLimit) exceeded(rejected, rows int, end bool) bool {
+// exceeded reports whether too many of so many rows were rejected, at the end of the file or before it.
+func (l Limit) exceeded(rejected, rows int, end bool) bool {
 	switch {
 	case l.text == "":
 		return false
 	case l.share > 0:
-		return (end || rows >= settledRows) && float64(rejected) > l.share*float64(rows)
+		return (end || rows >= minRowsForShare) && float64(rejected) > l.share*float64(rows)
 	}
 	return rejected > l.count
 }
-
-// errTooManyRejects stops an import.
-var errTooManyRejects = errors.New("too many rows cannot be imported")

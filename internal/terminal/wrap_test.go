@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWrapText(t *testing.T) {
+func TestWrap(t *testing.T) {
 	for _, row := range []struct {
 		text string
 		want []string
@@ -24,18 +24,18 @@ func TestWrapText(t *testing.T) {
 		{"日本語です。", []string{"日本語", "です。"}, "two columns each, and no full stop at the beginning"},
 		{"é👩‍👧👩‍👧👩‍👧👩‍👧", []string{"é👩‍👧👩‍👧👩‍👧", "👩‍👧"}, "what is one picture stays one"},
 	} {
-		if diff := cmp.Diff(row.want, wrapText(row.text, 7)); diff != "" {
+		if diff := cmp.Diff(row.want, Wrap(row.text, 7)); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)
 		}
 	}
 }
 
 // No line is too wide unless a single character is, and nothing is lost but spaces.
-func TestWrapTextKeepsAll(t *testing.T) {
+func TestWrapKeepsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := printable(rapid.String().Draw(t, "text") + rapid.StringMatching(`[a-z ]{0,40}`).Draw(t, "words"))
+		text := Printable(rapid.String().Draw(t, "text") + rapid.StringMatching(`[a-z ]{0,40}`).Draw(t, "words"))
 		width := rapid.IntRange(2, 30).Draw(t, "width")
-		lines := wrapText(text, width)
+		lines := Wrap(text, width)
 		for _, line := range lines {
 			if wide := uniseg.StringWidth(line); wide > width && uniseg.GraphemeClusterCount(strings.TrimRight(line, " ")) > 1 && uniseg.StringWidth(strings.TrimRight(line, " ")) > width {
 				t.Fatalf("%q takes %d columns of %d", line, wide, width)
@@ -59,7 +59,7 @@ func TestPrintable(t *testing.T) {
 		"👩‍👧 日本 e\u0301 \u00a0": "👩‍👧 日本 e\u0301 \u00a0",
 		"\u2028\ufeff":          `\u2028\ufeff`,
 	} {
-		if got := printable(text); got != want {
+		if got := Printable(text); got != want {
 			t.Errorf("%q is printed as %q, want %q", text, got, want)
 		}
 	}

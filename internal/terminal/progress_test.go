@@ -1,4 +1,4 @@
-package command
+package terminal
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func TestProgressLines(t *testing.T) {
 		{"a pipe, the end of which nobody knows", -1, "12,000 rows, 2,000 rows/s\n30,000 rows, 2,500 rows/s\n"},
 	} {
 		var out bytes.Buffer
-		p := newProgress(&out, test.size, "rows")
+		p := NewProgress(&out, test.size, "rows")
 		now := start
 		p.now, p.start, p.next = func() time.Time { return now }, start, start.Add(lineEvery)
 		for _, step := range []struct {
@@ -31,12 +31,12 @@ func TestProgressLines(t *testing.T) {
 			taken   int64
 		}{{1, 2000, 3000}, {6, 12_000, 20_000}, {10, 25_000, 40_000}, {12, 30_000, 48_000}} {
 			now = start.Add(time.Duration(step.seconds) * time.Second)
-			p.show(step.rows, step.taken)
+			p.Show(step.rows, step.taken)
 		}
 		if diff := cmp.Diff(test.want, out.String()); diff != "" {
 			t.Errorf("%s: %s", test.why, diff)
 		}
-		if took := p.end(); took != 12*time.Second {
+		if took := p.End(); took != 12*time.Second {
 			t.Errorf("%s took %s, want 12s", test.why, took)
 		}
 	}
@@ -56,7 +56,7 @@ func TestProgressBar(t *testing.T) {
 		{"a pipe, the end of which nobody knows", -1, 80, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s|30,000 rows, 2,500 rows/s|"},
 	} {
 		var out bytes.Buffer
-		p := newProgress(&out, test.size, "rows")
+		p := NewProgress(&out, test.size, "rows")
 		now := time.Unix(0, 0)
 		p.now, p.start, p.next, p.columns = func() time.Time { return now }, now, now, func() int { return test.columns }
 		for _, step := range []struct {
@@ -65,10 +65,10 @@ func TestProgressBar(t *testing.T) {
 			taken int64
 		}{{0, 0, 0}, {100 * time.Millisecond, 10, 20}, {6 * time.Second, 12_000, 20_000}, {12 * time.Second, 30_000, 48_000}, {12*time.Second + 1, 30_001, 48_001}} {
 			now = time.Unix(0, 0).Add(step.at)
-			p.show(step.rows, step.taken)
+			p.Show(step.rows, step.taken)
 		}
-		p.end()
-		p.show(40_000, 60_000)
+		p.End()
+		p.Show(40_000, 60_000)
 		if diff := cmp.Diff(test.want, strings.ReplaceAll(out.String(), eraseLine, "|")); diff != "" {
 			t.Errorf("%s: %s", test.why, diff)
 		}

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// Bounds on connections. Both reading a request and writing its response have to end: a client that sends or takes one byte
+// at a time would otherwise occupy them forever.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 15 * time.Second
+	writeMargin       = 15 * time.Second // beyond the time of the operation
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 16 << 10 // beside the address; browsers send cookies of a few KB
+	maxStreams        = 100      // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
+	maxFrame          = 16 << 10 // of HTTP/2, the least there is: a frame is read as a whole, into memory taken by its announced length
+	maxBuffered       = 64 << 10 // of HTTP/2, in all bodies of a connection together that nobody has read yet; the least there is
+	pingAfter         = 30 * time.Second
+	stuckTimeout      = 20 * time.Second // of a connection of HTTP/2 that takes not a byte
+)
+
+// server answers requests on a port: while a table is being opened, and then those to the API.
+type server struct {
+	http        *http.Server
+	listener    net.Listener
+	connections *httpapi.Connections
+	drain       time.Duration // for requests under way at the end
+	log         *slog.Logger
+
+	stop    context.CancelFunc // nil before start
+	running errgroup.Group
+}
+
+// newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there are certificates. maxQuery is the
+// longest query in bytes, which may be part of the address.
+func newHTTPServer(handler http.Handler, protocols *http.Protocols, certificates []tls.Certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
+	server := &http.Server{
+		Handler:           handler,
+		Protocols:         protocols,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      operationTimeout + writeMargin,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes + maxQuery, // the address counts among the headers
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, WriteByteTimeout: stuckTimeout,
+			MaxReadFrameSize: maxFrame, MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered,
+		},
+	}
+	if certificates != nil {
+		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
+	}
+	return server
+}
+
+// start answers requests from now on, until the context ends or close is called.
+func (s *server) start(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	s.running.Go(func() error { return s.serve(ctx) })
+}
+
+// wait returns when the server has ended, as it does soon after the context.
+func (s *server) wait(ctx context.Context) error {
+	defer context.AfterFunc(ctx, s.stop)()
+	return s.running.Wait()
+}
+
+// close ends the server and frees the port.
+func (s *server) close() {
+	if s.stop != nil {
+		s.stop()
+	}
+	_ = s.running.Wait()   // wait returned its error
+	_ = s.listener.Close() // closed already if the server ran
+}
+
+// serve answers requests until the context ends, and then lets those under way finish.
+func (s *server) serve(ctx context.Context) error {
+	said := httpapi.NewServerLog(s.log)
+	defer said.Close()
+	s.http.ErrorLog = said.Logger()
+	listener := s.connections.Bound(s.http, s.listener)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveOn(s.http, listener) })
+	group.Go(func() error {
+		<-groupCtx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
+		defer cancel()
+		if err := s.http.Shutdown(drain); err != nil {
+			s.log.Warn("some requests were cut off at the end", "error", err)
+			return s.http.Close()
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// serveOn answers on a listener until the server is shut down.
+func serveOn(server *http.Server, listener net.Listener) error {
+	serve := server.Serve
+	if server.TLSConfig != nil {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") } // the certificates are there already
+	}
+	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

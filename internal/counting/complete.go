@@ -1,0 +1,102 @@
+package counting
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/stream"
+)
+
+const (
+	// checkEvery is the time between two looks at the state, which other processes may change.
+	checkEvery = 30 * time.Second
+	// turnEvery is the time between two tries to rebuild while another process does.
+	turnEvery = 2 * time.Second
+)
+
+// keepComplete completes the statistics at once, after each gap, and every 30 seconds.
+func (r *Runner) keepComplete(ctx context.Context) error {
+	for {
+		if err := r.complete(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-r.gap:
+		case <-time.After(checkEvery):
+		}
+	}
+}
+
+// complete rebuilds the statistics until they are complete: all comments were counted, and no gap was found since. While
+// another process rebuilds, it waits.
+func (r *Runner) complete(ctx context.Context) error {
+	for told := false; ; {
+		state, err := r.leases.State(ctx)
+		if err != nil || state.Complete {
+			return err
+		}
+		err = r.rebuild(ctx, state)
+		if err == nil {
+			continue
+		}
+		if comment.KindOf(err) != comment.Conflict {
+			return err
+		}
+		if !told {
+			told = true
+			r.log.Info("all comments are to be counted, and this process waits for its turn", "reason", comment.MessageOf(err))
+		}
+		if err := wait.For(ctx, turnEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// rebuild counts all comments, unless there are none. The error is of the kind Conflict while another process rebuilds,
+// and after records of the stream were lost meanwhile.
+func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
+	if marked, err := r.markEmpty(ctx, state); marked || err != nil {
+		return err
+	}
+	began := time.Now()
+	r.log.Info("all comments are being counted", "reason", reasonToRebuild(state))
+	result, err := r.table.Rebuild(ctx)
+	if err != nil {
+		return err
+	}
+	for _, item := range result.Improper {
+		r.log.Warn("an item is not what it should be and counts as nothing", "key", item.Key, "reason", item.Reason)
+	}
+	if len(result.Failed) > 0 {
+		return fmt.Errorf("the table refused the statistics of %d products, %q among them", len(result.Failed), result.Failed[0])
+	}
+	if !result.Complete {
+		return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile")
+	}
+	r.log.Info("all comments are counted", "products", result.Products, "comments", result.Comments, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}
+
+func reasonToRebuild(state stream.State) string {
+	if state.Gap == nil {
+		return "they never were"
+	}
+	return state.Gap.Reason
+}
+
+// markEmpty marks a table as completely counted if it holds no comments and has no state yet, and reports whether it did.
+func (r *Runner) markEmpty(ctx context.Context, state stream.State) (marked bool, err error) {
+	if state.Version > 0 {
+		return false, nil
+	}
+	since := time.Now()
+	hasComments, err := r.table.HasComments(ctx)
+	if err != nil || hasComments {
+		return false, err
+	}
+	return true, stream.MarkComplete(ctx, r.leases, state, since)
+}

@@ -1,0 +1,62 @@
+// Package counting keeps the statistics of a table up to date while a command runs. A Runner reads the table's stream
+// together with all other processes that do, rebuilds the statistics when they may be wrong, warns when they are late, and
+// waits until what was written is counted.
+package counting
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/stream"
+)
+
+// localPoll is the time between two reads of the stream of a local engine, which does not limit them.
+const localPoll = 50 * time.Millisecond
+
+// Table is the table whose comments are counted.
+type Table interface {
+	// HasComments reports whether the table holds any comment.
+	HasComments(ctx context.Context) (bool, error)
+	// DropExpired has the table delete items that have expired, unless it does already.
+	DropExpired(ctx context.Context) error
+	// Rebuild counts all comments again. The error is of the kind Conflict while another process does.
+	Rebuild(ctx context.Context) (counts.RebuildResult, error)
+}
+
+// Leases say how far the table's stream was read.
+type Leases interface {
+	stream.Journal
+	// Current returns the state and the leases of the stream that is being read.
+	Current(ctx context.Context) (stream.State, []stream.Lease, error)
+}
+
+// Runner counts the comments of a table.
+type Runner struct {
+	// Consumer reads the stream. Its fields may be changed before Run, Beside and Until.
+	Consumer *stream.Consumer
+
+	leases Leases
+	table  Table
+	local  bool
+	log    *slog.Logger
+	gap    chan struct{} // holds one signal after a gap
+}
+
+// New makes a Runner. local says that the engine of the table does not limit how often its stream is read.
+func New(consumer *stream.Consumer, leases Leases, table Table, local bool, log *slog.Logger) *Runner {
+	r := &Runner{Consumer: consumer, leases: leases, table: table, local: local, log: log, gap: make(chan struct{}, 1)}
+	consumer.OnGap = func(stream.Gap) { r.signalGap() }
+	if local {
+		consumer.Poll = localPoll
+	}
+	return r
+}
+
+func (r *Runner) signalGap() {
+	select {
+	case r.gap <- struct{}{}:
+	default: // a signal is waiting already
+	}
+}

@@ -1,0 +1,390 @@
+package counting
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/stream"
+)
+
+// fakeTable is a table with a journal and leases in memory.
+type fakeTable struct {
+	stream.Journal // what the tests do not call
+
+	mu       sync.Mutex
+	state    stream.State
+	leases   []stream.Lease
+	failing  error // of every read of the leases
+	comments bool
+	calls    []string
+	rebuilds []rebuild // what the rebuilds to come do; a further one completes the statistics
+}
+
+type rebuild struct {
+	result counts.RebuildResult
+	err    error
+	state  *stream.State // what others have made of the state meanwhile
+}
+
+func (f *fakeTable) State(context.Context) (stream.State, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state, f.failing
+}
+
+func (f *fakeTable) SwapState(_ context.Context, old, new stream.State) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if old.Version != f.state.Version {
+		return comment.Errorf(comment.Conflict, "it has changed")
+	}
+	new.Version++
+	f.state = new
+	return nil
+}
+
+func (f *fakeTable) Current(ctx context.Context) (stream.State, []stream.Lease, error) {
+	state, err := f.State(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return state, append([]stream.Lease(nil), f.leases...), err
+}
+
+func (f *fakeTable) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+func (f *fakeTable) HasComments(context.Context) (bool, error) { return f.comments, nil }
+
+func (f *fakeTable) DropExpired(context.Context) error {
+	f.calls = append(f.calls, "drop expired")
+	return nil
+}
+
+func (f *fakeTable) Rebuild(context.Context) (counts.RebuildResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, "rebuild")
+	next := rebuild{result: counts.RebuildResult{Complete: true}, state: &stream.State{Version: 9, Complete: true}}
+	if len(f.rebuilds) > 0 {
+		next, f.rebuilds = f.rebuilds[0], f.rebuilds[1:]
+	}
+	if next.state != nil {
+		f.state = *next.state
+	}
+	return next.result, next.err
+}
+
+// silent is a stream that is not there.
+type silent struct{ stream.Source }
+
+func (silent) Shards(context.Context) (stream.Listing, error) {
+	return stream.Listing{}, stream.ErrNoStream
+}
+
+func newRunner(table *fakeTable, said *bytes.Buffer) *Runner {
+	log := slog.New(slog.NewTextHandler(said, nil))
+	return New(&stream.Consumer{Source: silent{}, Logger: log}, table, table, true, log)
+}
+
+// Statistics are rebuilt when they may be wrong, and only then.
+func TestComplete(t *testing.T) {
+	gap := &stream.Gap{Reason: "records were dropped"}
+	conflict, broken := comment.Errorf(comment.Conflict, "another process counts"), errors.New("broken")
+	complete := stream.State{Version: 2, Complete: true}
+	for _, row := range []struct {
+		why   string
+		table *fakeTable
+		calls []string
+		took  time.Duration
+		says  string
+		err   error
+	}{
+		{"they are complete", &fakeTable{state: complete, comments: true}, nil, 0, "", nil},
+		{"a new table without comments is marked", &fakeTable{}, nil, 0, "", nil},
+		{"a new table with comments", &fakeTable{comments: true}, []string{"rebuild"}, 0, "they never were", nil},
+		{"a table without comments that lost records", &fakeTable{state: stream.State{Version: 1, Gap: gap}}, []string{"rebuild"}, 0, "records were dropped", nil},
+		{"another process rebuilds, to the end", &fakeTable{comments: true, rebuilds: []rebuild{{err: conflict}, {err: conflict, state: &complete}}},
+			[]string{"rebuild", "rebuild"}, 2 * turnEvery, "another process counts", nil},
+		{"another process rebuilds, and is killed", &fakeTable{comments: true, rebuilds: []rebuild{{err: conflict}}},
+			[]string{"rebuild", "rebuild"}, turnEvery, "another process counts", nil},
+		{"records were lost meanwhile", &fakeTable{comments: true, rebuilds: []rebuild{{}}}, []string{"rebuild", "rebuild"}, turnEvery, "lost meanwhile", nil},
+		{"a product cannot be repaired", &fakeTable{comments: true, rebuilds: []rebuild{{result: counts.RebuildResult{Failed: []string{"vase"}}}}},
+			[]string{"rebuild"}, 0, "", errors.New(`the table refused the statistics of 1 products, "vase" among them`)},
+		{"a rebuild fails", &fakeTable{comments: true, rebuilds: []rebuild{{err: broken}}}, []string{"rebuild"}, 0, "", broken},
+		{"the state cannot be read", &fakeTable{failing: broken}, nil, 0, "", broken},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var said bytes.Buffer
+			r := newRunner(row.table, &said)
+			began := time.Now()
+			err := r.complete(t.Context())
+			if diff := cmp.Diff(row.calls, row.table.calls); diff != "" {
+				t.Errorf("%s: %s", row.why, diff)
+			}
+			if took := time.Since(began); took != row.took {
+				t.Errorf("%s: it took %s, want %s", row.why, took, row.took)
+			}
+			if (err == nil) != (row.err == nil) || err != nil && err.Error() != row.err.Error() {
+				t.Errorf("%s: %v, want %v", row.why, err, row.err)
+			}
+			if !strings.Contains(said.String(), row.says) || strings.Count(said.String(), "waits for its turn") > 1 {
+				t.Errorf("%s: the log says %s", row.why, &said)
+			}
+			if err == nil && !row.table.state.Complete {
+				t.Errorf("%s: the statistics are not complete", row.why)
+			}
+		})
+	}
+}
+
+// A gap is closed at once; that another process found one is noticed half a minute later.
+func TestKeepComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &fakeTable{}
+		var said bytes.Buffer
+		r := newRunner(table, &said)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.keepComplete(ctx) }()
+		synctest.Wait()
+		lose := func() {
+			table.set(func() {
+				table.state.Complete, table.state.Gap = false, &stream.Gap{Reason: "lost"}
+				table.state.Version++
+			})
+		}
+		rebuilds := func() int {
+			synctest.Wait()
+			table.mu.Lock()
+			defer table.mu.Unlock()
+			return len(table.calls)
+		}
+		lose()
+		r.Consumer.OnGap(stream.Gap{})
+		r.Consumer.OnGap(stream.Gap{}) // several shards may lose records at a time
+		if got := rebuilds(); got != 1 {
+			t.Errorf("%d rebuilds after a gap, want 1", got)
+		}
+		lose()
+		time.Sleep(checkEvery - time.Millisecond)
+		if got := rebuilds(); got != 1 {
+			t.Errorf("%d rebuilds before the state is read, want 1", got)
+		}
+		time.Sleep(time.Millisecond)
+		if got := rebuilds(); got != 2 {
+			t.Errorf("%d rebuilds after the state was read, want 2", got)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A task that fails is restarted ever later, up to ten minutes; one that ran for longer begins again. No panic ends the
+// process, and no value of one is logged.
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said bytes.Buffer
+		r := newRunner(&fakeTable{}, &said)
+		ctx, cancel := context.WithCancel(t.Context())
+		var pauses []time.Duration
+		last := time.Now()
+		r.restart(ctx, "the task", func(context.Context) error {
+			pauses = append(pauses, time.Since(last))
+			switch len(pauses) {
+			case 9:
+				time.Sleep(longestRestart + time.Second)
+			case 11:
+				cancel()
+			}
+			last = time.Now()
+			panic("what a customer wrote")
+		})
+		s := time.Second
+		want := []time.Duration{0, 5 * s, 10 * s, 20 * s, 40 * s, 80 * s, 160 * s, 320 * s, 600 * s, 5 * s, 10 * s}
+		if diff := cmp.Diff(want, pauses); diff != "" {
+			t.Error(diff)
+		}
+		if !strings.Contains(said.String(), "panic with a string") || strings.Contains(said.String(), "customer") {
+			t.Errorf("the log says %s", &said)
+		}
+	})
+}
+
+// The wait for the counts ends when the stream has proved them, and not before; it outlasts what may pass.
+func TestAwait(t *testing.T) {
+	for _, row := range []struct {
+		why  string
+		step func(at int, table *fakeTable) // at each second
+		took time.Duration
+		err  error
+	}{
+		{"a heartbeat that was sent after the fence came through", func(at int, table *fakeTable) {
+			table.leases[0].Counter++
+			table.leases[0].Proven = int64(at)
+		}, 8, nil},
+		{"only older heartbeats come through", func(_ int, table *fakeTable) { table.leases[0].Counter++ }, 20, context.DeadlineExceeded},
+		{"all is proved, and the statistics are not complete", func(at int, table *fakeTable) {
+			table.leases[0].Proven, table.state.Complete = 100, at >= 12
+		}, 12, nil},
+		{"the table is throttled for a while", func(at int, table *fakeTable) {
+			table.leases[0].Proven, table.failing = 100, comment.Errorf(comment.Throttled, "slow down")
+			if at >= 3 {
+				table.failing = nil
+			}
+		}, 3, nil},
+		{"the table fails", func(at int, table *fakeTable) {
+			if at >= 4 {
+				table.failing = errors.New("broken")
+			}
+		}, 4, errors.New("broken")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			table := &fakeTable{state: stream.State{Version: 1, Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s", Counter: 7, Proven: 6}}}
+			r := newRunner(table, &bytes.Buffer{})
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			began := time.Now()
+			go func() {
+				for at := 1; at <= 20; at++ {
+					time.Sleep(time.Second)
+					table.set(func() { row.step(at, table) })
+				}
+			}()
+			err := r.await(ctx, began, func(Backlog) {})
+			if took := time.Since(began).Truncate(time.Second); took != row.took*time.Second {
+				t.Errorf("%s: it took %s, want %d s", row.why, took, row.took)
+			}
+			if (err == nil) != (row.err == nil) || err != nil && err.Error() != row.err.Error() {
+				t.Errorf("%s: %v, want %v", row.why, err, row.err)
+			}
+			time.Sleep(20 * time.Second) // for the goroutine
+		})
+	}
+}
+
+// What is waited for is told every five seconds: how far counting is behind the end of the work, or that all comments are
+// being counted.
+func TestBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := time.Now()
+		table := &fakeTable{leases: []stream.Lease{{Shard: "s"}}}
+		r := newRunner(table, &bytes.Buffer{})
+		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second)
+		defer cancel()
+		var told []Backlog
+		_ = r.await(ctx, end, func(b Backlog) { // until the context ends
+			told = append(told, b)
+			table.set(func() { table.leases[0].CaughtUp = end.Add(-3 * time.Second) })
+		})
+		// A time that is not before the end of the work says nothing of how much is left.
+		if diff := cmp.Diff([]Backlog{{Rebuilding: true}, {Behind: 3 * time.Second}}, told); diff != "" {
+			t.Error(diff)
+		}
+	})
+	end := time.Unix(1000, 0)
+	for _, row := range []struct {
+		leases []stream.Lease
+		want   Backlog
+	}{
+		{nil, Backlog{Rebuilding: true}},
+		{[]stream.Lease{{CaughtUp: end.Add(-time.Minute)}, {}}, Backlog{Rebuilding: true}},
+		{[]stream.Lease{{CaughtUp: end}}, Backlog{Rebuilding: true}},
+		{[]stream.Lease{{CaughtUp: end.Add(-time.Minute)}, {CaughtUp: end.Add(-time.Second)}}, Backlog{Behind: time.Minute}},
+	} {
+		if got := backlogOf(row.leases, end); got != row.want {
+			t.Errorf("%+v: %+v, want %+v", row.leases, got, row.want)
+		}
+	}
+}
+
+// While someone waits for the counts, the stream is read often; afterwards as before. The error of the work ends the wait.
+func TestUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &fakeTable{state: stream.State{Version: 1, Complete: true}, leases: []stream.Lease{{Shard: "s", Proven: 1}}}
+		r := newRunner(table, &bytes.Buffer{})
+		waited, err := r.Until(t.Context(), func(context.Context) error {
+			if r.Consumer.Beat != waitingBeat || r.Consumer.Poll != waitingPoll {
+				t.Errorf("the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Beat)
+			}
+			time.Sleep(time.Hour)
+			return nil
+		}, func(Backlog) {})
+		if waited != waitingBeat || err != nil {
+			t.Errorf("it waited for %s, %v", waited, err)
+		}
+		if r.Consumer.Beat != 0 || r.Consumer.Poll != localPoll {
+			t.Errorf("afterwards the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Beat)
+		}
+		broken := errors.New("broken")
+		if waited, err := r.Until(t.Context(), func(context.Context) error { return broken }, nil); waited != 0 || !errors.Is(err, broken) {
+			t.Errorf("%s, %v", waited, err)
+		}
+	})
+}
+
+// Counting that fails does not affect the work beside it, and ends with it.
+func TestBesideFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said bytes.Buffer
+		r := newRunner(&fakeTable{failing: errors.New("broken")}, &said)
+		r.Prepare(t.Context())
+		done := errors.New("done")
+		err := r.Beside(t.Context(), func(context.Context) error {
+			time.Sleep(time.Minute)
+			return done
+		})
+		if !errors.Is(err, done) {
+			t.Error(err)
+		}
+		for _, want := range []string{"it is not known whether all comments are counted", "reading the stream stopped", "counting all comments stopped", "watching the lag stopped"} {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("the log does not say %q:\n%s", want, &said)
+			}
+		}
+	})
+}
+
+// A table without comments is marked before the first is written, and is to drop what expires.
+func TestPrepare(t *testing.T) {
+	table := &fakeTable{}
+	newRunner(table, &bytes.Buffer{}).Prepare(t.Context())
+	if diff := cmp.Diff([]string{"drop expired"}, table.calls); diff != "" || !table.state.Complete {
+		t.Errorf("%+v %s", table.state, diff)
+	}
+}
+
+// Statistics are right up to the time that all leases have reached, and only while they are complete.
+func TestWatermark(t *testing.T) {
+	reached := time.Unix(1000, 0)
+	for _, row := range []struct {
+		table *fakeTable
+		known bool
+		err   bool
+	}{
+		{&fakeTable{state: stream.State{Complete: true}, leases: []stream.Lease{{CaughtUp: reached}}}, true, false},
+		{&fakeTable{leases: []stream.Lease{{CaughtUp: reached}}}, false, false},
+		{&fakeTable{state: stream.State{Complete: true}, leases: []stream.Lease{{}}}, false, false},
+		{&fakeTable{failing: errors.New("broken")}, false, true},
+	} {
+		upTo, known, err := Watermark{row.table}.WorkedOff(t.Context())
+		if known != row.known || known && !upTo.Equal(reached) || (err != nil) != row.err {
+			t.Errorf("%+v: %s, %v, %v", row.table.state, upTo, known, err)
+		}
+	}
+}

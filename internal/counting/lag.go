@@ -1,0 +1,54 @@
+package counting
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/stream"
+)
+
+const (
+	// lagEvery is the time between two looks at the lag.
+	lagEvery = 10 * time.Second
+	// worryingLag is the shortest lag that is logged.
+	worryingLag = time.Minute
+)
+
+// watchLag logs when the statistics are far behind the comments, and when they have caught up.
+func (r *Runner) watchLag(ctx context.Context) error {
+	for told := time.Duration(0); ; {
+		if err := wait.For(ctx, lagEvery); err != nil {
+			return err
+		}
+		_, leases, err := r.leases.Current(ctx)
+		if err != nil {
+			return err
+		}
+		upTo, known := stream.WorkedOff(leases)
+		if !known {
+			continue
+		}
+		lag := time.Since(upTo)
+		next, tell := lagToTell(told, lag)
+		switch {
+		case tell && next > 0:
+			r.log.Warn("the statistics are behind the comments", "lag", lag.Round(time.Second))
+		case tell:
+			r.log.Info("the statistics have caught up with the comments", "lag", lag.Round(time.Millisecond))
+		}
+		told = next
+	}
+}
+
+// lagToTell decides whether to log a lag, given the lag that was logged last, 0 for none: a lag of a minute or more, then
+// each that is at least twice the last, and the end of it. next is the value of told for the next call.
+func lagToTell(told, lag time.Duration) (next time.Duration, tell bool) {
+	switch {
+	case lag >= worryingLag && lag >= 2*told:
+		return lag, true
+	case told > 0 && lag < worryingLag:
+		return 0, true
+	}
+	return told, false
+}

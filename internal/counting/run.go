@@ -1,0 +1,56 @@
+package counting
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Prepare marks a table without comments as counted, and has it delete expired items. It is called before the first
+// comment is written. Errors are logged: Run meets them again.
+func (r *Runner) Prepare(ctx context.Context) {
+	if err := r.table.DropExpired(ctx); err != nil && ctx.Err() == nil {
+		r.log.Warn("the table may keep expired items and grow: "+
+			"allow dynamodb:DescribeTimeToLive and dynamodb:UpdateTimeToLive, or switch on time to live for the attribute \"expires\"", "error", err)
+	}
+	state, err := r.leases.State(ctx)
+	if err == nil {
+		_, err = r.markEmpty(ctx, state)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Warn("it is not known whether all comments are counted; counting tries again", "kind", int(comment.KindOf(err)), "error", err)
+	}
+}
+
+// Run counts until the context ends. What fails is logged and tried again.
+func (r *Runner) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() { r.restart(ctx, "reading the stream", r.Consumer.Run) })
+	running.Go(func() { r.restart(ctx, "counting all comments", r.keepComplete) })
+	running.Go(func() { r.restart(ctx, "watching the lag", r.watchLag) })
+	running.Wait()
+}
+
+// Beside counts while the work goes on, and returns the error of the work. Failures of counting are logged and do not
+// affect the work.
+func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) error {
+	count, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(count) })
+	defer running.Wait()
+	defer stop()
+	return work(ctx)
+}
+
+// UpTo returns a function that reports up to when every change is counted: from memory while this process counts, else by
+// calling ask.
+func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.Context) (time.Time, bool) {
+	return func(ctx context.Context) (upTo time.Time, known bool) {
+		if upTo, known, current := r.Consumer.WorkedOff(); current {
+			return upTo, known
+		}
+		return ask(ctx)
+	}
+}

@@ -1,0 +1,24 @@
+package counting
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/stream"
+)
+
+// Watermark reads up to when the statistics are right. It implements dynamo.WorkedOff.
+type Watermark struct {
+	// Leases of the table's stream. Required.
+	Leases Leases
+}
+
+// WorkedOff returns a time up to which every change is counted; known is false while the statistics may be wrong.
+func (w Watermark) WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error) {
+	state, leases, err := w.Leases.Current(ctx)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	upTo, known = stream.WorkedOff(leases)
+	return upTo, known && state.Complete, nil
+}

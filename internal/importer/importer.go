@@ -1,0 +1,109 @@
+// Package importer reads a file of reviews into the table. An Input delivers the rows in chunks, a Loader writes the
+// comments of each chunk, and Rejects keeps the rows that are not comments. One bad row stops nothing; a Limit stops the
+// import when there are too many of them.
+package importer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/terminal"
+)
+
+const (
+	// chunksAhead is how many chunks are read while one is being written.
+	chunksAhead = 2
+	// partsPerCall is how many times each call of a loader is used for one chunk.
+	partsPerCall = 4
+)
+
+// Loader writes comments to the table, as dynamo.Loader does.
+type Loader interface {
+	// Load writes the comments that are not there yet, and says what became of each. After an error the counts say how far
+	// it came.
+	Load(context.Context, []comment.Comment) (dynamo.LoadCounts, error)
+}
+
+// ErrTooManyRejects stops an import.
+var ErrTooManyRejects = errors.New("too many rows cannot be imported")
+
+// Import is one import. It is used once, by one goroutine.
+type Import struct {
+	// Input is the file to read. Required.
+	Input *Input
+	// Loader writes the comments. Required.
+	Loader Loader
+	// Rejects receives the rows that cannot be imported. Required.
+	Rejects *Rejects
+	// Limit stops the import when it is exceeded. The zero Limit never is.
+	Limit Limit
+	// Progress shows how many rows are done. Required.
+	Progress *terminal.Progress
+	// ChunkRows is the number of rows to write at once: see ChunkRows.
+	ChunkRows int
+	// DryRun says that Loader writes nothing, which the report then tells.
+	DryRun bool
+
+	done result
+}
+
+// ChunkRows returns the number of rows that keep so many calls of a loader busy; 0 calls stands for its default.
+func ChunkRows(calls int) int {
+	return call.MaxKeysPerGet * partsPerCall * max(calls, dynamo.DefaultLoadCalls)
+}
+
+// Run imports all rows. After an error, running the same import again continues where this one stopped. Run returns when
+// the context ends, even if the input does not.
+func (m *Import) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chunks := make(chan chunk, chunksAhead)
+	go m.Input.read(ctx, m.ChunkRows, chunks)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case next, open := <-chunks:
+			if !open {
+				m.done.loaded = m.Progress.End()
+				return m.checkLimit(m.done.rows(), true)
+			}
+			if err := m.load(ctx, next); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// load writes one chunk: its bad rows to the rejects, its comments to the table.
+func (m *Import) load(ctx context.Context, next chunk) error {
+	err := m.Rejects.add(ctx, next.bad)
+	m.done.rejected = m.Rejects.count
+	if err != nil {
+		return err
+	}
+	if err := m.checkLimit(m.done.rows()+len(next.comments), false); err != nil {
+		return err
+	}
+	counts, err := m.Loader.Load(ctx, next.comments)
+	m.done.add(counts)
+	if err != nil {
+		return err
+	}
+	if next.line > 0 {
+		m.done.line = next.line
+	}
+	m.Progress.Show(m.done.rows(), next.taken)
+	return next.err
+}
+
+// checkLimit returns ErrTooManyRejects if too many of so many rows were rejected.
+func (m *Import) checkLimit(rows int, end bool) error {
+	if m.Limit.exceeded(m.done.rejected, rows, end) {
+		return ErrTooManyRejects
+	}
+	return nil
+}

@@ -1,0 +1,275 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/terminal"
+)
+
+const header = "id,product,rating,language,text,date\n"
+
+// rows makes a file of so many rows; bad reports which of them have no proper rating.
+func rows(n int, bad func(i int) bool) string {
+	var out strings.Builder
+	out.WriteString(header)
+	for i := range n {
+		rating := "5"
+		if bad(i) {
+			rating = "9"
+		}
+		fmt.Fprintf(&out, "r%d,cup,%s,en,good,2015-08-20\n", i, rating)
+	}
+	return out.String()
+}
+
+func none(int) bool { return false }
+
+// fakeLoader notes how many comments each chunk has.
+type fakeLoader struct {
+	chunks []int
+	err    error // of the second chunk
+}
+
+func (f *fakeLoader) Load(_ context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
+	f.chunks = append(f.chunks, len(comments))
+	if len(f.chunks) == 2 && f.err != nil {
+		return dynamo.LoadCounts{Written: 1}, f.err
+	}
+	return dynamo.LoadCounts{Written: len(comments)}, nil
+}
+
+func newImport(t *testing.T, input io.Reader, loader Loader, rejects *Rejects) *Import {
+	t.Helper()
+	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Import{Input: in, Loader: loader, Rejects: rejects, Progress: terminal.NewProgress(io.Discard, -1, "rows"), ChunkRows: 10}
+}
+
+// untimed leaves out how long an import took.
+func untimed(text string) string {
+	before, rest, _ := strings.Cut(text, ", in ")
+	_, after, _ := strings.Cut(rest, "rows/s)")
+	return before + after
+}
+
+// Each row is written, rejected or still to come, in whatever way an import ends; and the report says which.
+func TestImport(t *testing.T) {
+	for _, row := range []struct {
+		why    string
+		file   string
+		limit  string
+		loader fakeLoader
+		chunks []int
+		says   string
+	}{
+		{"all rows are comments", rows(25, none), "", fakeLoader{}, []int{10, 10, 5},
+			"25 rows = 25 written + 0 already there + 0 repeated in the file + 0 rejected"},
+		{"some are not", rows(25, func(i int) bool { return i%10 == 0 }), "", fakeLoader{}, []int{9, 9, 4},
+			"25 rows = 22 written + 0 already there + 0 repeated in the file + 3 rejected"},
+		{"no row is", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
+			"no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read"},
+		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows"},
+		{"too many are not: their chunk is not written", rows(25, func(i int) bool { return i > 10 && i < 14 }), "2", fakeLoader{}, []int{10},
+			"too many rows cannot be imported: --max-rejects is 2, and the import stopped after line 11\n" +
+				"13 rows = 10 written + 0 already there + 0 repeated in the file + 3 rejected\n" +
+				"Mend the file, or say by flags how it is to be read, and run it again"},
+		{"a share is judged at the end of a short file", rows(25, func(i int) bool { return i == 3 }), "1%", fakeLoader{}, []int{9, 10, 5},
+			"too many rows cannot be imported: --max-rejects is 1%, and the import stopped after line 26\n" +
+				"25 rows = 24 written + 0 already there + 0 repeated in the file + 1 rejected\n" +
+				"Mend the file, or say by flags how it is to be read, and run it again"},
+		{"the table fails in the second chunk", rows(25, none), "", fakeLoader{err: errors.New("broken")}, []int{10, 10},
+			"the import stopped after line 11: broken\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
+				"Run it again: it goes on where it was"},
+		{"someone interrupts it", rows(25, none), "", fakeLoader{err: context.Canceled}, []int{10, 10},
+			"the import stopped after line 11: interrupted\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
+				"Run it again: it goes on where it was"},
+	} {
+		m := newImport(t, strings.NewReader(row.file), &row.loader, PrintRejects(io.Discard))
+		var err error
+		if m.Limit, err = ParseLimit(row.limit); err != nil {
+			t.Fatal(err)
+		}
+		said, err := m.Report(m.Run(t.Context()), 0)
+		if err != nil {
+			said = err.Error()
+		}
+		if diff := cmp.Diff(row.says, untimed(said)); diff != "" && row.says != said {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+		if diff := cmp.Diff(row.chunks, row.loader.chunks); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+	}
+}
+
+// What is told when the rows are in, and it is not known whether they are counted; and how long counting took.
+func TestReportOfCounting(t *testing.T) {
+	for _, row := range []struct {
+		err     error
+		counted time.Duration
+		says    string
+	}{
+		{nil, 1500 * time.Millisecond, "3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected, all counted after another 1.5 s"},
+		{errors.New("broken"), 0, "the rows are in the table, but it is not known whether all are counted: broken\n" +
+			"3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected\nA server, talkback stream or a further import counts the rest"},
+	} {
+		m := newImport(t, strings.NewReader(rows(3, none)), &fakeLoader{}, PrintRejects(io.Discard))
+		if err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		said, err := m.Report(row.err, row.counted)
+		if err != nil {
+			said = err.Error()
+		}
+		if diff := cmp.Diff(row.says, untimed(said)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// A chunk ends early when its texts are long.
+func TestChunkOfLongTexts(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	var file strings.Builder
+	file.WriteString(header)
+	for i := range 12 {
+		fmt.Fprintf(&file, "r%d,cup,9,en,%s,2015-08-20\n", i, text) // bad rows count with what is kept of them
+		fmt.Fprintf(&file, "g%d,cup,5,en,%s,2015-08-20\n", i, text[:60_000])
+	}
+	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{Format: reviewfile.CSV}, strings.NewReader(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for more := true; more; {
+		var next chunk
+		next, more = in.chunk(1_000_000)
+		size := 0
+		for _, c := range next.comments {
+			size += len(c.Text)
+		}
+		for _, bad := range next.bad {
+			size += len(bad.Raw)
+		}
+		if size > chunkBytes+1<<20 {
+			t.Errorf("a chunk holds %d bytes", size)
+		}
+		total += len(next.comments) + len(next.bad)
+	}
+	if total != 24 {
+		t.Errorf("%d rows, want 24", total)
+	}
+}
+
+// An import ends with its context, though its input neither ends nor comes.
+func TestImportEndsWithItsContext(t *testing.T) {
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	go func() { _, _ = io.WriteString(writer, rows(500, none)) }() // enough to know the format by
+	loader := &fakeLoader{}
+	m := newImport(t, reader, loader, PrintRejects(io.Discard))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- m.Run(ctx) }()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := Open(ctx, reviewfile.StandardInput, reviewfile.Options{}, reader); !errors.Is(err, context.Canceled) {
+		t.Errorf("opening: %v", err)
+	}
+}
+
+// Rejected rows are in a file that exists only if there are any; the imported file is never replaced, another only by force.
+func TestRejects(t *testing.T) {
+	folder := t.TempDir()
+	input, path := filepath.Join(folder, "in.csv"), filepath.Join(folder, "rejects.tsv")
+	write := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(input, rows(25, func(i int) bool { return i == 2 }))
+	open := func() *Input {
+		in, err := Open(t.Context(), input, reviewfile.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	in := open()
+	if _, err := NewRejects(output.Standard, true, in); !errors.Is(err, ErrRejectsOnStandardOutput) {
+		t.Error(err)
+	}
+	if _, err := NewRejects(filepath.Join(folder, ".", "in.csv"), true, in); !errors.Is(err, ErrRejectsIsInput) {
+		t.Error(err)
+	}
+	run := func(in *Input, force bool) (string, error) {
+		rejects, err := NewRejects(path, force, in)
+		if err != nil {
+			return "", err
+		}
+		m := newImport(t, strings.NewReader(""), &fakeLoader{}, rejects)
+		m.Input = in
+		return m.Report(m.Run(t.Context()), 0)
+	}
+	said, err := run(in, false)
+	if err != nil || !strings.HasSuffix(said, "The rejected rows, with line and reason, are in "+path) {
+		t.Errorf("%s %v", said, err)
+	}
+	raw, err := os.ReadFile(path)
+	if cells := strings.Split(string(raw), "\t"); err != nil || len(cells) != 3 || cells[0] != "4" || cells[2] != "r2,cup,9,en,good,2015-08-20\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+	if _, err := run(open(), false); err == nil || !strings.Contains(err.Error(), "which exists, perhaps from an earlier import") {
+		t.Error(err)
+	}
+	if _, err := run(open(), true); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	write(input, rows(3, none))
+	if _, err := run(open(), false); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Error("there is a file of no rejected rows")
+	}
+}
+
+// A dry run prints the first rejected rows, and writes nothing.
+func TestDryRun(t *testing.T) {
+	var said bytes.Buffer
+	m := newImport(t, strings.NewReader(rows(25, func(i int) bool { return i < 12 })+"r20,cup,5,en,good,2015-08-20\n"), DryRunLoader(), PrintRejects(&said))
+	m.DryRun = true
+	summary, err := m.Report(m.Run(t.Context()), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "26 rows = 13 that an empty table would take + 1 repeated in the file + 12 rejected\nThis was a dry run: no table was asked, and nothing was written"
+	if diff := cmp.Diff(want, untimed(summary)); diff != "" {
+		t.Error(diff)
+	}
+	if lines := strings.Split(strings.TrimSpace(said.String()), "\n"); len(lines) != maxPrinted || !strings.HasPrefix(lines[0], "line 2: ") {
+		t.Errorf("it says %s", &said)
+	}
+}

@@ -1,0 +1,98 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/wait"
+)
+
+// Input is an opened file of reviews.
+type Input struct {
+	source *reviewfile.Source
+	reader *reviewfile.Reader
+}
+
+// Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It returns the context's
+// error if the context ends before, as it may while a pipe has no writer.
+func Open(ctx context.Context, name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
+	return wait.Result(ctx, func() (*Input, error) { return open(name, options, stdin) })
+}
+
+func open(name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
+	source, err := reviewfile.Open(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := reviewfile.NewReader(source, options)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", terminal.Printable(filepath.Base(name)), err), source.Close())
+	}
+	return &Input{source, reader}, nil
+}
+
+// Size returns the size of the file in bytes, as it is stored; -1 if it is unknown.
+func (in *Input) Size() int64 { return in.source.Size }
+
+// Close closes a file that no Import has read.
+func (in *Input) Close() error { return in.source.Close() }
+
+// chunkBytes ends a chunk early, before its comments take much memory.
+const chunkBytes = 8 << 20
+
+// chunk is a number of consecutive rows.
+type chunk struct {
+	comments []comment.Comment
+	bad      []*reviewfile.RowError
+	line     int   // of the last row
+	taken    int64 // bytes of the file read so far
+	err      error // why the file cannot be read further; nil at its end
+}
+
+// read sends all rows in chunks of so many, and then closes the channel and the file. It returns when the context ends,
+// but only after the read that is under way: the caller must not wait for it.
+func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
+	defer close(chunks)
+	defer func() { _ = in.source.Close() }() // it was only read
+	for more := true; more; {
+		var next chunk
+		next, more = in.chunk(rows)
+		select {
+		case chunks <- next:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// chunk reads the next chunk, and reports whether there may be another.
+func (in *Input) chunk(rows int) (next chunk, more bool) {
+	for bytes := 0; len(next.comments)+len(next.bad) < rows && bytes < chunkBytes; {
+		row, err := in.reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case errors.As(err, &bad):
+			next.bad = append(next.bad, bad)
+			next.line = bad.Line
+			bytes += len(bad.Raw)
+		case err == nil:
+			next.comments = append(next.comments, row.Comment)
+			next.line = row.Line
+			bytes += len(row.Comment.Text)
+		default:
+			if err != io.EOF {
+				next.err = err
+			}
+			next.taken = in.source.Taken()
+			return next, false
+		}
+	}
+	next.taken = in.source.Taken()
+	return next, true
+}

@@ -1,0 +1,147 @@
+package importer
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/terminal"
+)
+
+// Errors of NewRejects about the name of the file.
+var (
+	// ErrRejectsOnStandardOutput is a file of rejected rows on standard output.
+	ErrRejectsOnStandardOutput = errors.New("--rejects names standard output, where the summary goes: name a file")
+	// ErrRejectsIsInput is a file of rejected rows that is the imported file, under whatever name.
+	ErrRejectsIsInput = errors.New("--rejects names the file to import itself: name another")
+)
+
+// maxPrinted is how many rejected rows are printed where no file keeps them.
+const maxPrinted = 10
+
+// Rejects writes the rows that cannot be imported to a file of their own, which exists only if there are any. This is the
+// only place where the text of a review is written next to a reason: the file belongs to the owner of the imported one. It
+// appears under its name when the import ends, even if that failed.
+type Rejects struct {
+	path  string
+	force bool // whether to replace an existing file
+	count int
+	file  *output.File // nil until there is a row
+	out   *bufio.Writer
+
+	said    io.Writer // where rows are printed in place of a file; nil if there is one
+	printed int
+}
+
+// NewRejects prepares a file of rejected rows. It refuses to replace the imported file, and any other unless force is set.
+func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
+	if path == output.Standard {
+		return nil, ErrRejectsOnStandardOutput
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode()&fs.ModeCharDevice == 0 && in.source.Is(info) {
+		return nil, ErrRejectsIsInput
+	}
+	err = output.Check(path, force)
+	var exists *output.ExistsError
+	if errors.As(err, &exists) {
+		return nil, fmt.Errorf("the rejected rows would go to %s, which exists, perhaps from an earlier import: "+
+			"move it away, name another file by --rejects, or write over it by --force", terminal.Printable(path))
+	}
+	return &Rejects{path: path, force: force}, err
+}
+
+// PrintRejects prints the first rejected rows, line and reason, and keeps none.
+func PrintRejects(said io.Writer) *Rejects { return &Rejects{said: said} }
+
+// add writes rows: line, reason and the row itself, as cells between tabs. They have left this process when it returns,
+// and survive its end.
+func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	write := r.write
+	if r.said != nil {
+		write = r.print
+	}
+	if err := write(ctx, rows); err != nil {
+		return err
+	}
+	r.count += len(rows)
+	return nil
+}
+
+func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if _, err := fmt.Fprintf(r.out, "%d\t%s\t%s\n", row.Line, cell(row.Reason), cell(row.Raw)); err != nil {
+			return r.failed(err)
+		}
+	}
+	if err := r.out.Flush(); err != nil {
+		return r.failed(err)
+	}
+	return nil
+}
+
+func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
+	for _, row := range rows[:min(len(rows), maxPrinted-r.printed)] {
+		r.printed++
+		if _, err := fmt.Fprintf(r.said, "line %d: %s\n", row.Line, terminal.Printable(row.Reason)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Rejects) open(ctx context.Context) error {
+	if r.file != nil {
+		return nil
+	}
+	file, err := output.Open(ctx, r.path, r.force, nil)
+	if err != nil {
+		return r.failed(err)
+	}
+	r.file, r.out = file, bufio.NewWriter(file)
+	return nil
+}
+
+// close gives the file its name, also after an import that was stopped: what it rejected says why, or what to fix.
+func (r *Rejects) close() error {
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.Keep(context.Background())
+	if err == nil {
+		return nil
+	}
+	err = r.failed(err)
+	if part := r.file.Part(); part != "" {
+		r.path = part // where the rows are
+	}
+	return err
+}
+
+// again returns what to add to the command line to run the import again.
+func (r *Rejects) again() string {
+	if r.force || r.file == nil || r.file.Part() == "" {
+		return ""
+	}
+	return " with --force, which writes the rejected rows anew"
+}
+
+func (r *Rejects) failed(err error) error {
+	var unwritten *output.Error
+	if errors.As(err, &unwritten) {
+		err = unwritten.Cause()
+	}
+	return fmt.Errorf("the rejected rows cannot be written to %s (%w): name another file by --rejects", terminal.Printable(r.path), err)
+}

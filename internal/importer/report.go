@@ -1,0 +1,75 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/talkback/talkback/internal/terminal"
+)
+
+// Report ends an import, whose error it is given, and says what became of the rows. counted is how long it took from the
+// last row until all comments were counted; 0 if nothing waited for that. If the import failed, the summary is part of the
+// error, which says how to continue.
+func (m *Import) Report(err error, counted time.Duration) (summary string, failure error) {
+	took := cmp.Or(m.done.loaded, m.Progress.End())
+	err = errors.Join(err, m.Rejects.close())
+	summary = m.summary(took, counted)
+	switch {
+	case err == nil:
+		return summary, m.checkRows()
+	case errors.Is(err, ErrTooManyRejects):
+		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again%s",
+			err, m.Limit.text, m.done.line, summary, m.Rejects.again())
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+	}
+	if m.done.loaded > 0 {
+		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
+	}
+	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s: it goes on where it was", m.done.line, err, summary, m.Rejects.again())
+}
+
+// checkRows returns an error if the file brought nothing, which is never intended.
+func (m *Import) checkRows() error {
+	switch m.done.rows() {
+	case 0:
+		return errors.New("the file holds no rows")
+	case m.done.rejected:
+		return errors.New("no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read")
+	}
+	return nil
+}
+
+func (m *Import) summary(took, counted time.Duration) string {
+	n := m.done
+	text := terminal.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		n.rows(), m.loadedText(), n.Repeated, n.rejected, took.Seconds(), terminal.Rate(n.rows(), took))
+	if counted > 0 {
+		text += fmt.Sprintf(", all counted after another %.1f s", counted.Seconds())
+	}
+	if n.Deleted > 0 {
+		text += "\nDeleted comments stay deleted; --revive writes them again"
+	}
+	if m.DryRun {
+		text += "\nThis was a dry run: no table was asked, and nothing was written"
+	}
+	if n.rejected > 0 && m.Rejects.said == nil {
+		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", terminal.Printable(m.Rejects.path))
+	}
+	return text
+}
+
+// loadedText says what became of the rows that are comments.
+func (m *Import) loadedText() string {
+	n := m.done
+	switch {
+	case m.DryRun:
+		return terminal.English.Sprintf("%d that an empty table would take", n.Written)
+	case n.Deleted > 0:
+		return terminal.English.Sprintf("%d written + %d already there + %d deleted before", n.Written, n.Existing, n.Deleted)
+	}
+	return terminal.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+}

@@ -1,0 +1,175 @@
+// Package output writes files that exist in full or not at all.
+package output
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/wait"
+)
+
+// Standard is the file name that stands for standard output.
+const Standard = "-"
+
+// File is a file under construction. It is written beside its destination, under a name that ends in .part, and Keep
+// renames it. Standard output, and whatever is not a regular file, such as a named pipe, is written directly.
+type File struct {
+	name  string // for people
+	path  string // the destination
+	force bool
+	to    io.Writer
+	part  *os.File // the file to rename; nil if it is written directly
+	close func() error
+
+	mu   sync.Mutex // Keep of an abandoned writer may meet Drop
+	done bool
+}
+
+// Open opens a file for writing. It refuses to replace an existing file unless force is set. A named pipe has to wait for
+// its reader; if the context ends before, Open returns the context's error.
+func Open(ctx context.Context, name string, force bool, stdout io.Writer) (*File, error) {
+	return wait.Result(ctx, func() (*File, error) { return open(name, force, stdout) })
+}
+
+func open(name string, force bool, stdout io.Writer) (*File, error) {
+	if name == Standard {
+		return &File{name: "standard output", to: stdout, close: func() error { return nil }}, nil
+	}
+	path, special, err := destination(name, force)
+	if err != nil {
+		return nil, err
+	}
+	if special {
+		return openSpecial(name)
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // readable by its owner only
+	if err != nil {
+		return nil, &Error{name, err}
+	}
+	return &File{name: terminal.Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
+}
+
+func openSpecial(name string) (*File, error) {
+	file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY, 0)
+	if err != nil {
+		return nil, &Error{name, err}
+	}
+	return &File{name: terminal.Printable(name), to: file, close: file.Close}, nil
+}
+
+// Check returns the error that Open would return now, except for those of creating the file.
+func Check(name string, force bool) error {
+	_, _, err := destination(name, force)
+	return err
+}
+
+// destination returns the path that a file name leads to: a symbolic link stays a link, and its target is replaced. It
+// reports whether something other than a regular file is there.
+func destination(name string, force bool) (path string, special bool, err error) {
+	path = name
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if missing && !force {
+		info, err = os.Lstat(path) // finds a dangling link
+		missing = errors.Is(err, fs.ErrNotExist)
+	}
+	switch {
+	case missing:
+		return path, false, nil
+	case err != nil:
+		return path, false, &Error{name, err}
+	case info.IsDir():
+		return path, false, fmt.Errorf("%s is a folder: give the name of a file", terminal.Printable(name))
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return path, true, nil
+	case !force:
+		return path, false, &ExistsError{name}
+	}
+	return path, false, nil
+}
+
+// Name returns the name of the file for people.
+func (f *File) Name() string { return f.name }
+
+// Part returns the path under which the file is being written, "" if it is written directly.
+func (f *File) Part() string {
+	if f.part == nil {
+		return ""
+	}
+	return f.part.Name()
+}
+
+// Write appends to the file. Its error is an *Error.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.to.Write(p)
+	if err != nil {
+		return n, &Error{f.name, err}
+	}
+	return n, nil
+}
+
+// Keep ends the writing and moves the file to its destination, where it survives a crash of the machine. It does nothing
+// once the context has ended.
+func (f *File) Keep(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := ctx.Err(); err != nil || f.done {
+		return err
+	}
+	if err := f.finish(); err != nil {
+		return &Error{f.name, err}
+	}
+	f.done = true
+	return nil
+}
+
+func (f *File) finish() error {
+	if f.part == nil {
+		return f.close()
+	}
+	if err := errors.Join(f.part.Sync(), f.part.Close()); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(f.path); err == nil && !f.force {
+		return errors.New("another program has created it meanwhile")
+	}
+	return os.Rename(f.part.Name(), f.path)
+}
+
+// Drop deletes what was written, unless the file was kept. What was written directly cannot be taken back.
+func (f *File) Drop() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.done {
+		return nil
+	}
+	f.done = true
+	if f.part == nil {
+		return nil
+	}
+	_ = f.part.Close() // closed already, or about to be deleted
+	return os.Remove(f.part.Name())
+}
+
+// Remains says what a failed writer leaves behind.
+func (f *File) Remains() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.done:
+		return f.name + " was written in full just before"
+	case f.part == nil:
+		return "what was written is incomplete"
+	}
+	return f.name + " was not written"
+}

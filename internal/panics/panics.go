@@ -1,0 +1,28 @@
+// Package panics turns panics into errors.
+package panics
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// Error is a panic that was recovered. Its text leaves out the value, which may hold what customers wrote.
+type Error struct {
+	// Value is what the function panicked with.
+	Value any
+	// Stack is the stack of the goroutine, as debug.Stack formats it.
+	Stack []byte
+}
+
+// Error says of which type the value was.
+func (e *Error) Error() string { return fmt.Sprintf("panic with a %T", e.Value) }
+
+// Try calls f and returns its error. If f panics, the error is an *Error.
+func Try(f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &Error{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,127 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Progress is shown this often: redrawn on a terminal, as another line elsewhere.
+const (
+	drawEvery = 200 * time.Millisecond
+	lineEvery = 5 * time.Second
+)
+
+// barCells is the width of the bar between its brackets.
+const barCells = 20
+
+// eraseLine moves the cursor to the beginning of its line and erases the line.
+const eraseLine = "\r\x1b[K"
+
+// Progress shows how much of some work is done: a bar on a terminal, elsewhere a line every 5 seconds. It is safe for use
+// by many goroutines.
+type Progress struct {
+	out     io.Writer
+	columns func() int // of the terminal; nil for another output
+	what    string     // the unit of the work, such as "rows"
+	now     func() time.Time
+	start   time.Time
+
+	mu   sync.Mutex
+	size int64         // of all the work; -1 if unknown
+	next time.Time     // when to print or draw next
+	took time.Duration // until End; 0 before
+}
+
+// NewProgress starts the clock of some work. The size is that of the whole work in any unit, such as the bytes of a file,
+// and -1 if it is unknown; what is the unit of what is done, such as "rows".
+func NewProgress(out io.Writer, size int64, what string) *Progress {
+	start := time.Now()
+	p := &Progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
+	if Is(out) {
+		p.columns, p.next = func() int { return Columns(out) }, start
+	}
+	return p
+}
+
+// Expect sets the size of the whole work, before the first call of Show.
+func (p *Progress) Expect(size int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.size = size
+}
+
+// Show reports how many rows, or whatever the unit is, are done, and how much of the size that took. It prints only if the
+// last print was long enough ago.
+func (p *Progress) Show(done int, taken int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.took > 0 {
+		return
+	}
+	now := p.now()
+	if now.Before(p.next) {
+		return
+	}
+	took := now.Sub(p.start)
+	line := English.Sprintf("%d %s, %.0f %s/s%s", done, p.what, Rate(done, took), p.what, p.left(taken, took))
+	// A failed write is ignored: it is no reason to stop the work.
+	if p.columns == nil {
+		p.next = now.Add(lineEvery)
+		_, _ = fmt.Fprintln(p.out, line)
+		return
+	}
+	p.next = now.Add(drawEvery)
+	line = p.bar(taken) + line
+	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), max(p.columns()-1, 0))])
+}
+
+// share returns how much of the whole is done, from 0 to 1, if its size is known. A size that is exceeded was an estimate.
+func (p *Progress) share(taken int64) (share float64, known bool) {
+	if p.size <= 0 || taken <= 0 || taken > p.size {
+		return 0, false
+	}
+	return float64(taken) / float64(p.size), true
+}
+
+// left returns the share that is done and the time that the rest takes at the same rate, "" if that is unknown.
+func (p *Progress) left(taken int64, took time.Duration) string {
+	done, known := p.share(taken)
+	if !known {
+		return ""
+	}
+	left := time.Duration(float64(took) * (1 - done) / done)
+	return English.Sprintf(", %.0f %%, %s left", 100*done, left.Round(time.Second))
+}
+
+// bar draws the share that is done, "" if that is unknown.
+func (p *Progress) bar(taken int64) string {
+	done, known := p.share(taken)
+	if !known {
+		return ""
+	}
+	cells := int(barCells * done)
+	return "[" + strings.Repeat("=", cells) + strings.Repeat(" ", barCells-cells) + "] "
+}
+
+// End erases the bar and returns how long the work took. Show prints nothing afterwards; further calls return the same
+// time.
+func (p *Progress) End() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.took > 0 {
+		return p.took
+	}
+	p.took = max(p.now().Sub(p.start), 1)
+	if p.columns != nil {
+		_, _ = io.WriteString(p.out, eraseLine)
+	}
+	return p.took
+}
+
+// Rate returns how many rows, or whatever the unit is, were done per second.
+func Rate(rows int, took time.Duration) float64 {
+	return float64(rows) / max(took.Seconds(), 1e-3)
+}

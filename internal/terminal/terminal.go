@@ -1,0 +1,34 @@
+// Package terminal writes for people: text that is safe to print, lines of a readable width, colors, and progress. What
+// it writes depends on whether an output is a terminal; a file or a pipe gets plain text.
+package terminal
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// English prints numbers as 12,345.
+var English = message.NewPrinter(language.English)
+
+// defaultColumns is the width of an output that is not a terminal.
+const defaultColumns = 80
+
+// Is reports whether an output is a terminal that understands escape sequences.
+func Is(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// Columns returns the width of a terminal, and 80 for any other output.
+func Columns(out io.Writer) int {
+	if file, ok := out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return defaultColumns
+}
