@@ -142,14 +142,6 @@ func CheckProductID(id string) error {
 	return nil
 }
 
-// CheckRating returns a BadInput error unless rating is 1 to 5.
-func CheckRating(rating int) error {
-	if rating < 1 || rating > MaxRating {
-		return Errorf(BadInput, "a rating is 1 to %d stars, not %d", MaxRating, rating)
-	}
-	return nil
-}
-
 func checkText(what, text string, least, most int) error {
 	switch {
 	case len(text) < least:

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// MaxRating is the best rating; the worst is 1.
-const MaxRating = 5
-
 // MaxLanguages bounds a filter: DynamoDB's IN takes at most 100 values.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
 const MaxLanguages = 100

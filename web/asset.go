@@ -34,7 +34,6 @@ type asset struct {
 	etag        string // of its content
 	policy      string // Content-Security-Policy
 	cache       string // Cache-Control
-	home        *home  // for the home page alone, which is another for each address
 }
 
 // newAsset returns the file of that name, whose content is given gzipped.

@@ -19,24 +19,6 @@ import (
 //go:embed home explorer/dist
 var files embed.FS
 
-const (
-	// homePolicy lets the home page have its style sheet and its picture, and nothing else.
-	homePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes, shows icons of a font
-	// and of data: addresses, and runs workers. No script but those of this host, and none inline.
-	explorerPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
-		"font-src 'self' data:; img-src 'self' data:; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-	// mustAsk makes a browser ask each time whether what it has is still current; the ETag makes that cheap.
-	mustAsk = "no-cache"
-
-	// forGood is for files whose names change with their content.
-	forGood = "public, max-age=31536000, immutable"
-)
-
 // Handler returns the handler of all pages, to be mounted at "/" beside the API. What it does not know is 404. All
 // callers share one: it keeps a copy of every page.
 func Handler() http.Handler { return shared() }
@@ -53,25 +35,31 @@ var shared = sync.OnceValue(func() site {
 	return all
 })
 
+// page is what is served at a path.
+type page struct {
+	*asset
+	home *home // for the home page alone, which is another for each address
+}
+
 // site is all that is served, by the path it is served at.
-type site map[string]*asset
+type site map[string]page
 
 // ServeHTTP implements [http.Handler].
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	page, ok := s[r.URL.Path]
+	found, ok := s[r.URL.Path]
 	switch {
 	case !ok:
 		notFound.writePolicies(w.Header())
 		http.NotFound(w, r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		page.writePolicies(w.Header())
+		found.writePolicies(w.Header())
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
-	case page.home != nil:
+	case found.home != nil:
 		w.Header().Add("Vary", forwardedProto)
-		page.home.at(r).ServeHTTP(w, r)
+		found.home.at(r).ServeHTTP(w, r)
 	default:
-		page.ServeHTTP(w, r)
+		found.ServeHTTP(w, r)
 	}
 }
 
@@ -86,15 +74,16 @@ func (s site) addHome(files fs.FS, folder string) error {
 		if err != nil {
 			return err
 		}
-		page, err := newAsset(name, packed)
+		file, err := newAsset(name, packed)
 		if err != nil {
 			return err
 		}
-		page.policy, page.cache = homePolicy, mustAsk
+		file.policy, file.cache = homePolicy, mustAsk
+		added := page{asset: file}
 		if name == "index.html" {
-			page.home = &home{content: content}
+			added.home = &home{content: content}
 		}
-		s["/"+strings.TrimSuffix(name, "index.html")] = page
+		s["/"+strings.TrimSuffix(name, "index.html")] = added
 		return nil
 	})
 }
@@ -104,20 +93,20 @@ func (s site) addHome(files fs.FS, folder string) error {
 func (s site) addExplorer(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, packed []byte) error {
 		name = strings.TrimSuffix(name, ".gz")
-		page, err := newAsset(name, packed)
+		file, err := newAsset(name, packed)
 		if err != nil {
 			return err
 		}
-		page.policy, page.cache = explorerPolicy, forGood
+		file.policy, file.cache = explorerPolicy, forGood
 		switch name {
 		case "index.html":
-			page.cache = mustAsk
-			s["/playground"], s["/playground/"] = page, page
+			file.cache = mustAsk
+			s["/playground"], s["/playground/"] = page{asset: file}, page{asset: file}
 		case "licences.txt":
-			page.cache = mustAsk // the one other name without a hash
-			s["/playground/licences.txt"] = page
+			file.cache = mustAsk // the one other name without a hash
+			s["/playground/licences.txt"] = page{asset: file}
 		default:
-			s["/playground/"+name] = page
+			s["/playground/"+name] = page{asset: file}
 		}
 		return nil
 	})

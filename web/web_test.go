@@ -142,7 +142,7 @@ func TestPagesNameWhatIsServed(t *testing.T) {
 	elsewhere := []string{"/healthz", "/readyz"} // by the server
 	for _, path := range []string{"/", "/playground"} {
 		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(unpacked(t, pages[path].packed), -1) {
-			if address := found[1]; pages[address] == nil && !slices.Contains(elsewhere, address) {
+			if address := found[1]; pages[address].asset == nil && !slices.Contains(elsewhere, address) {
 				t.Errorf("%s names %s, which nobody serves", path, address)
 			}
 		}

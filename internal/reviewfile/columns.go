@@ -8,36 +8,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Field is what a column of a file can hold of a comment.
-type Field string
-
-// The fields.
-const (
-	// ID is the id of the review where the file comes from. With the product's id it makes the id of the comment.
-	ID Field = "id"
-	// Product is the id of the product.
-	Product Field = "product"
-	// Rating is 1 to 5 stars.
-	Rating Field = "rating"
-	// Language is the language of the text, or what Options.LanguageOf turns into it.
-	Language Field = "language"
-	// Title is the headline.
-	Title Field = "title"
-	// Text is what was written. In a file with headlines and no texts it is the headline.
-	Text Field = "text"
-	// Author is the id of the author.
-	Author Field = "author"
-	// AuthorName is the name of the author.
-	AuthorName Field = "authorName"
-	// CreatedAt is when it was written.
-	CreatedAt Field = "createdAt"
-)
-
-// Fields are all fields, in the order in which people think of them.
-func Fields() []Field {
-	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt}
-}
-
 // marketplace is the name, as plain makes it, of Amazon's column of countries.
 const marketplace = "marketplace"
 

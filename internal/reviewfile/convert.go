@@ -18,8 +18,21 @@ const (
 	anonymousName = "Anonymous"
 )
 
-// convert makes a comment of a record. Errors are reasons for people and show nothing of the text.
-func (r *Reader) convert(rec record) (comment.Comment, error) {
+// converter makes comments of records.
+type converter struct {
+	options        Options
+	languageOf     map[string]comment.Language // with keys in lower case
+	headlineIsText bool                        // the file has headlines and no texts
+	layout         layout                      // of the last record
+	dates          dateParser
+}
+
+func newConverter(options Options) converter {
+	return converter{options: options, languageOf: foldKeys(options.LanguageOf)}
+}
+
+// comment makes a comment of a record. Errors are reasons for people and show nothing of the text.
+func (r *converter) comment(rec record) (comment.Comment, error) {
 	if !slices.Equal(r.layout.columns, rec.columns) {
 		r.layout = layoutOf(rec.columns, r.options, r.headlineIsText)
 	}
@@ -104,7 +117,7 @@ func (v *values) distinct() [10]byte {
 
 // author completes what a file tells of an author. Of whom it tells no id, the name is one, or a hash of a name that is too
 // long: two names are two authors.
-func (r *Reader) author(id, name string) comment.Author {
+func (r *converter) author(id, name string) comment.Author {
 	a := comment.Author{ID: id, Name: name, Imported: id == "" || !r.options.Customers}
 	switch {
 	case id != "":
@@ -144,7 +157,7 @@ func foldKeys(languages map[string]comment.Language) map[string]comment.Language
 }
 
 // language is what a row's column tells, or the language of the whole file.
-func (r *Reader) language(value string) (comment.Language, error) {
+func (r *converter) language(value string) (comment.Language, error) {
 	_, mapped := r.options.Columns[Language]
 	whole := r.options.Language
 	if whole != "" && (value == "" || !mapped && len(r.options.LanguageOf) == 0) {

@@ -6,9 +6,7 @@ package reviewfile
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -86,8 +84,10 @@ func exportedOf(object map[string]any) map[string]any {
 	return nil
 }
 
-// restore makes the comment of a row that Talkback wrote.
-func (r *Reader) restore(rec record) (comment.Comment, error) {
+// restorer makes comments of rows that Talkback wrote.
+type restorer struct{ dates dateParser }
+
+func (r *restorer) comment(rec record) (comment.Comment, error) {
 	m := members{object: rec.exported}
 	if version := m.number(exportMark); m.err == nil && version != exportVersion {
 		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads form %d: use a newer one", version, exportVersion)
@@ -124,7 +124,7 @@ func (r *Reader) restore(rec record) (comment.Comment, error) {
 }
 
 // checkCreated refuses a time of writing that is not the one that the id holds.
-func (r *Reader) checkCreated(text string, want time.Time) error {
+func (r *restorer) checkCreated(text string, want time.Time) error {
 	if text == want.Format(timeForm) {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (r *Reader) checkCreated(text string, want time.Time) error {
 	return nil
 }
 
-func (r *Reader) updated(text *string) (*time.Time, error) {
+func (r *restorer) updated(text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
 	}
@@ -196,16 +196,4 @@ func (m *members) miss(name, kind string) {
 	if m.err == nil {
 		m.err = fmt.Errorf("the line says that it is an export, and its %s is missing or not %s", name, kind)
 	}
-}
-
-// errTellsAll is for flags that would say what the file says itself.
-var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
-
-// checkExport refuses options that rows which Talkback wrote have no use for.
-func (r *Reader) checkExport() error {
-	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0 || r.options.Customers
-	if needless && slices.ContainsFunc(r.ahead, func(p pending) bool { return p.record.isExported() }) {
-		return errTellsAll
-	}
-	return nil
 }

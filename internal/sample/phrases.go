@@ -12,6 +12,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// languages are those that there are phrases of.
+var languages = []comment.Language{"en", "de", "fr", "es", "ja", "zh", "ar"}
+
 //go:embed phrases/*.json
 var files embed.FS
 

@@ -41,8 +41,7 @@ var (
 var (
 	ratingWeights = []float64{6, 4, 8, 20, 62} // 1 to 5 stars
 
-	languageWeights = []float64{43, 16, 12, 11, 9, 6, 3}
-	languages       = []comment.Language{"en", "de", "fr", "es", "ja", "zh", "ar"}
+	languageWeights = []float64{43, 16, 12, 11, 9, 6, 3} // of languages, in their order
 
 	// People write in the evening, a little at noon, and seldom at night.
 	hourWeights = []float64{2, 1, 1, 1, 1, 2, 3, 5, 6, 7, 7, 7, 9, 8, 7, 7, 8, 9, 10, 12, 14, 13, 9, 5}
