@@ -143,8 +143,6 @@ func TestNoPackageIsTooLarge(t *testing.T) {
 
 // entangled are packages whose files are still being put in order.
 var entangled = map[string]bool{
-	module + "/command":             true,
-	module + "/comment":             true,
 	module + "/dynamo":              true,
 	module + "/dynamo/counts":       true,
 	module + "/dynamo/layout":       true,
@@ -154,8 +152,5 @@ var entangled = map[string]bool{
 	module + "/internal/engine":     true,
 	module + "/internal/faulttest":  true,
 	module + "/internal/planbench":  true,
-	module + "/internal/reviewfile": true,
-	module + "/internal/sample":     true,
 	module + "/stream":              true,
-	module + "/web":                 true,
 }
