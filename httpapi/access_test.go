@@ -9,8 +9,7 @@ import (
 
 const query = "query={echo}"
 
-// Unless origins are given, nothing lets a page of another origin in: no header on any answer, no
-// preflight that succeeds.
+// Without configured origins, no answer has a CORS header and no preflight succeeds.
 func TestCORSIsClosed(t *testing.T) {
 	server := newServer(t, nil)
 	for _, got := range []reply{
@@ -101,8 +100,8 @@ func TestOriginsAreChecked(t *testing.T) {
 	}
 }
 
-// What a browser may send to another site without asking first is refused; what is no browser, or a
-// page of this server, is not.
+// A request that a browser sends to another site without asking first is refused. Clients that are
+// no browsers, and pages of this server, are served.
 func TestCrossSite(t *testing.T) {
 	closed := newServer(t, nil)
 	open := newServer(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} })

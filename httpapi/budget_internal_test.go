@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is added, grows and is removed, a budget counts what is held and keeps it within its
-// bound but for the latest alone; a connection is given up only when room is needed, and then none
-// that costs more is kept.
+// After any sequence of calls, a budget has counted what is held, and it is within its bound unless
+// only the latest is left. It gives up a client only when it needs room, and keeps none that costs
+// more.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 100
@@ -109,8 +109,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// A connection that has left an eighth of all unread asks in vain.
-func TestConnectionHasToRead(t *testing.T) {
+// A client that holds more than an eighth of the budget may not ask for more.
+func TestClientHasToRead(t *testing.T) {
 	b, greedy, other := newBudget(100), &connection{}, &connection{}
 	h := b.add(greedy, 13, func() {})
 	if !b.full(greedy) || b.full(other) {

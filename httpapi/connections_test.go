@@ -13,9 +13,9 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// When more is arriving than may, those who have sent most for longest are told to send it again,
-// over either version of HTTP, and keep nobody from being answered.
-func TestMoreArrivesThanMay(t *testing.T) {
+// When more bytes arrive than allowed, the clients that have sent most for longest are told to
+// retry, over both versions of HTTP. All other clients are answered.
+func TestTooMuchArrives(t *testing.T) {
 	for _, unencrypted2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %t", unencrypted2), func(t *testing.T) {
 			server := newBoundServer(t, httpapi.NewConnections(100, 300_000), nil)
@@ -71,8 +71,8 @@ func TestMoreArrivesThanMay(t *testing.T) {
 	}
 }
 
-// Heads that do not end are counted too: their connections are closed.
-func TestMoreHeadsThanMay(t *testing.T) {
+// Heads without an end are counted too: their connections are closed.
+func TestTooManyHeads(t *testing.T) {
 	server := newBoundServer(t, httpapi.NewConnections(100, 50_000), nil)
 	closed := make(chan error)
 	for range 10 {
@@ -98,7 +98,8 @@ func TestMoreHeadsThanMay(t *testing.T) {
 	}
 }
 
-// When there are as many connections as may be, one that is worked for stays, and others make room.
+// When the maximum of connections is reached, a connection whose request is being processed stays,
+// and others are closed.
 func TestRoomForConnections(t *testing.T) {
 	s := newSchema()
 	server := newBoundServer(t, httpapi.NewConnections(3, 0), func(o *httpapi.Options) { o.Schema = s })
@@ -122,14 +123,14 @@ func TestRoomForConnections(t *testing.T) {
 	}
 }
 
-// Refusals and pages wait for their readers like all answers: who does not read them is counted.
+// Refusals and pages that clients do not read are counted like other answers.
 func TestRefusalsAndPagesAreCounted(t *testing.T) {
 	for path, reason := range map[string]string{
 		"/graphql": "refusals", "/playground": "pages", "/healthz": "health",
 	} {
 		server := newWholeServer(t, func(o *httpapi.Options) { o.MaxUnsent = 100_000 })
 		if refuseToReadOf(t, server, 50, path, "cross-site") {
-			t.Errorf("%s: 50 that nobody reads are kept, which is more than may be", reason)
+			t.Errorf("%s: 50 unread ones are kept, which exceeds the bound", reason)
 		}
 		if got := post(t, server, `{"query": "{ echo }"}`); got.status != 200 {
 			t.Errorf("beside them: %d %s", got.status, got.body)
@@ -137,7 +138,7 @@ func TestRefusalsAndPagesAreCounted(t *testing.T) {
 	}
 }
 
-// Browsers that come by HTTPS are told to do so always, by every answer; others are not.
+// Each answer over HTTPS tells browsers to use HTTPS only; answers over HTTP do not.
 func TestStrictTransportSecurity(t *testing.T) {
 	handler := httpapi.New(options(func(o *httpapi.Options) { o.HSTSAge = 3600e9 }))
 	for path := range map[string]bool{"/graphql?query={echo}": true, "/healthz": true, "/nothing": true} {

@@ -7,8 +7,8 @@ import (
 
 const long = "query={long}"
 
-// A tag is that of one sequence of bytes: each type and each coding has another, and whoever has it
-// is not sent it again.
+// Each type and each coding of an answer has its own tag. A client that has the answer is not sent
+// it again.
 func TestETags(t *testing.T) {
 	server := newServer(t, nil)
 	seen := map[string]string{}
@@ -45,18 +45,18 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// What is no good answer to a GET is nothing to keep.
-func TestNothingElseIsKept(t *testing.T) {
+// Only a good answer to a GET may be cached.
+func TestNothingElseIsCached(t *testing.T) {
 	server := newServer(t, nil)
 	for reason, got := range map[string]reply{
-		"an error beside the data":        get(t, server, "query={fails}", "If-None-Match: *"),
-		"an operation that is refused":    get(t, server, "query={nothing}", "If-None-Match: *"),
-		"a request that is refused":       get(t, server, "query=mutation{change}", "If-None-Match: *"),
-		"a page of another site":          get(t, server, long, "Sec-Fetch-Site: cross-site"),
-		"a POST":                          post(t, server, `{"query": "{ long }"}`, "If-None-Match: *"),
-		"a POST of the wrong type":        post(t, server, `{"query": "{ long }"}`, "Content-Type: text/plain"),
-		"a method that there is not":      send(t, "DELETE", server.URL+"/graphql", ""),
-		"a question what there is at all": send(t, "OPTIONS", server.URL+"/graphql", ""),
+		"an error beside the data":     get(t, server, "query={fails}", "If-None-Match: *"),
+		"an operation that is refused": get(t, server, "query={nothing}", "If-None-Match: *"),
+		"a request that is refused":    get(t, server, "query=mutation{change}", "If-None-Match: *"),
+		"a page of another site":       get(t, server, long, "Sec-Fetch-Site: cross-site"),
+		"a POST":                       post(t, server, `{"query": "{ long }"}`, "If-None-Match: *"),
+		"a POST of the wrong type":     post(t, server, `{"query": "{ long }"}`, "Content-Type: text/plain"),
+		"an unknown method":            send(t, "DELETE", server.URL+"/graphql", ""),
+		"a look for the methods":       send(t, "OPTIONS", server.URL+"/graphql", ""),
 	} {
 		if got.status == 304 || got.header.Get("ETag") != "" || got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d, ETag %q, Cache-Control %q", reason, got.status, got.header.Get("ETag"), got.header.Get("Cache-Control"))

@@ -24,9 +24,8 @@ func probe(ctx context.Context, server http.Handler) int {
 	return answer.Code
 }
 
-// However many probes come, the table is asked once a second; a probe that hangs up neither ends
-// the look that others wait for nor stands in the log; and the outcome, good or bad, is news a
-// second later.
+// The table is checked once a second, however many probes arrive. A probe that hangs up does not
+// end the check that others wait for, and is not logged. A second later, a new result is answered.
 func TestReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -83,7 +82,7 @@ func TestReadiness(t *testing.T) {
 	})
 }
 
-// A table that does not answer is not ready, in a time that a probe waits.
+// A table that does not answer is not ready, and the probe is answered in time.
 func TestReadinessEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := httpapi.New(options(func(o *httpapi.Options) {

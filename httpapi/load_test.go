@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// When all places are taken, others are refused at once, health is told all the same, and a place
-// that becomes free is given again.
+// When all places are taken, further requests are refused at once, health is still answered, and a
+// place that becomes free is used again.
 func TestInFlight(t *testing.T) {
 	s := newSchema()
 	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.MaxInFlight = s, 1 })
@@ -44,7 +44,7 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// A client that does not come to the end of its body takes no place from others.
+// A client that does not finish its body takes no place.
 func TestSlowBodiesTakeNoPlace(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxInFlight = 1 })
 	body, slow := io.Pipe()
@@ -71,7 +71,7 @@ func TestSlowBodiesTakeNoPlace(t *testing.T) {
 	}
 }
 
-// unread fails the test when anyone reads it.
+// unread is a body that fails the test when it is read.
 type unread struct{ t *testing.T }
 
 // Read implements [io.Reader].
@@ -94,7 +94,7 @@ func TestBodiesTooLargeAreNotSent(t *testing.T) {
 	}
 }
 
-// Whoever's time is over before the operation began is told so, and that asking again may help.
+// A client whose time is over before the operation began is told so, and that a retry may help.
 func TestTimeIsOver(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.OperationTimeout = time.Nanosecond })
 	for accept, status := range map[string]int{plain: 200, graphQL: 503} {
@@ -105,7 +105,7 @@ func TestTimeIsOver(t *testing.T) {
 	}
 }
 
-// slowly posts a body of which nothing is sent before the server has begun to read it.
+// slowly posts a body, and sends none of it before the server has begun to read it.
 func slowly(t *testing.T, server *httptest.Server, body io.Reader) reply {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// Before there is anything to answer with, every path is answered at once: that the process lives,
-// and why it is not ready.
+// Before there is a handler, every path is answered at once: that the process is alive, and why it
+// is not ready.
 func TestOpening(t *testing.T) {
 	opening := httpapi.NewOpening("the table is being opened")
 	ask := func(path string) *httptest.ResponseRecorder {

@@ -139,7 +139,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// HEAD is answered as GET is, without the body.
+// HEAD is answered like GET, without the body.
 func TestHead(t *testing.T) {
 	server := newServer(t, nil)
 	for _, parameters := range []string{"query={echo}", "query={long}", "query={nothing}", "query=mutation{change}", ""} {
@@ -150,7 +150,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// What says one thing and is given twice could be read in two ways, also when both say the same.
+// A header that must occur once is refused when it occurs twice, even with the same value: two
+// readers could use different ones.
 func TestHeadersGivenTwice(t *testing.T) {
 	server := newServer(t, nil)
 	for name, value := range map[string]string{
@@ -187,8 +188,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Each bound lets pass what is exactly as large, refuses one byte more, and says which bound it
-// was.
+// Each bound accepts what is exactly as large, refuses one byte more, and names the bound.
 func TestBounds(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxBody, o.MaxQuery = 300, 100 })
 	filled := func(before string, size int, after string) string {

@@ -20,8 +20,8 @@ type refusal struct {
 var (
 	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early: send all of it"}
 	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
-	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it so"}
-	halfCharacter = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request holds half of a character, an escape such as \uD83D without the one that belongs to it: send both, or the character itself`}
+	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it as UTF-8"}
+	halfCharacter = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request holds half of a character, an escape such as \uD83D without its other half: send both halves, or the character itself`}
 	badShape      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is JSON, but not an object: send one such as {"query": "{ __typename }"}`}
 	badParameters = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the address cannot be read: percent-encode its parameters"}
 	badMember     = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q must be %s`}
@@ -29,7 +29,7 @@ var (
 	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query"; /playground is the place to try some`}
 	batch         = &refusal{status: http.StatusBadRequest, code: "BATCH_NOT_ALLOWED", message: "the body is a list, and lists of operations are not taken: send one request for each, side by side, or one operation with several fields"}
 
-	crossSite = &refusal{status: http.StatusForbidden, code: "CSRF_REFUSED", message: "a page of another site sent this: open the address by itself, or allow the page's origin by --cors-origin"}
+	crossSite = &refusal{status: http.StatusForbidden, code: "CSRF_REFUSED", message: "a page of another site sent this: open the address directly, or allow the page's origin by --cors-origin"}
 
 	badMethod     = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "this method is not served here: use POST, or GET for queries", header: "Allow", value: methods}
 	changeByGET   = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "GET is for queries only: send this operation by POST", header: "Allow", value: http.MethodPost}
@@ -38,7 +38,7 @@ var (
 	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}
 
 	badType     = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be JSON, and say so: send Content-Type: application/json", header: "Accept-Post", value: acceptPost}
-	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it so, and leave the charset away", header: "Accept-Post", value: acceptPost}
+	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it as UTF-8, and omit the charset", header: "Accept-Post", value: acceptPost}
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// newWholeServer starts a server that is set up as the program's own, with HTTP/2 over plain
+// newWholeServer starts a server that is set up like the program's own, with HTTP/2 over plain
 // connections.
 func newWholeServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
@@ -26,7 +26,7 @@ func newWholeServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	return newBoundServer(t, connections, set)
 }
 
-// newBoundServer starts one with connections that are bounded as a test needs them.
+// newBoundServer starts a server with the given bounds on connections.
 func newBoundServer(t *testing.T, connections *httpapi.Connections, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) {
@@ -56,14 +56,14 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// refuseToRead opens a connection that asks so many times over HTTP/2 and allows no byte of an
-// answer. It returns when all answers have begun, or false when the server hung up before.
+// refuseToRead opens a connection that sends so many requests over HTTP/2 and allows no byte of an
+// answer. It returns true when all answers have begun, and false when the server hung up before.
 func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	t.Helper()
 	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")
 }
 
-// refuseToReadOf asks for something of its own, as a browser does from a site.
+// refuseToReadOf does so for a path, as a browser on a page of a site does.
 func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
 	t.Helper()
 	conn := dial(t, server)
@@ -99,9 +99,9 @@ func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, s
 	return true
 }
 
-// A client that never reads keeps nobody else from being answered: neither by holding the places,
-// over HTTP/2 with a window of nothing or over HTTP/1.1 with a full one, nor by what is kept for
-// it.
+// A client that never reads does not keep others from being answered. It holds no place, neither
+// over HTTP/2 with a window of zero bytes nor over HTTP/1.1 with a full one. What is kept for it is
+// bounded.
 func TestClientsThatDoNotRead(t *testing.T) {
 	t.Run("HTTP/2", func(t *testing.T) {
 		server := newWholeServer(t, nil)
@@ -167,7 +167,7 @@ func readAll(from *bufio.Reader) error {
 	return err
 }
 
-// pipes is a listener of connections inside of the process.
+// pipes is a listener of connections inside the process.
 type pipes chan net.Conn
 
 // Accept implements [net.Listener].
@@ -185,8 +185,8 @@ func (p pipes) Close() error { return nil }
 // Addr implements [net.Listener].
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A client may take as long as it needs for a large answer while it reads on, and is given up when
-// it stops.
+// A client may take as long as it needs for a large answer while it keeps reading, and is given up
+// when it stops.
 func TestSlowReaders(t *testing.T) {
 	for reason, test := range map[string]struct {
 		pause time.Duration

@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// schema answers each of its fields with something that shows what HTTP does with it.
+// schema answers each field with something that shows how HTTP handles it.
 type schema struct {
 	parsed *ast.Schema
 	// entered gets a word whenever a wait begins, which ends when released is closed.
@@ -89,8 +89,8 @@ func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) an
 	return value
 }
 
-// hideFaults shows what GraphQL refuses and that time is over, and nothing else, as the service's
-// own presenter does.
+// hideFaults shows the errors of GraphQL and timeouts, and hides all others, as the presenter of
+// the service does.
 func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	var refused *gqlerror.Error
 	if errors.As(err, &refused) && refused.Err == nil {
@@ -119,7 +119,7 @@ func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.P
 	return nil, nil, nil // no product has that many languages
 }
 
-// options are those of a server, set as a test needs them.
+// options returns the options of a server, changed as a test needs them.
 func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
@@ -137,7 +137,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 	return o
 }
 
-// newServer starts a server with options set as a test needs them.
+// newServer starts a server with options changed as a test needs them.
 func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(httpapi.New(options(set)))
@@ -145,7 +145,7 @@ func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	return server
 }
 
-// reply is what came back, its body unpacked if it was packed.
+// reply is an answer, with its body decompressed.
 type reply struct {
 	status int
 	header http.Header
@@ -153,7 +153,7 @@ type reply struct {
 	body   string
 }
 
-// code is extensions.code of the first error, empty without errors.
+// code returns extensions.code of the first error, empty without errors.
 func (a reply) code(t *testing.T) string {
 	t.Helper()
 	var parsed struct {
@@ -174,8 +174,8 @@ func (a reply) code(t *testing.T) string {
 	return parsed.Errors[0].Extensions.Code
 }
 
-// send sends a request with headers as "Name: value"; a later one replaces an earlier, and "Name:"
-// removes it.
+// send sends a request with headers written as "Name: value". A later one replaces an earlier one,
+// and "Name:" removes it.
 func send(t *testing.T, method, address, body string, headers ...string) reply {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
@@ -233,7 +233,7 @@ func post(t *testing.T, server *httptest.Server, body string, headers ...string)
 	return send(t, http.MethodPost, server.URL+"/graphql", body, append([]string{isJSON}, headers...)...)
 }
 
-// get asks by GET with parameters as they stand in an address.
+// get sends a GET with the parameters of a query string.
 func get(t *testing.T, server *httptest.Server, parameters string, headers ...string) reply {
 	t.Helper()
 	return send(t, http.MethodGet, server.URL+"/graphql?"+parameters, "", headers...)

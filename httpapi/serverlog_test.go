@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// What the server says by itself is logged once a minute for each kind, with the number of the
-// others, and names no client.
+// Messages of the server are logged once a minute for each kind, with the number of further ones,
+// and without client addresses.
 func TestServerLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tokens are those of a text up to the first error, which ends them as a token of its place.
+// tokens returns the tokens of a text. An error ends them, as a token at its position.
 func tokens(text string) (all []lexer.Token) {
 	reader := lexer.New(&ast.Source{Input: text})
 	for {
@@ -21,9 +21,9 @@ func tokens(text string) (all []lexer.Token) {
 	}
 }
 
-// Joining pairs changes nothing of a query but the strings that hold them: the parser's lexer,
-// which makes U+FFFD of each half, finds the same tokens at the same places before and after.
-// Whatever holds a half is refused.
+// Joining pairs changes nothing in a query but the strings that have pairs. The lexer of the
+// parser, which replaces each half by U+FFFD, finds the same tokens at the same positions before
+// and after. A query with half of a pair is refused.
 func TestJoinPairs(t *testing.T) {
 	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u00e9`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"\uD83D\uDE00\x"`, `"""\uD83D"""`, `"\u00`}
 	rapid.Check(t, func(t *rapid.T) {

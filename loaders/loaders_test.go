@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// getter answers from a function and remembers what it was asked.
+// getter answers by a function, and remembers its calls.
 type getter struct {
 	mu    sync.Mutex
 	calls [][]comment.ID
@@ -137,7 +137,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 	}
 }
 
-// A caller who goes away neither waits for the batch nor takes it with him.
+// A caller that goes away does not wait for the batch, and does not end it for others.
 func TestOneCallerGoesAway(t *testing.T) {
 	proceed := make(chan struct{})
 	started := make(chan struct{})
@@ -183,7 +183,7 @@ func TestContextWithoutLoaders(t *testing.T) {
 	loaders.From(t.Context())
 }
 
-// statsGetter knows the statistics of one product, and remembers how often it was asked.
+// statsGetter has the statistics of one product, and remembers how often it was called.
 type statsGetter struct {
 	mu    sync.Mutex
 	calls int
@@ -206,8 +206,8 @@ func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comm
 	return nil, nil, nil // no product has that many languages
 }
 
-// What is expected is fetched once; a product without comments has empty statistics, which is no
-// error.
+// Expected statistics are fetched once. A product without comments has empty statistics, which is
+// no error.
 func TestExpectedStatistics(t *testing.T) {
 	g := &statsGetter{}
 	l := loaders.New(&getter{get: all}, g)
@@ -223,9 +223,9 @@ func TestExpectedStatistics(t *testing.T) {
 	}
 }
 
-// Statistics that are expected alone are one call, made at once by the first who asks, or begun
-// before: whoever begins them does something else meanwhile. What does not fit into a call is
-// gathered as ever.
+// Statistics that are expected alone are fetched in one call: at once by the first caller that
+// needs them, or begun before, while the caller does something else. Those that do not fit into a
+// call are batched.
 func TestStatisticsExpectedAlone(t *testing.T) {
 	for _, row := range []struct {
 		why             string
@@ -263,7 +263,7 @@ func TestStatisticsExpectedAlone(t *testing.T) {
 	}
 }
 
-// A failure that nobody waited for is as soon forgotten as one that someone saw.
+// A failure that no caller waited for is not kept either.
 func TestExpectedStatisticsThatFail(t *testing.T) {
 	g := &statsGetter{fail: errors.New("broken")}
 	l := loaders.New(&getter{get: all}, g)
@@ -275,7 +275,7 @@ func TestExpectedStatisticsThatFail(t *testing.T) {
 	}
 }
 
-// One failure leaves it to each load to say what is wrong, and who goes away waits for nothing.
+// After one failure, each load returns its own error. A caller that goes away waits for nothing.
 func TestStatsOfAll(t *testing.T) {
 	get := func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 		found, failed := map[string]comment.Stats{}, map[string]error{}
@@ -317,7 +317,7 @@ func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment
 	return nil, nil, nil // no product has that many languages
 }
 
-// Who knows that he is alone waits for nobody, and gets what he would have got with others.
+// A caller that is alone does not wait for others, and gets the same result.
 func TestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := loaders.New(&getter{get: all}, statsFunc(nil))

@@ -78,7 +78,7 @@ func TestDamagedCursor(t *testing.T) {
 	refuse("\xff\x00", "not even text")
 }
 
-// FuzzCursor looks for a text that is neither the cursor it claims to be nor refused.
+// FuzzCursor looks for a text that is accepted and is not the cursor that it decodes to.
 func FuzzCursor(f *testing.F) {
 	f.Add(encodeCursor(somewhere, coffee.fingerprint()))
 	f.Add("")

@@ -57,12 +57,12 @@ func ErrorPresenter(logger *slog.Logger, requestID RequestID) graphql.ErrorPrese
 		}
 		id := requestID(ctx)
 		logger.ErrorContext(ctx, "a field failed for an unknown reason", "request", id, "path", graphql.GetPath(ctx).String(), "error", err)
-		return present(ctx, err, fmt.Sprintf("something went wrong on our side; the log knows it as request %s", id), codes[comment.Internal])
+		return present(ctx, err, fmt.Sprintf("internal error; the log of the server has it under request %s", id), codes[comment.Internal])
 	}
 }
 
 var contextText = map[comment.Kind]string{
-	comment.Timeout:  "the answer took too long; ask for less, or again in a moment",
+	comment.Timeout:  "the answer took too long: ask for less, or try again in a moment",
 	comment.Canceled: "the request was canceled",
 }
 

@@ -23,11 +23,11 @@ import (
 	"github.com/talkback/talkback/resolvers"
 )
 
-// readTime is how long each read of a shop takes, so that the time of a request tells how many
+// readTime is how long each read of a shop takes. The time of a request then tells how many reads
 // followed each other.
 const readTime = 10 * time.Millisecond
 
-// shop answers from nothing. Every product has a comment in each language and of each rating.
+// shop answers without a table. Every product has a comment in each language and with each rating.
 type shop struct {
 	mu      sync.Mutex
 	batches [][]string // products whose statistics were asked for, by call
@@ -40,7 +40,7 @@ type shop struct {
 
 var everything = comment.Stats{"de": {1, 2, 3, 4, 5}, "en": {0, 0, 0, 0, 10}}
 
-// Comments implements resolvers.Lister. Pages come at different times.
+// Comments implements resolvers.Lister. The duration of a read depends on the product.
 func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error) {
 	time.Sleep(readTime - time.Duration(len(q.Product))*time.Millisecond)
 	page := comment.Page{Comments: []comment.Comment{{ID: comment.IDOf(comment.Position{}), ProductID: q.Product, Rating: 5, Language: "de", Version: 1}}}
@@ -85,8 +85,8 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 	return found, nil, s.fail
 }
 
-// RowsOf implements loaders.StatsGetter. Each language but the unknown one has as many comments as
-// its tag has bytes.
+// RowsOf implements loaders.StatsGetter. A language has as many comments as its tag has bytes, but
+// "tlh" has none.
 func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
 ) {
@@ -113,7 +113,7 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
-// freshness is how fresh the statistics of the shop are.
+// freshness is the time up to which the statistics of the shop have every change.
 func (s *shop) freshness(context.Context) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *shop) Delete(context.Context, comment.ID, *int) (comment.Comment, []com
 	return comment.Comment{}, nil, nil
 }
 
-// ask sends a query to a service over the shop, and gives the answer and how long it took.
+// ask sends a query to a service over the shop. It returns the answer and how long it took.
 func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duration) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
@@ -175,7 +175,7 @@ func (s *shop) mustAsk(t *testing.T, query string) time.Duration {
 	return took
 }
 
-// ids are so many ids of products from a number on, as a list.
+// ids returns a list of so many ids of products, from a number on.
 func ids(from, n int) string {
 	var quoted []string
 	for i := range n {
@@ -192,9 +192,8 @@ func commentIDs(n int) string {
 	return strings.Join(quoted, ",")
 }
 
-// However statistics are asked for, at whatever depth and by however many fields: those of a
-// hundred products are one call, those of more one for each hundred, and none is made for what is
-// not asked.
+// Statistics are fetched in one call for each hundred products, at any depth and for any number of
+// fields. There is no call if no field needs them.
 func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 	const everyWay = `stats { total } de: stats(lang: "de") { average } languages { count }
 		comments(first: 1) { totalCount stats { total } nodes { product { stats { total } languages { count } } } edges { node { product { stats(lang: "en") { total } } } } }
@@ -240,8 +239,8 @@ func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 	}
 }
 
-// All statistics of a request tell how fresh they are, by one look before the first of them were
-// fetched; counts of a range of dates, which are no statistics, do not.
+// All statistics of a request have the same asOf, which is looked up once, before the first of them
+// are fetched. Counts of a range of dates have none.
 func TestStatisticsTellHowFreshTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shop{}
@@ -260,7 +259,7 @@ func TestStatisticsTellHowFreshTheyAre(t *testing.T) {
 	})
 }
 
-// Statistics never come after a page: they are on their way before it is read.
+// Statistics are read at the same time as pages, never after them.
 func TestStatisticsComeBesideThePage(t *testing.T) {
 	for _, row := range []struct {
 		why, query string
@@ -287,7 +286,7 @@ func TestStatisticsComeBesideThePage(t *testing.T) {
 	}
 }
 
-// What fails stays where it failed.
+// A failure affects only the fields that need what failed.
 func TestFailuresOfStatistics(t *testing.T) {
 	for _, row := range []struct {
 		why, query, want string
@@ -309,7 +308,7 @@ func TestFailuresOfStatistics(t *testing.T) {
 	}
 }
 
-// What is asked of languages that share a row of the statistics is looked up, together.
+// Languages that share a row of the statistics are looked up, in one call.
 func TestManyLanguages(t *testing.T) {
 	for _, row := range []struct {
 		why, query, want string
@@ -335,7 +334,7 @@ func TestManyLanguages(t *testing.T) {
 	}
 }
 
-// The rows of a chart, and what nothing is.
+// The rows of a chart, and products without comments.
 func TestShapeOfStatistics(t *testing.T) {
 	const all = `{ total average ratings { rating count } }`
 	for _, row := range []struct{ why, query, want string }{

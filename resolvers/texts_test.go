@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// Comments that are asked for by their ids come with their texts only if a field wants these, in
-// one call of each sort.
+// Comments are fetched by their ids with their texts only if a field needs these, in one call with
+// texts and one without.
 func TestTextsOfNodes(t *testing.T) {
 	one := commentIDs(1)
 	for _, row := range []struct {

@@ -25,7 +25,8 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	input Draft { language: String!, rating: Int, tags: [String!], author: Author, order: Order, at: Moment, inner: Draft }
 	type Query { f(int: Int, float: Float, id: ID, text: String, flag: Boolean, order: Order, at: Moment, draft: Draft, list: [Int!], lists: [[Int]], drafts: [Draft!]): Int }`})
 
-// operation is one that declares the variable $v, of a type that may have a default behind it.
+// operation returns an operation that declares the variable $v, of a type with or without a
+// default.
 func operation(t testing.TB, declared string) *ast.OperationDefinition {
 	t.Helper()
 	argument := map[string]string{
@@ -148,8 +149,8 @@ func TestWrongVariables(t *testing.T) {
 	}
 }
 
-// Whatever is sent: what is accepted, gqlparser accepts as it is; what is not is told in at most 50
-// short errors, without a word of the texts.
+// gqlparser accepts all values that are accepted here. Other values give at most 50 short errors,
+// which do not repeat the texts that were sent.
 func TestAnyVariables(t *testing.T) {
 	types := []string{"Int", "Float!", "ID", "String!", "Boolean", "Order", "Moment", "Draft", "[Int!]", "[[Int]]!", "[Draft!]"}
 	operations := map[string]*ast.OperationDefinition{}
@@ -191,7 +192,7 @@ func TestAnyVariables(t *testing.T) {
 	})
 }
 
-// Of many variables that are wrong, the first are told.
+// Of many wrong variables, the first are reported.
 func TestManyWrongVariables(t *testing.T) {
 	declared := *operation(t, "Int!")
 	declared.VariableDefinitions = slices.Repeat(declared.VariableDefinitions, 1000)
@@ -202,7 +203,7 @@ func TestManyWrongVariables(t *testing.T) {
 	}
 }
 
-// Values in the text are held to their types, wherever they stand.
+// Values in the text have to match their types, in every position.
 func TestLiterals(t *testing.T) {
 	for _, test := range []struct{ query, want string }{
 		{`{ f(int: {}) }`, `Int cannot represent an object.`},
@@ -247,7 +248,7 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// quiet are rules whose one about values makes no suggestions.
+// quiet returns rules whose rule about values makes no suggestions.
 func quiet() *rules.Rules {
 	all := rules.NewDefaultRules()
 	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)

@@ -12,13 +12,13 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// place is a field whose arguments are tried: its definition, and what stands around it.
+// place is a field whose arguments are tried: its definition, and the text around it.
 type place struct {
 	before, after string
 	field         *ast.FieldDefinition
 }
 
-// places are all fields of the API that take arguments, and some of the schema's own.
+// places returns all fields of the API that take arguments, and some of introspection.
 func places(schema *ast.Schema) []place {
 	var all []place
 	add := func(of *ast.Definition, before, after string) {
@@ -39,13 +39,13 @@ func places(schema *ast.Schema) []place {
 	return all
 }
 
-// sender makes up what clients may send: mostly what a type takes, now and then anything else.
+// sender makes up what clients may send: mostly what a type accepts, now and then anything else.
 type sender struct {
 	*rapid.T
 	schema *ast.Schema
 }
 
-// value is decoded JSON for a type.
+// value returns decoded JSON for a type.
 func (s sender) value(t *ast.Type, depth int) any {
 	switch odd := s.oneIn(6); {
 	case odd || depth > 4:
@@ -78,7 +78,7 @@ func (s sender) value(t *ast.Type, depth int) any {
 
 func (s sender) oneIn(n int) bool { return rapid.IntRange(1, n).Draw(s.T, "one in") == 1 }
 
-// literal is a value as it stands in a text. An enum's name has no quotes, mostly.
+// literal returns a value as part of a query. The name of an enum has no quotes, mostly.
 func (s sender) literal(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -105,8 +105,8 @@ func (s sender) literal(value any) string {
 	return string(text)
 }
 
-// operation is one that gives a field any arguments, in the text and by variables, with defaults
-// and without.
+// operation returns an operation that gives a field any arguments, in the text and by variables,
+// with defaults and without.
 func (s sender) operation(p place) (query string, variables map[string]any) {
 	variables = map[string]any{}
 	var declared, arguments []string
@@ -141,8 +141,8 @@ func (s sender) operation(p place) (query string, variables map[string]any) {
 	return before + p.field.Name + list + p.after, variables
 }
 
-// Whatever a client sends as an argument, in the text or as a variable, is served or refused: it is
-// never a fault of ours, and a good part of it is served.
+// Any argument that a client sends, in the text or as a variable, is served or refused. It never
+// causes an internal error, and many are served.
 func TestAnyArgument(t *testing.T) {
 	handler := newServer(&shop{text: "x"}, nil)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// chain is fragments of which each spreads the next so many times, and an operation that spreads
-// the first.
+// chain returns fragments, each of which spreads the next so many times, and an operation that
+// spreads the first.
 func chain(length, spreads int, last string) string {
 	var b strings.Builder
 	b.WriteString("query{...F0}")
@@ -18,7 +18,7 @@ func chain(length, spreads int, last string) string {
 	return b.String()
 }
 
-// expanding: what fragments come to.
+// expanding: fragments that expand.
 func expanding(tb testing.TB) []attack {
 	var all, deep strings.Builder
 	for i := range 30 {
@@ -53,7 +53,7 @@ func distinct(format string, n int) string {
 	return b.String()
 }
 
-// tree is fields inside each other, two of one name in each place.
+// tree returns nested fields, with two of the same name in each place.
 func tree(depth int) string {
 	if depth == 0 {
 		return "name"
@@ -62,7 +62,7 @@ func tree(depth int) string {
 	return "ofType{" + inner + "}ofType{" + inner + "}"
 }
 
-// comparing: fields and directives that validation holds against each other.
+// comparing: fields and directives that validation compares with each other.
 func comparing(tb testing.TB) []attack {
 	wide := func(n int) string { return repeat(`product(id:"x"){id}`, n) }
 	conflicts := distinct(`a:product(id:"%d"){id}`, 20)

@@ -16,20 +16,21 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 )
 
-// attack is a request that asks for more than is good, and what may come of it.
+// attack is a request that asks for too much, and its acceptable result.
 type attack struct {
-	// name begins with the step that it is aimed at.
+	// name begins with the step at which it is aimed.
 	name string
 	body []byte
-	// code is that of the first error: empty for an answer, "any" where another package decides.
+	// code is the code of the first error: empty for an answer, "any" where another package
+	// decides.
 	code string
-	// answerKB and allocKB bound the answer and all memory allocated on the way, freed or not. 0 is
-	// what a refusal may have.
+	// answerKB and allocKB bound the answer and all memory allocated for it, freed or not. 0 stands
+	// for the bounds of a refusal.
 	answerKB, allocKB int
 }
 
-// What a refusal may cost. Time is measured by the benchmark; here it only must not run away on a
-// busy machine.
+// What a refusal may cost. The benchmark measures time; this bound only ends a runaway on a busy
+// machine.
 const (
 	refusalKB      = 12
 	refusalAllocKB = 2048
@@ -45,7 +46,7 @@ const (
 	otherwise = "any"
 )
 
-// attacks is the whole corpus.
+// attacks returns the whole corpus.
 func attacks(tb testing.TB) []attack {
 	var all []attack
 	for _, group := range [][]attack{
@@ -56,13 +57,13 @@ func attacks(tb testing.TB) []attack {
 	return all
 }
 
-// asked is an attack by the text of a query.
+// asked returns an attack by the text of a query.
 func asked(tb testing.TB, name, code, query string) attack {
 	tb.Helper()
 	return attack{name: name, code: code, body: envelope(tb, query, nil)}
 }
 
-// sent is an attack by a query and its variables.
+// sent returns an attack by a query and its variables.
 func sent(tb testing.TB, name, code, query string, variables any) attack {
 	tb.Helper()
 	return attack{name: name, code: code, body: envelope(tb, query, variables)}
@@ -107,7 +108,8 @@ func (a attack) check(t *testing.T, handler http.Handler) {
 	}
 }
 
-// Refused for a limit, a request reads nothing, and names the limit, the value and the cure.
+// A request that exceeds a limit reads nothing. Its error names the limit, the value and what to
+// do.
 func TestRefusalsNameTheCure(t *testing.T) {
 	met := map[string]bool{}
 	handler := newServer(&shop{}, nil)
@@ -135,11 +137,11 @@ func TestRefusalsNameTheCure(t *testing.T) {
 	}
 }
 
-// memoryBound is what the live heap of a process under attack stays below: each of 200 requests at
-// once may hold what it was refused or answered with, and the cache its documents.
+// memoryBound bounds the live heap of a process under attack. Each of 200 concurrent requests may
+// hold its refusal or answer, and the cache holds its documents.
 const memoryBound = 160 << 20
 
-// 200 attackers at once, each with another attack of the corpus, over and over.
+// 200 attackers at once send different attacks of the corpus again and again.
 func TestMemoryUnderAttack(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryBound))
 	handler := newServer(&shop{text: repeat("a", 1000)}, nil)
@@ -207,7 +209,7 @@ func readOperation(t *testing.T, path, variablesPath string) operation {
 	return o
 }
 
-// BenchmarkAttacks measures each attack: the time that a server spends on it.
+// BenchmarkAttacks measures the time that a server spends on each attack.
 func BenchmarkAttacks(b *testing.B) {
 	handler := newServer(&shop{text: "Ni plus ni moins."}, nil)
 	for _, a := range attacks(b) {

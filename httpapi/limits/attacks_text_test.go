@@ -2,7 +2,7 @@ package limits_test
 
 import "testing"
 
-// lexing: what a text costs before it has any structure.
+// lexing: texts that cost much before they are parsed.
 func lexing(tb testing.TB) []attack {
 	return []attack{
 		asked(tb, "lexing/long text", "QUERY_TOO_LONG", "{product(id:\"x\"){id}}"+repeat(" ", 60_000)),
@@ -31,7 +31,7 @@ func lexing(tb testing.TB) []attack {
 	}
 }
 
-// parsing: the parser calls itself for each bracket.
+// parsing: the parser recurses for each bracket.
 func parsing(tb testing.TB) []attack {
 	return []attack{
 		asked(tb, "parsing/braces", "TOO_MANY_TOKENS", repeat("{a", 5000)),
@@ -52,8 +52,8 @@ func parsing(tb testing.TB) []attack {
 	}
 }
 
-// decoding: bodies that are no request. How they are refused is the transport's business, that they
-// are is everyone's.
+// decoding: bodies that are no request. The transport decides how to refuse them; here they only
+// have to be refused.
 func decoding(testing.TB) []attack {
 	body := func(name, text string) attack {
 		return attack{name: "decoding/" + name, code: otherwise, body: []byte(text), allocKB: 6 << 10}

@@ -7,7 +7,7 @@ import (
 
 const filtered = `query($f:CommentFilter){product(id:"x"){comments(filter:$f){nodes{id}}}}`
 
-// nested is a value inside so many lists.
+// nested returns a value nested in so many lists.
 func nested(depth int) any {
 	var value any = 1
 	for range depth {
@@ -24,7 +24,7 @@ func many(value any, n int) []any {
 	return all
 }
 
-// coercing: variables that are many, deep, long or not what they should be.
+// coercing: variables that are many, deep, long or of the wrong type.
 func coercing(tb testing.TB) []attack {
 	named := map[string]any{}
 	for _, name := range strings.Fields(distinct("v%d ", 1000)) {
@@ -56,7 +56,7 @@ func coercing(tb testing.TB) []attack {
 	}
 }
 
-// literals: values within the text.
+// literals: values in the text.
 func literals(tb testing.TB) []attack {
 	comments := func(arguments string) string { return `{product(id:"x"){comments(` + arguments + `){nodes{id}}}}` }
 	return []attack{
@@ -88,7 +88,7 @@ func introspecting(tb testing.TB) []attack {
 	}
 }
 
-// reading: what is asked of the table.
+// reading: expensive reads.
 func reading(tb testing.TB) []attack {
 	page := `product(id:"x"){comments(first:100){nodes{id}}}`
 	all := `[` + distinct(`"p%d" `, 100) + `]`
@@ -114,7 +114,7 @@ func reading(tb testing.TB) []attack {
 	}
 }
 
-// answering: what comes back is far more than what was sent.
+// answering: answers that are far larger than the request.
 func answering(tb testing.TB) []attack {
 	wrong := `[` + repeat(`"" `, 100) + `]`
 	texts := `{product(id:"x"){comments(first:100){nodes{` + distinct("t%d:text ", 30) + `}edges{node{` + repeat("text title ", 29) + `}}}}}`

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// FuzzRequest sends any body: it is answered with JSON, and never with a fault of ours. The corpus
-// in testdata holds what once was.
+// FuzzRequest sends any body. It is answered with JSON, and never with an internal error. The
+// corpus in testdata has bodies that once caused one.
 func FuzzRequest(f *testing.F) {
 	handler := newServer(&shop{text: "Ni plus ni moins."}, nil)
 	for _, a := range attacks(f) {

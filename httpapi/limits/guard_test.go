@@ -62,8 +62,8 @@ func TestEachLimitIsExact(t *testing.T) {
 	}
 }
 
-// What an operation is estimated to cost stands in the answer: variables resolved, what is skipped
-// left out, what is asked for twice counted once.
+// An answer has the estimated cost of its operation: with variables resolved, without skipped
+// fields, and with repeated fields counted once.
 func TestCost(t *testing.T) {
 	handler := newServer(&shop{}, nil)
 	product := func(fields string) string { return `{ product(id: "x") { ` + fields + ` } }` }
@@ -125,7 +125,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Without introspection nothing is told of the schema that was not known to whoever asks.
+// Without introspection, errors tell nothing of the schema that the client did not name first.
 func TestIntrospectionOff(t *testing.T) {
 	handler := newServer(&shop{}, func(o *httpapi.Options) { o.NoIntrospection = true })
 	for _, query := range []string{
@@ -150,7 +150,7 @@ func TestIntrospectionOff(t *testing.T) {
 	}
 }
 
-// An answer of texts that are larger than anyone would guess is never put together in memory.
+// An answer that is too large because of its texts is never built in memory.
 func TestAnswerOfLargeTexts(t *testing.T) {
 	handler := newServer(&shop{text: repeat("x", comment.MaxTextBytes)}, nil)
 	body := envelope(t, `{ product(id: "x") { comments(first: 100) { nodes { `+distinct("t%d: text ", 30)+` } } } }`, nil)
@@ -161,14 +161,13 @@ func TestAnswerOfLargeTexts(t *testing.T) {
 	if got := decode(t, raw); len(got.Errors) != 1 || got.code() != string(limits.AnswerTooManyBytes) || string(got.Data) != "null" {
 		t.Errorf("%.300s", raw)
 	}
-	// The buffer that the answer is written to doubles as it grows, and each text is copied once to
-	// be escaped.
+	// The buffer of the answer doubles as it grows, and each text is copied once to be escaped.
 	if allocated, most := after.TotalAlloc-before.TotalAlloc, uint64(8*limits.Default().AnswerBytes); allocated > most {
 		t.Errorf("%d MB were allocated, more than %d", allocated>>20, most>>20)
 	}
 }
 
-// panicking fails where a resolver would: in its own code.
+// panicking panics in a resolver.
 type panicking struct{}
 
 // Comments implements resolvers.Lister.
@@ -195,8 +194,8 @@ func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Lead
 	panic("secret inside")
 }
 
-// A panic is INTERNAL in the field where it happened, with the id by which the log knows the
-// request; the others stand.
+// A panic is INTERNAL in the field where it happened, with the id of the request, under which the
+// log has the panic. Other fields are answered.
 func TestPanicInAResolver(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))

@@ -62,7 +62,7 @@ func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {
 		case *ast.InlineFragment:
 			err = checkIntrospection(s.SelectionSet)
 		case *ast.FragmentSpread:
-			if s.Definition != nil { // validation has set it, and has seen that there is no cycle
+			if s.Definition != nil { // set by validation, which refused cycles
 				err = checkIntrospection(s.Definition.SelectionSet)
 			}
 		}

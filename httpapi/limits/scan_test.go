@@ -29,8 +29,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// FuzzScan holds what is measured of a text against the document that the parser makes of it: as
-// many brackets inside each other as the document is deep, and no more names than tokens.
+// FuzzScan compares what is measured of a text with the document that the parser makes of it. There
+// are as many open brackets as the document is deep, and no more names than tokens.
 func FuzzScan(f *testing.F) {
 	for _, text := range []string{
 		`{a}`, `query Q($a:[[Int!]]={b:[1]}@c){d(e:$a)@f(g:{h:[]}){...on I{j}...K}}fragment K on L{m}`,
@@ -61,7 +61,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// bracketsOf counts the brackets inside each other of a document by its structure.
+// bracketsOf counts the nested brackets of a document by its structure.
 func bracketsOf(doc *ast.QueryDocument) int {
 	deepest := 0
 	for _, operation := range doc.Operations {

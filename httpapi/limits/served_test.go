@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// served are the operations that people and clients send: the explorer's examples and its
-// introspection, what the README shows, what the tests of the command ask, and pages as large as a
-// shop's.
+// served returns operations that people and clients send: the explorer's examples and its
+// introspection, the query of the README, those of the tests of package command, and pages as large
+// as a shop's.
 func served(t *testing.T) map[string]operation {
 	t.Helper()
 	all := map[string]operation{
 		"introspection": readOperation(t, "testdata/introspection.graphql", ""),
 		"README":        {Query: readmeQuery(t), Variables: json.RawMessage("null")},
-		"a shelf and a page": {Query: `{
+		"a product list and a page": {Query: `{
 			products(ids: [` + distinct(`"p%d", `, 20) + `]) { id lastCommentedAt comments(first: 3) { nodes { ...C } } }
 			product(id: "x") { latestPositive { ...C } comments(first: 100) { edges { cursor node { ...C } } pageInfo { endCursor hasNextPage } plan { summary } } }
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// shop answers every question at once, without a table: each page is full, each comment exists.
+// shop answers every query at once, without a table: each page is full, and each comment exists.
 type shop struct {
 	text string
 }
@@ -79,7 +79,7 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
-// closed lets nobody write.
+// closed refuses all writes.
 type closed struct{}
 
 var errClosed = comment.Errorf(comment.Forbidden, "nobody writes here: read instead")
@@ -99,7 +99,7 @@ func (closed) Delete(context.Context, comment.ID, *int) (c comment.Comment, prob
 	return c, nil, errClosed
 }
 
-// newServer is the whole handler over a shop.
+// newServer returns the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
@@ -121,7 +121,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	return httpapi.New(options)
 }
 
-// post sends a body and gives the status and the body of the answer.
+// post sends a body, and returns the status and the body of the answer.
 func post(handler http.Handler, body []byte) (status int, answer []byte) {
 	request := httptest.NewRequest(http.MethodPost, "/graphql", bytes.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
@@ -130,7 +130,7 @@ func post(handler http.Handler, body []byte) (status int, answer []byte) {
 	return recorder.Code, recorder.Body.Bytes()
 }
 
-// envelope is the body of a request.
+// envelope returns the body of a request.
 func envelope(tb testing.TB, query string, variables any) []byte {
 	tb.Helper()
 	body := map[string]any{"query": query}
@@ -175,7 +175,7 @@ func decode(tb testing.TB, raw []byte) answer {
 	return a
 }
 
-// code is that of the first error, empty when there is none.
+// code returns the code of the first error, empty without errors.
 func (a answer) code() string {
 	if len(a.Errors) == 0 {
 		return ""

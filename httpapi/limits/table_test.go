@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// The flags have the defaults that the package has, and each limit is described.
+// The flags have the defaults of the package, and each limit is described.
 func TestFlagsAndDefaultsAgree(t *testing.T) {
 	v := reflect.ValueOf(Default())
 	for i := range v.NumField() {
@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// The documents tell of every limit and every code.
+// The documents name every limit and every code.
 func TestDocuments(t *testing.T) {
 	design, err := os.ReadFile("../../docs/design/limits.md")
 	if err != nil {
@@ -89,8 +89,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// Whatever type stands where a number does: reading such a number would fail while arguments are
-// read.
+// A number beyond 64 bits is refused, whatever type is expected: reading it would fail while
+// arguments are read.
 func TestNumbersOutOfRange(t *testing.T) {
 	for text, refused := range map[string]bool{
 		`{a(b: 9223372036854775807)}`: false, `{a(b: 9223372036854775808)}`: true, `{a(b: [{c: -9223372036854775809}])}`: true,

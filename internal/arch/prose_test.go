@@ -41,7 +41,7 @@ var coinages = []struct {
 
 // uncleaned are the packages whose words are still to be replaced, with those below them.
 var uncleaned = []string{
-	"cmd", "command", "dynamo", "httpapi", "internal/bench", "internal/counting", "internal/streamtest", "internal/usage", "loaders", "resolvers", "stream",
+	"cmd", "command", "dynamo", "internal/bench", "internal/counting", "internal/streamtest", "stream",
 }
 
 var coinagePatterns = func() (compiled []*regexp.Regexp) {

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Whatever operations take and whenever they end, none holds more than it may, all of them no more
-// than the pool has, and a refusal says which of the two it was.
+// No operation holds more than its limit, and all together no more than the pool, whatever they
+// take and whenever they end. The error says which of the two was exceeded.
 func TestHoldAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const poolLimit, operationLimit = 100, 40
@@ -91,7 +91,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Who serves nobody keeps no account.
+// A nil account counts nothing.
 func TestWithoutAccount(t *testing.T) {
 	o := usage.From(context.Background())
 	o.Consume(1)

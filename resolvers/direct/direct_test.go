@@ -26,8 +26,8 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// table answers from a few comments whose texts are as awkward as can be. Of the product "broken"
-// it knows no statistics; those of "babel" have a row that languages share.
+// table answers from a few comments with awkward texts. The product "broken" has no statistics;
+// those of "babel" have a row that languages share.
 type table []comment.Comment
 
 func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
@@ -93,7 +93,7 @@ func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query strin
 
 func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
-// Whatever is asked, the answer is that which gqlgen by itself would give, byte for byte.
+// Every operation is answered byte for byte as gqlgen answers it without this package.
 func TestSameBytes(t *testing.T) {
 	r := commenttest.Rand(t)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
@@ -132,21 +132,21 @@ func counts(texts []string) map[string]int {
 	return out
 }
 
-// asker makes up what to ask.
+// asker makes up operations.
 type asker struct {
 	r      *rand.Rand
 	schema *ast.Schema
 	names  int
 }
 
-// arguments are given where a field has some that change what comes.
+// arguments are those that change the answer of a field.
 var arguments = map[string][]string{
 	"Product.stats":    {"", `(lang: "en")`, `(lang: "fr")`},
 	"Product.comments": {"", "(first: 3)"},
 }
 
-// selection is some of the fields of a type, each perhaps twice, under another name, in a fragment
-// or with a condition.
+// selection returns some of the fields of a type, each perhaps twice, under another name, in a
+// fragment or with a condition.
 func (a *asker) selection(typeName string, depth int) string {
 	var b strings.Builder
 	b.WriteString("{ __typename ")
@@ -188,8 +188,8 @@ func (a *asker) field(of *ast.Definition, field *ast.FieldDefinition, depth int)
 	return text + " "
 }
 
-// wrapped is a field as it is or in a fragment, on the type itself, on nothing, or on an interface
-// that has the field.
+// wrapped returns a field as it is or in a fragment: on the type itself, without a type, or on an
+// interface that has the field.
 func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	switch a.r.IntN(7) {
 	case 3: // of another type, so that it never applies
@@ -208,8 +208,8 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	return asked
 }
 
-// What is asked of a page in a shop is written directly, and no less is announced than comes: the
-// limit of an answer counts on that.
+// The fields of a shop's page are written directly. Their announced size is never larger than what
+// is written, since the limit of an answer relies on it.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
 	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version }"
