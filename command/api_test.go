@@ -41,7 +41,7 @@ type api struct {
 	log     *bytes.Buffer
 
 	sequence   int                  // of the last change that was counted
-	workedOff  dynamo.WorkedOff     // how far that follows the table; unknown if nil
+	workedOff  dynamo.Watermark     // how far that follows the table; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }

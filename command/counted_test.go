@@ -55,7 +55,7 @@ func (s *scribe) checkCounted() {
 // follows tells how far the statistics follow the table, as the program tells it.
 type follows struct{ *leases.Leases }
 
-// WorkedOff implements dynamo.WorkedOff.
+// WorkedOff implements dynamo.Watermark.
 func (f follows) WorkedOff(ctx context.Context) (time.Time, bool, error) {
 	upTo, known, state, err := f.Leases.WorkedOff(ctx)
 	return upTo, known && state.Complete, err

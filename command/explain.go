@@ -42,7 +42,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	defer func() { err = errors.Join(err, session.Close()) }()
 	store := dynamo.NewStore(session.Client, session.Table)
 	store.UseStatistics(watermarkOf(session), explainedAge)
-	if err := store.Acquaint(ctx, c.Product); err != nil {
+	if err := store.Warm(ctx, c.Product); err != nil {
 		return err
 	}
 	page, err := store.Comments(ctx, q)

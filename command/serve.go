@@ -50,7 +50,7 @@ type Serve struct {
 	Writers WriterFlags `embed:"" group:"Who may write:"`
 
 	// WorkedOff tells how far statistics follow the table. Without, no read is left out.
-	WorkedOff dynamo.WorkedOff `kong:"-"`
+	WorkedOff dynamo.Watermark `kong:"-"`
 	// CountedUpTo tells the same cheaply, to be shown. Without, the Store tells it.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 

@@ -15,7 +15,7 @@ import (
 // prompt counts without delay.
 type prompt struct{}
 
-// WorkedOff implements dynamo.WorkedOff.
+// WorkedOff implements dynamo.Watermark.
 func (prompt) WorkedOff(context.Context) (time.Time, bool, error) { return time.Now(), true, nil }
 
 // skippingPage is a page with what was left out of reading it.

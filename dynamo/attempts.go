@@ -6,11 +6,10 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // failedAge is how long an attempt that failed keeps others from being made: about as long as counts that steer may be false.
-const failedAge = steeringAge
+const failedAge = time.Minute
 
 // attempts remembers which attempts were given up lately, so that a list whose counts are false pays for that once and not
 // for each page. It is safe for use by many goroutines.
@@ -30,12 +29,12 @@ type attemptKey struct {
 }
 
 func newAttempts() *attempts {
-	return &attempts{now: time.Now, failed: newLRU[attemptKey, time.Time](memorySize, nil)}
+	return &attempts{now: time.Now, failed: newLRU[attemptKey, time.Time](remembered, nil)}
 }
 
-func attemptKeyOf(p planner.Planner, purpose comment.ReadPurpose) attemptKey {
-	key := flightKeyOf(comment.Query{Product: p.Product, Filter: p.Filter}, 0)
-	return attemptKey{product: key.product, languages: key.languages, ratings: key.ratings, purpose: purpose}
+// attempt is the key of an attempt to read a page of a query, or to probe beside it.
+func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
+	return attemptKey{product: k.product, languages: k.languages, ratings: k.ratings, purpose: purpose}
 }
 
 // fail takes note of an attempt that was given up.

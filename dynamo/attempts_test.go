@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // An attempt that failed is known for a while, to lists of the same filter alone.
@@ -13,22 +12,22 @@ func TestFailedAttempts(t *testing.T) {
 	now := time.Unix(0, 0)
 	a := newAttempts()
 	a.now = func() time.Time { return now }
-	p := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
+	p := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
 	other, rated := p, p
 	other.Product = "43"
 	rated.Filter = comment.Filter{Ratings: []int{1, 3}}
-	a.fail(attemptKeyOf(p, comment.ReadPage))
+	a.fail(keyOf(p).attempt(comment.ReadPage))
 	for _, row := range []struct {
 		why  string
 		key  attemptKey
 		age  time.Duration
 		want bool
 	}{
-		{"the next page", attemptKeyOf(p, comment.ReadPage), failedAge - 1, true},
-		{"when counts may have been read anew", attemptKeyOf(p, comment.ReadPage), failedAge, false},
-		{"a probe has a bound of its own", attemptKeyOf(p, comment.ReadProbe), 0, false},
-		{"another product", attemptKeyOf(other, comment.ReadPage), 0, false},
-		{"another filter", attemptKeyOf(rated, comment.ReadPage), 0, false},
+		{"the next page", keyOf(p).attempt(comment.ReadPage), failedAge - 1, true},
+		{"when counts may have been read anew", keyOf(p).attempt(comment.ReadPage), failedAge, false},
+		{"a probe has a bound of its own", keyOf(p).attempt(comment.ReadProbe), 0, false},
+		{"another product", keyOf(other).attempt(comment.ReadPage), 0, false},
+		{"another filter", keyOf(rated).attempt(comment.ReadPage), 0, false},
 	} {
 		now = time.Unix(0, 0).Add(row.age)
 		if got := a.failedLately(row.key); got != row.want {

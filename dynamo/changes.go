@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// changes remembers the latest change of each of memorySize products. A change that had to make place counts against all
+// changes remembers the latest change of each of remembered products. A change that had to make place counts against all
 // products that are not remembered, and its time against all. It is safe for use by many goroutines.
 type changes struct {
 	mu       sync.Mutex
@@ -24,7 +24,7 @@ type change struct {
 
 func newChanges() *changes {
 	c := &changes{}
-	c.products = newLRU(memorySize, func(_ string, dropped change) {
+	c.products = newLRU(remembered, func(_ string, dropped change) {
 		c.dropped = change{at: latest(c.dropped.at, dropped.at), number: max(c.dropped.number, dropped.number)}
 	})
 	return c

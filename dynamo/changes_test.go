@@ -17,7 +17,7 @@ func TestNumbersOfChanges(t *testing.T) {
 	change("42")
 	change("43")
 	change("42")
-	for other := range memorySize {
+	for other := range remembered {
 		c.note("other "+strconv.Itoa(other), time.Unix(2, 0))
 	}
 	if c.products.Contains("42") {

@@ -9,19 +9,42 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// tallied runs a plan that counts: each of its reads to the end, all of them side by side. The first failure cancels the
-// others and fails the count, which is never short without saying so. So does the bound, unless the meter is nil.
-func tallied(ctx context.Context, client call.Querier, table string, plan planner.Plan, m *capacity.Meter) (comment.Counted, *run) {
-	r := newRun(client, table, plan)
-	r.meter = m
-	counted := comment.Counted{Err: r.countAll(ctx)}
-	for i, read := range plan.Reads {
-		counted.Total += r.reads[i].kept
+// counting counts a list beside its page: each of its reads to the end, all of them side by side. The first failure cancels
+// the others and fails the count, which is never short without saying so.
+type counting struct {
+	run *run
+	err error
+}
+
+// countCure is what to ask for instead of a count that met its bound.
+const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
+
+func (s *Store) newCounting(q comment.Query, known planner.Known) *counting {
+	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
+	r := newRun(s.client, s.table, p.Count(q.Count))
+	r.meter = capacity.NewMeter(planner.CountEstimate(q), countCure)
+	return &counting{run: r}
+}
+
+// execute counts. Its error is nil: a count that fails leaves the page as it is.
+func (c *counting) execute(ctx context.Context) error {
+	c.err = call.Wrap(c.run.countAll(ctx), "count of comments of product %q", c.run.plan.Product)
+	return nil
+}
+
+// result is what was counted, nil when there is nothing to count.
+func (c *counting) result() *comment.Counted {
+	if c == nil {
+		return nil
+	}
+	counted := comment.Counted{Err: c.err}
+	for i, read := range c.run.plan.Reads {
+		counted.Total += c.run.reads[i].kept
 		if rating := read.Partition.Rating; rating > 0 {
-			counted.ByRating[rating-1] += r.reads[i].kept
+			counted.ByRating[rating-1] += c.run.reads[i].kept
 		}
 	}
-	return counted, r
+	return &counted
 }
 
 // countAll counts what the reads find, wave by wave: DynamoDB counts up to 1 MB at a time, and no more than the bound has

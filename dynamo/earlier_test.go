@@ -40,7 +40,7 @@ func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known
 	var page comment.Page
 	for range 2 {
 		var err error
-		if page, err = store.answer(t.Context(), q, known); err != nil {
+		if page, err = store.answer(t.Context(), q, keyOf(q), known); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 		known := planner.Known{Stats: commenttest.AnyStats(t)}
 		store := NewStore(s, "comments")
 		for range 4 {
-			page, err := store.answer(t.Context(), q, known)
+			page, err := store.answer(t.Context(), q, keyOf(q), known)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,15 +86,15 @@ func TestPagesMove(t *testing.T) {
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
 			now = now.Add(time.Hour)
-			p.learn(first, newest, comments[1000-i*come:][:21])
+			learn(p, first, newest, comments[1000-i*come:][:21])
 		}
 		now = now.Add(time.Hour)
-		recent, _ := p.read.Peek(pageKey(first))
+		recent, _ := p.read.Peek(keyOf(first).page())
 		return recent.moved(now)
 	}
 	remembered := func(q comment.Query) bool {
 		asked := planner.Planner{Product: q.Product, Filter: q.Filter}
-		return asked.Take(planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: 21, Last: p.of(q)}).Remembered
+		return asked.Take(planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))}).Remembered
 	}
 	if quiet := visit(0); quiet > 0.1 {
 		t.Errorf("no comment came in 20 hours, and %.1f are expected in the next", quiet)
@@ -109,13 +109,20 @@ func TestPagesMove(t *testing.T) {
 	if remembered(first) {
 		t.Error("a page of which nothing should be left tells how it was")
 	}
-	p.learn(second, further, comments[:21])
+	learn(p, second, further, comments[:21])
 	now = now.Add(3 * time.Hour)
-	if recent, _ := p.read.Peek(pageKey(second)); recent.moved(now) != 0 {
+	if recent, _ := p.read.Peek(keyOf(second).page()); recent.moved(now) != 0 {
 		t.Errorf("%.1f comments came behind a cursor", recent.moved(now))
 	}
-	if p.of(other) != nil {
+	if p.of(keyOf(other)) != nil {
 		t.Error("a page that nobody read is known")
+	}
+}
+
+// learn has a run's page remembered as a listing does.
+func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
+	if key := keyOf(q); key.remembers() {
+		p.learn(key, r.held(taken), r.fromNewest(), taken)
 	}
 }
 
@@ -132,13 +139,13 @@ func TestWhatIsRemembered(t *testing.T) {
 		{comment.Filter{Ratings: []int{1, 4}}, true}, {comment.Filter{Languages: languages("de"), Ratings: []int{4}}, true},
 	} {
 		q := comment.Query{Product: "42", Filter: row.filter, Slice: comment.Slice{Size: 20}}
-		p.learn(q, took, comments)
+		learn(p, q, took, comments)
 		further := q
 		further.Slice.After = commenttest.Moment(9)
 		counting := q
 		counting.Count = comment.CountTotal
-		if (p.of(counting) != nil) != row.want || p.of(further) != nil {
-			t.Errorf("%v: remembered is %v, and %v of a page that was not read", row.filter, p.of(counting), p.of(further))
+		if (p.of(keyOf(counting)) != nil) != row.want || p.of(keyOf(further)) != nil {
+			t.Errorf("%v: remembered is %v, and %v of a page that was not read", row.filter, p.of(keyOf(counting)), p.of(keyOf(further)))
 		}
 	}
 }
@@ -150,11 +157,11 @@ func BenchmarkPageAgain(b *testing.B) {
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
 	w := planner.WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
-	p.learn(q, &run{plan: planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
+	learn(p, q, &run{plan: planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {
 		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Known{Stats: stats}}
-		known.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: p.of(q)})
+		known.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))})
 	}
 }

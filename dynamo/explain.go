@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -9,49 +10,56 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// explain tells what the runs of a page did, for programs and for people.
-func explain(runs []*run, returned int) comment.QueryPlan {
-	plan := comment.QueryPlan{ItemsReturned: returned, MostUnits: runs[0].meter.Most()} // all but counting have one bound together
-	for _, r := range runs {
-		for i, read := range r.plan.Reads {
-			report := reportRead(r.plan, read, r.reads[i])
-			plan.Reads = append(plan.Reads, report)
-			plan.Queries += report.Queries
-			plan.ItemsRead += report.ItemsRead
-			plan.ReadUnits += report.ReadUnits
-		}
-		plan.Lookups += r.lookups.keys
-		plan.Queries += r.lookups.calls
-		plan.ItemsRead += r.lookups.items
-		plan.ReadUnits += r.lookups.units
-		if r.plan.Purpose == comment.ReadCount {
-			plan.MostUnits += r.meter.Most()
-		}
-		for _, partition := range r.plan.Skipped {
-			plan.Skipped = append(plan.Skipped, reportSkip(r.plan, partition))
-		}
+// explain tells what was executed for a page and for the count beside it, nil for none, for programs and for people.
+func explain(e execution, count *counting, returned int) comment.QueryPlan {
+	chosen := e.page[0] // what the others followed
+	plan := comment.QueryPlan{
+		ItemsReturned: returned,
+		Candidates:    reportCandidates(chosen.plan),
+		MostUnits:     chosen.meter.Most(), // of the page and the probes together
+		Waves:         e.waves(),
 	}
-	plan.Candidates = reportCandidates(runs[0].plan)
-	plan.Waves = waves(runs)
+	runs := slices.Concat(e.page, e.probes)
+	if count != nil {
+		runs = append(runs, count.run)
+		plan.MostUnits += count.run.meter.Most()
+		plan.Waves = max(plan.Waves, count.run.waves)
+	}
+	for _, r := range runs {
+		report(r, &plan)
+	}
 	plan.Describe = func() string { return summary(runs, plan) }
 	return plan
 }
 
-// waves counts rounds that followed each other: the page first, then the probes, which run side by side. Counting goes on
-// beside both.
-func waves(runs []*run) int {
-	page, probes, counts := 0, 0, 0
-	for _, r := range runs {
-		switch r.plan.Purpose {
-		case comment.ReadProbe:
-			probes = max(probes, r.waves)
-		case comment.ReadCount:
-			counts = r.waves
-		default:
-			page += r.waves
-		}
+// waves are those that followed each other: of the page first, then of the probes, which run side by side.
+func (e execution) waves() int {
+	page, probes := 0, 0
+	for _, r := range e.page {
+		page += r.waves
 	}
-	return max(page+probes, counts)
+	for _, r := range e.probes {
+		probes = max(probes, r.waves)
+	}
+	return page + probes
+}
+
+// report adds what one run did.
+func report(r *run, to *comment.QueryPlan) {
+	for i, read := range r.plan.Reads {
+		one := reportRead(r.plan, read, r.reads[i])
+		to.Reads = append(to.Reads, one)
+		to.Queries += one.Queries
+		to.ItemsRead += one.ItemsRead
+		to.ReadUnits += one.ReadUnits
+	}
+	to.Lookups += r.lookups.keys
+	to.Queries += r.lookups.calls
+	to.ItemsRead += r.lookups.items
+	to.ReadUnits += r.lookups.units
+	for _, partition := range r.plan.Skipped {
+		to.Skipped = append(to.Skipped, reportSkip(r.plan, partition))
+	}
 }
 
 // reportCandidates tells what a plan was chosen from.

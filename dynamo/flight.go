@@ -24,6 +24,12 @@ type flights struct {
 	under map[flightKey]*flight
 }
 
+// flightKey is what callers have in common that share a read: the query, and how often its product had changed.
+type flightKey struct {
+	queryKey
+	changes uint64
+}
+
 // flight is one read under way.
 type flight struct {
 	waiting int                // who wants the page, the leader included; guarded by the mutex of flights

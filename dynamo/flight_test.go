@@ -46,7 +46,7 @@ func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *p
 	p := &passenger{}
 	group.Go(func() {
 		began := time.Now()
-		p.page, p.err = f.join(ctx, flightKey{product: "globe"}, r.read)
+		p.page, p.err = f.join(ctx, flightKey{queryKey: queryKey{product: "globe"}}, r.read)
 		p.took = time.Since(began)
 	})
 	synctest.Wait()
@@ -70,14 +70,16 @@ func TestFlightsAreShared(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 10 {
 			group.Go(func() {
-				_, _ = f.join(t.Context(), flightKey{product: "globe", size: i % 2}, r.read)
+				_, _ = f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe", size: i % 2}}, r.read)
 			})
 		}
 		group.Wait()
 		r.counts(t, 2, 0)
 		fly(t.Context(), &group, &f, &r)
 		r.counts(t, 3, 0)
-		group.Go(func() { _, _ = f.join(t.Context(), flightKey{product: "globe", changes: 1}, r.read) })
+		group.Go(func() {
+			_, _ = f.join(t.Context(), flightKey{queryKey: queryKey{product: "globe"}, changes: 1}, r.read)
+		})
 		group.Wait()
 		r.counts(t, 4, 0)
 		if len(f.under) > 0 {

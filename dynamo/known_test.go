@@ -241,7 +241,7 @@ func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter 
 // answerOf asks a store that knows so much.
 func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) comment.Page {
 	store := NewStore(s, "comments")
-	page, err := store.answer(context.Background(), q, known)
+	page, err := store.answer(context.Background(), q, keyOf(q), known)
 	if err != nil {
 		t.Fatal(err)
 	}

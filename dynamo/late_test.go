@@ -50,7 +50,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	defer streamtest.Run(t, consumer)()
 	for renewals := int64(0); renewals < 8; renewals = streamtest.Renewals(t, leases) {
 		forget(store.memory.mark)
-		if err := store.memory.bring(ctx, "vase"); err != nil {
+		if err := store.memory.fetch(ctx, "vase"); err != nil {
 			t.Fatal(err)
 		}
 		page, err := store.Comments(ctx, comment.Query{

@@ -26,8 +26,6 @@ import (
 // statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
 
 const (
-	// memorySize is how many products a Store remembers, some 300 bytes each, and how many pages it knows the contents of.
-	memorySize = 10_000
 	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was worked
 	// off. A record of the stream tells its time to the second.
 	clockMargin = 2 * time.Second
@@ -43,30 +41,11 @@ const (
 	worthwhile = 5 * time.Second
 )
 
-// WorkedOff tells how far statistics follow the table.
-type WorkedOff interface {
+// Watermark tells how far statistics follow the table.
+type Watermark interface {
 	// WorkedOff is a moment up to which every change of a comment is in the statistics, however old the comment. It is
 	// false when there is none: when not all comments were ever counted, the stream lost records, or some were set aside.
 	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
-}
-
-// UseStatistics has plans chosen by statistics, and reads left out that these say find nothing, as long as they are no
-// older than maxAge, by the clocks of this server and of the one that counts; 0 leaves out nothing, whatever any clock
-// says. It is to be called before the first question.
-func (s *Store) UseStatistics(source WorkedOff, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, s.Latest)
-}
-
-// Acquaint has the Store know of a product what it would after some pages: its statistics and how large its comments are.
-// It needs UseStatistics before it.
-func (s *Store) Acquaint(ctx context.Context, product string) error {
-	if err := s.memory.bring(ctx, product); err != nil {
-		return call.Wrap(err, "statistics of product %q", product)
-	}
-	_, err := s.Comments(ctx, comment.Query{
-		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
-	})
-	return err
 }
 
 // memory is what a Store remembers of counts.
@@ -92,21 +71,12 @@ type recollection struct {
 	read  time.Time     // when they were last read
 }
 
-func newMemory(source WorkedOff, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
+func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
 	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
-	m.products = newLRU[string, recollection](memorySize, nil)
+	m.products = newLRU[string, recollection](remembered, nil)
 	m.writes, m.heard = newChanges(), newChanges()
 	return m
-}
-
-// newLRU holds so many values, at least one, and tells of each that has to make place; dropped may be nil.
-func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K, V] {
-	lru, err := simplelru.NewLRU(size, dropped)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // the size is above 0
-	}
-	return lru
 }
 
 // recall is what is known of the counts of the product that a question is about. If that may be of use, and has been
@@ -200,14 +170,14 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
-		_ = call.Recover(func() error { return m.bring(context.Background(), product) })()
+		_ = call.Recover(func() error { return m.fetch(context.Background(), product) })()
 	}()
 	return true
 }
 
-// bring reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
+// fetch reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
 // the stream was worked off is asked first, so that they know all of that.
-func (m *memory) bring(ctx context.Context, product string) error {
+func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
 	upTo, err := m.upTo(ctx)
@@ -256,7 +226,7 @@ func (m *memory) steers(product string) bool {
 
 // watermark remembers for a moment how far the stream was worked off.
 type watermark struct {
-	source WorkedOff
+	source Watermark
 	now    func() time.Time
 
 	turn  chan struct{} // taken while the source is asked: whoever comes meanwhile waits for its answer

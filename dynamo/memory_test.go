@@ -325,7 +325,7 @@ func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
 	inTime(t, r, func(t *testing.T, m *memory) {
 		settle(m)
 		m.wrote("42")
-		for n := range memorySize {
+		for n := range remembered {
 			m.wrote(string(rune('a'+n%26)) + time.Duration(n).String())
 		}
 		if m.writes.products.Contains("42") {

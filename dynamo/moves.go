@@ -1,17 +1,12 @@
 package dynamo
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 )
@@ -157,68 +152,4 @@ func stayed(p planner.Plan, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read planner.Read) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.Holds(cell) })
 	})
-}
-
-// withMoved adds, to what a run took, those comments of the filter that moved between partitions while they were read.
-func (s *Store) withMoved(ctx context.Context, r *run, taken []comment.Comment, filter comment.Filter) ([]comment.Comment, error) {
-	moved := s.moves.of(r.plan.Product, s.now())
-	if len(moved) == 0 {
-		return taken, nil
-	}
-	absent := missing(r.plan, moved, filter, taken)
-	if len(absent) == 0 {
-		return taken, nil
-	}
-	found, err := s.lookUp(ctx, r, absent[:min(len(absent), maxLookups)])
-	if err != nil {
-		return nil, call.Wrap(err, "comments that were just edited")
-	}
-	found = slices.DeleteFunc(found, func(c comment.Comment) bool { return !filter.Allows(c) })
-	taken = append(taken, found...)
-	slices.SortFunc(taken, r.compare)
-	return taken[:min(len(taken), r.plan.Want)], nil
-}
-
-// lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
-func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]comment.Comment, error) {
-	r.lookups = metered{BatchGetter: s.client, keys: len(positions)}
-	r.waves++
-	keys := make([]layout.Item, len(positions))
-	for i, position := range positions {
-		keys[i] = layout.CommentKey(comment.IDOf(position))
-	}
-	items, left, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrDeleted),
-	})
-	if err != nil {
-		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
-	}
-	if len(left) > 0 {
-		return nil, call.ErrBusy
-	}
-	found, err := r.decode(ctx, slices.DeleteFunc(items, layout.NoComment), &r.fetched)
-	return r.unpack(found), err
-}
-
-// metered counts what fetching items by their keys takes.
-type metered struct {
-	call.BatchGetter
-	keys, calls, items int
-	units              float64
-}
-
-// BatchGetItem implements itemGetter.
-func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out, err := m.BatchGetter.BatchGetItem(ctx, in, options...)
-	if err != nil {
-		return nil, err
-	}
-	m.calls++
-	for _, items := range out.Responses {
-		m.items += len(items)
-	}
-	for _, consumed := range out.ConsumedCapacity {
-		m.units += aws.ToFloat64(consumed.CapacityUnits)
-	}
-	return out, nil
 }

@@ -26,7 +26,7 @@ type pages struct {
 	now    func() time.Time
 
 	mu   sync.Mutex
-	kept *simplelru.LRU[flightKey, keptPage]
+	kept *simplelru.LRU[queryKey, keptPage]
 }
 
 // keptPage is a page, and when reading it began: it may lack whatever was written since.
@@ -35,40 +35,31 @@ type keptPage struct {
 	read time.Time
 }
 
-// KeepPages has the Store keep first pages for so long; 0 keeps none. It is to be called before the first question.
-func (s *Store) KeepPages(maxAge time.Duration) {
-	if maxAge > 0 {
-		s.pages = newPages(maxAge)
-	}
-}
-
 func newPages(maxAge time.Duration) *pages {
-	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[flightKey, keptPage](pagesKept, nil)}
+	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
-// keeps tells whether the page of a question may be kept: a first page, which many ask for.
-func (p *pages) keeps(q comment.Query) bool {
-	return p != nil && q.Slice.After == nil && q.Slice.Before == nil
-}
+// keeps tells whether the page of a query may be kept: a first page, which many ask for.
+func (p *pages) keeps(key queryKey) bool { return p != nil && !key.after.given && !key.before.given }
 
 // keep keeps a page. It was read since it began to be.
-func (p *pages) keep(q comment.Query, page comment.Page, began time.Time) {
-	if !p.keeps(q) || page.Counted != nil && page.Counted.Err != nil || textBytes(page) > largestKept {
+func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
+	if !p.keeps(key) || page.Counted != nil && page.Counted.Err != nil || textBytes(page) > largestKept {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kept.Add(flightKeyOf(q, 0), keptPage{page: page, read: began})
+	p.kept.Add(key, keptPage{page: page, read: began})
 }
 
 // find finds a page that may be shown now, after its product was last changed at a moment.
-func (p *pages) find(q comment.Query, changed time.Time) (comment.Page, bool) {
-	if !p.keeps(q) {
+func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
+	if !p.keeps(key) {
 		return comment.Page{}, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept, found := p.kept.Get(flightKeyOf(q, 0))
+	kept, found := p.kept.Get(key)
 	age := p.now().Sub(kept.read)
 	if !found || age >= p.maxAge || !kept.read.After(changed.Add(indexLag)) {
 		return comment.Page{}, false

@@ -15,7 +15,7 @@ type recent struct {
 	now func() time.Time
 
 	mu   sync.Mutex
-	read *simplelru.LRU[flightKey, recentPage]
+	read *simplelru.LRU[queryKey, recentPage]
 }
 
 // recentPage is what is remembered of one page, half a kilobyte with its question.
@@ -36,30 +36,24 @@ const (
 )
 
 func newRecent() *recent {
-	return &recent{now: time.Now, read: newLRU[flightKey, recentPage](memorySize, nil)}
+	return &recent{now: time.Now, read: newLRU[queryKey, recentPage](remembered, nil)}
 }
 
 // remembers tells whether it matters what a page held. A list that is one partition is read as far as is wanted anyway.
-func remembers(q comment.Query) bool { return len(q.Filter.Languages)+len(q.Filter.Ratings) > 1 }
+func (k queryKey) remembers() bool { return k.conditions > 1 }
 
-// of is what the page of a question held when it was last read, nil if that is not known.
-func (p *recent) of(q comment.Query) *planner.LastPage {
-	if !remembers(q) {
+// of is what the page of a query held when it was last read, nil if that is not known.
+func (p *recent) of(key queryKey) *planner.LastPage {
+	if !key.remembers() {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	recent, known := p.read.Get(pageKey(q))
+	recent, known := p.read.Get(key.page())
 	if !known {
 		return nil
 	}
 	return recent.held.Shifted(recent.moved(p.now()))
-}
-
-// pageKey is the same for two questions if their pages are.
-func pageKey(q comment.Query) flightKey {
-	q.Count, q.WithoutText = comment.CountNothing, false
-	return flightKeyOf(q, 0)
 }
 
 // moved is how many comments are expected to have come in front of the page by now, and one deviation more, since such
@@ -72,25 +66,14 @@ func (r recentPage) moved(now time.Time) float64 {
 	return came + math.Sqrt(came)
 }
 
-// heldBy is what the page held of which a run took these comments, at least one.
-func heldBy(r *run, taken []comment.Comment) *planner.LastPage {
-	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
-	for i, read := range r.plan.Reads {
-		held.NoteScan(read.Part, r.reads[i].looked, r.reads[i].kept)
-	}
-	return held
-}
-
-// learn takes note of what a run took for the page of a question.
-func (p *recent) learn(q comment.Query, r *run, taken []comment.Comment) {
-	if !remembers(q) || len(taken) == 0 {
-		return
-	}
-	key := pageKey(q)
-	recent := recentPage{held: heldBy(r, taken), first: taken[0].ID.Position(), at: p.now()}
+// learn takes note of what was taken for the page of a query, at least one comment, and of what reading it found. fromNewest
+// says that the page begins with the newest comment of the list.
+func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []comment.Comment) {
+	key = key.page()
+	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if r.plan.Descending && r.plan.High == comment.MaxPosition {
+	if fromNewest {
 		before, known := p.read.Peek(key)
 		recent.follow(before, known, taken)
 	}

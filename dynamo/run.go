@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -45,13 +46,6 @@ type readState struct {
 
 func newRun(client call.Querier, table string, plan planner.Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
-}
-
-// execute runs a plan, as take does.
-func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) ([]comment.Comment, *run, error) {
-	r := newRun(client, table, plan)
-	taken, err := r.take(ctx)
-	return taken, r, err
 }
 
 // take runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
@@ -210,4 +204,65 @@ func (r *run) decode(ctx context.Context, items []layout.Item, state *readState)
 		}
 	}
 	return out, usage.From(ctx).Hold(held)
+}
+
+// sizes are those of all that a run has read.
+func (r *run) sizes() measured {
+	var all measured
+	for _, read := range r.reads {
+		for i := range all {
+			all[i].add(read.sizes[i])
+		}
+	}
+	return all
+}
+
+// held is what the page held of which the run took these comments, at least one.
+func (r *run) held(taken []comment.Comment) *planner.LastPage {
+	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
+	for i, read := range r.plan.Reads {
+		held.NoteScan(read.Part, r.reads[i].looked, r.reads[i].kept)
+	}
+	return held
+}
+
+// fromNewest tells whether the run began with the newest comment of the list.
+func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == comment.MaxPosition }
+
+// improper are the items that the run passed over.
+func (r *run) improper() []layout.Improper {
+	var out []layout.Improper
+	for i := range r.reads {
+		out = append(out, r.reads[i].improper...)
+	}
+	return out
+}
+
+// execution is what was executed for a page.
+type execution struct {
+	page   []*run // the last one brought the page; those before it were given up
+	probes []*run
+}
+
+// metered counts what fetching items by their keys takes.
+type metered struct {
+	call.BatchGetter
+	keys, calls, items int
+	units              float64
+}
+
+// BatchGetItem implements itemGetter.
+func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := m.BatchGetter.BatchGetItem(ctx, in, options...)
+	if err != nil {
+		return nil, err
+	}
+	m.calls++
+	for _, items := range out.Responses {
+		m.items += len(items)
+	}
+	for _, consumed := range out.ConsumedCapacity {
+		m.units += aws.ToFloat64(consumed.CapacityUnits)
+	}
+	return out, nil
 }

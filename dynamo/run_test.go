@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -53,6 +54,13 @@ func planFor(ratings ...int) planner.Plan {
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
 	w := planner.WindowOf(q)
 	return plannerOf(q, planner.Known{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+}
+
+// execute runs a plan.
+func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) ([]comment.Comment, *run, error) {
+	r := newRun(client, table, plan)
+	taken, err := r.take(ctx)
+	return taken, r, err
 }
 
 // partitionKey is the partition that a call reads.
@@ -220,7 +228,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("took %v\nwant %v", got, want)
 		}
-		if report := explain([]*run{done}, len(got)); report.Waves != done.waves {
+		if report := explain(execution{page: []*run{done}}, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
 		}
 	})

@@ -27,7 +27,7 @@ type learnt [1 + comment.MaxRating]moments
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
-	return &sizes{products: newLRU[string, learnt](memorySize, nil)}
+	return &sizes{products: newLRU[string, learnt](remembered, nil)}
 }
 
 // of is how large the comments of a product are, zero when none was read.
@@ -64,17 +64,6 @@ func (m *measurements) add(more measurements) {
 	m.count += more.count
 	m.sum += more.sum
 	m.squares += more.squares
-}
-
-// sizes are those of all that a run has read.
-func (r *run) sizes() measured {
-	var all measured
-	for _, read := range r.reads {
-		for i := range all {
-			all[i].add(read.sizes[i])
-		}
-	}
-	return all
 }
 
 // learn takes note of entries of a product that were read.

@@ -33,13 +33,6 @@ const (
 	attrDigest  = "d" // S, of what that comment said when it was added
 )
 
-// writer is the part of the SDK's client that changes single comments.
-type writer interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-}
-
 // Comment is the comment of an id as it is now; a NotFound error when there is none.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)

@@ -63,6 +63,14 @@ const (
 	Unknown               // a probe has to look
 )
 
+// AnswerOf is Yes or No.
+func AnswerOf(there bool) Answer {
+	if there {
+		return Yes
+	}
+	return No
+}
+
 // Cut makes the page out of what was taken from the window, in the direction of reading.
 func (w Window) Cut(taken []comment.Comment, size int) ([]comment.Comment, Neighbours) {
 	var n Neighbours

@@ -244,7 +244,7 @@ func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 }
 
 // serverOver is the service as the command makes it. Without anyone who says how far statistics follow, it plans without any.
-func serverOver(client *dynamodb.Client, endpoint, table string, workedOff dynamo.WorkedOff) http.Handler {
+func serverOver(client *dynamodb.Client, endpoint, table string, workedOff dynamo.Watermark) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, WorkedOff: workedOff}
 	return serve.Handler(
 		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}),

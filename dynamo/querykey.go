@@ -7,13 +7,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// flightKey is the same for two questions if they are, and the product was not changed between them: a question without pointers
-// and slices, which can be compared. It takes no text to be made but that of several languages.
-type flightKey struct {
-	changes                uint64
+// queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It holds no pointers and no
+// slices, so it can be compared and be the key of a map. Only several languages take an allocation.
+type queryKey struct {
 	product                string
 	languages              string // each with a comma behind it, which no language has
 	ratings                uint8  // the bit of each
+	conditions             int    // how many languages and ratings there are
 	createdFrom, createdTo optional[int64]
 	order                  comment.Order
 	size                   int
@@ -30,12 +30,12 @@ type optional[T comparable] struct {
 	value T
 }
 
-// flightKeyOf is the key of a question that is asked after a change of this number.
-func flightKeyOf(q comment.Query, changes uint64) flightKey {
-	key := flightKey{
-		changes:     changes,
+// keyOf is the key of a query.
+func keyOf(q comment.Query) queryKey {
+	key := queryKey{
 		product:     q.Product,
 		languages:   languagesKey(q.Filter.Languages),
+		conditions:  len(q.Filter.Languages) + len(q.Filter.Ratings),
 		createdFrom: millisecondOf(q.Filter.CreatedAfter),
 		createdTo:   millisecondOf(q.Filter.CreatedBefore),
 		order:       q.Order,
@@ -51,6 +51,12 @@ func flightKeyOf(q comment.Query, changes uint64) flightKey {
 		key.ratings |= 1 << rating
 	}
 	return key
+}
+
+// page is the key of all queries that show the same comments, whatever they count and whether they want texts.
+func (k queryKey) page() queryKey {
+	k.count, k.withoutText = comment.CountNothing, false
+	return k
 }
 
 func languagesKey(languages []comment.Language) string {

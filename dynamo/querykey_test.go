@@ -8,20 +8,20 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Two questions that differ anywhere have keys that do: each field of a question is put to several values, of which the
-// first leaves it out, and no two of all these questions may share a page.
-func TestFlightKeysTellQuestionsApart(t *testing.T) {
+// Two queries that differ anywhere have keys that do: each field of a query is put to several values, of which the
+// first leaves it out, and no two of all these queries may share a page.
+func TestQueryKeysTellQueriesApart(t *testing.T) {
 	var zero comment.Query
-	seen := map[flightKey]string{flightKeyOf(zero, 0): "the empty question", flightKeyOf(zero, 1): "the same after a write"}
+	seen := map[flightKey]string{{keyOf(zero), 0}: "the empty query", {keyOf(zero), 1}: "the same after a write"}
 	eachField(t, reflect.ValueOf(&zero).Elem(), "", func(field string) {
-		key := flightKeyOf(zero, 0)
+		key := flightKey{keyOf(zero), 0}
 		if other, known := seen[key]; known {
 			t.Errorf("%s has the key of %s", field, other)
 		}
 		seen[key] = field
 	})
 	if len(seen) < 30 {
-		t.Errorf("only %d questions were compared", len(seen))
+		t.Errorf("only %d queries were compared", len(seen))
 	}
 }
 
@@ -45,7 +45,7 @@ func eachField(t *testing.T, v reflect.Value, name string, look func(name string
 	v.Set(before)
 }
 
-// valuesOf are different values of a type that a question's field may have, those near to none among them.
+// valuesOf are different values of a type that a query's field may have, those near to none among them.
 func valuesOf(t reflect.Type) (out []reflect.Value) {
 	add := func(values ...any) {
 		for _, value := range values {

@@ -1,0 +1,97 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// Comments returns one page of the comments of a product, and counts the whole list if the query asks for that. The filter
+// must be normalized. The page is full while comments remain; HasNext and HasPrevious are exact. Reads are eventually
+// consistent, as all reads of an index are. When only the count fails, the page is returned with the error in Counted.
+//
+// The page may be shared with other callers of the same query, so do not change it.
+func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
+	key := keyOf(q)
+	page, cached := s.pages.find(key, s.changes.last(q.Product))
+	if !cached {
+		var err error
+		flight := flightKey{key, s.changes.number(q.Product)}
+		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (comment.Page, error) { return s.read(ctx, q, key) })
+		if err != nil {
+			return comment.Page{}, err
+		}
+	}
+	return s.expand(ctx, page)
+}
+
+// read reads a page by what is known of its product, and puts it into the page cache.
+func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (comment.Page, error) {
+	began := s.now() // a caller who joins this read gets a page as old as the read
+	known := s.memory.recall(q)
+	known.Sizes = s.sizes.of(q.Product)
+	page, err := s.answer(ctx, q, key, known)
+	if err == nil {
+		s.pages.keep(key, page, began)
+	}
+	return page, err
+}
+
+// answer reads a page, and counts the list beside it if the query asks for that.
+func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (comment.Page, error) {
+	began := s.now()
+	list := s.newListing(q, key, known)
+	steps := []func(context.Context) error{list.read}
+	var count *counting
+	if q.Count != comment.CountNothing {
+		count = s.newCounting(q, known)
+		steps = append(steps, count.execute)
+	}
+	err := call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
+	if err != nil {
+		return comment.Page{}, err
+	}
+	page := list.page
+	page.Counted = count.result()
+	page.Plan = explain(list.execution, count, len(page.Comments))
+	page.Plan.Duration = s.now().Sub(began)
+	return page, nil
+}
+
+// expand is a page with its texts, which the caller's operation holds from now on. The shared page stays compressed. Comments
+// whose texts are damaged are left out and reported.
+func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, error) {
+	if page.Packed == nil {
+		return page, nil
+	}
+	comments := make([]comment.Comment, 0, len(page.Comments))
+	for _, c := range page.Comments {
+		c, err := layout.Packed{Comment: c, PackedText: page.Packed[c.ID]}.Expand()
+		if err != nil {
+			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
+			continue
+		}
+		if err := usage.From(ctx).Hold(len(c.Text)); err != nil {
+			return comment.Page{}, err
+		}
+		comments = append(comments, c)
+	}
+	page.Comments, page.Packed = comments, nil
+	return page, nil
+}
+
+// Warm reads what the Store would know of a product after some pages: its statistics and how large its comments are. Call
+// UseStatistics before it.
+func (s *Store) Warm(ctx context.Context, product string) error {
+	if err := s.memory.fetch(ctx, product); err != nil {
+		return call.Wrap(err, "statistics of product %q", product)
+	}
+	_, err := s.Comments(ctx, comment.Query{
+		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
+	})
+	return err
+}

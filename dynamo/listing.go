@@ -1,0 +1,152 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/planner"
+)
+
+// listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes for what lies beyond.
+type listing struct {
+	store   *Store
+	query   comment.Query
+	key     queryKey
+	planner planner.Planner
+	window  planner.Window
+	meter   *capacity.Meter // of the page and its probes together
+
+	execution execution
+	page      comment.Page
+}
+
+// pageCure is what to ask for instead of a page that met its bound.
+const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
+
+func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *listing {
+	settled := q
+	settled.Filter = s.settled(q)
+	return &listing{
+		store: s, query: q, key: key, window: planner.WindowOf(settled),
+		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known},
+		meter:   capacity.NewMeter(planner.PageEstimate(q), pageCure),
+	}
+}
+
+// settled is the filter of a query. For a query of settled comments it leaves out those that are too young.
+func (s *Store) settled(q comment.Query) comment.Filter {
+	filter := q.Filter
+	if end := s.now().Add(-comment.SettleTime); q.SettledOnly && (filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore)) {
+		filter.CreatedBefore = &end
+	}
+	return filter
+}
+
+// read makes the page.
+func (l *listing) read(ctx context.Context) error {
+	taken, err := l.take(ctx)
+	if err != nil {
+		return call.Wrap(err, "comments of product %q", l.query.Product)
+	}
+	shown, around := l.window.Cut(taken, l.query.Slice.Size)
+	if around, err = l.probe(ctx, around); err != nil {
+		return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
+	}
+	l.page = makePage(l.query, shown, around)
+	l.page.Packed = last(l.execution.page).packedOf(l.page.Comments)
+	return nil
+}
+
+// take takes the comments of the window's beginning, and learns from what it cost.
+func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
+	taken, runs, err := l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
+		Window: l.window, Purpose: comment.ReadPage, Want: l.window.Want(l.query.Slice.Size), WithoutText: l.query.WithoutText,
+		Last: l.store.recent.of(l.key),
+	})
+	l.execution.page = runs
+	if err != nil {
+		return nil, err
+	}
+	r := last(runs)
+	l.store.malformed.Report(r.improper()...)
+	l.store.sizes.learn(l.query.Product, r.sizes())
+	if len(taken) > 0 && l.key.remembers() {
+		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
+	}
+	return taken, nil
+}
+
+// probe looks for one comment beyond each end of the page at which the page does not tell whether there are more.
+func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner.Neighbours, error) {
+	var windows []planner.Window
+	var answers []*planner.Answer
+	if around.Behind == planner.Unknown {
+		windows, answers = append(windows, l.window.Behind(l.planner.Filter)), append(answers, &around.Behind)
+	}
+	if around.Ahead == planner.Unknown {
+		windows, answers = append(windows, l.window.Ahead(l.planner.Filter)), append(answers, &around.Ahead)
+	}
+	runs := make([][]*run, len(windows))
+	err := call.Parallel(ctx, len(windows), func(ctx context.Context, i int) error {
+		found, executed, err := l.execute(ctx, planner.NarrowUnits(l.planner.Filter, 1), planner.Request{
+			Window: windows[i], Purpose: comment.ReadProbe, Want: 1, WithoutText: true,
+		})
+		runs[i], *answers[i] = executed, planner.AnswerOf(len(found) > 0)
+		return err
+	})
+	l.execution.probes = slices.Concat(runs...)
+	return around, err
+}
+
+// attemptFactor is how many times the estimate of a page an attempt may cost.
+const attemptFactor = 2
+
+// execute takes comments by the best plan. A plan with a residual filter is an attempt: it is given up once it would cost
+// more than so many units, and then, or when such an attempt was given up lately, the comments are taken by the narrow plan.
+// The last of the runs brought them.
+func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []comment.Comment, runs []*run, err error) {
+	plan := l.planner.Take(request)
+	if !plan.Residual() {
+		return l.run(ctx, nil, plan, 0)
+	}
+	attempt := l.key.attempt(request.Purpose)
+	if !l.store.attempts.failedLately(attempt) {
+		taken, runs, err = l.run(ctx, nil, plan.LimitedTo(attemptUnits), attemptUnits)
+		if !errors.Is(err, capacity.ErrBound) {
+			return taken, runs, err
+		}
+		l.store.attempts.fail(attempt)
+	}
+	return l.run(ctx, runs, l.planner.Narrow(request), 0)
+}
+
+// run executes one plan, for at most so many units if that is above 0, and adds comments that edits moved while it was read.
+func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]comment.Comment, []*run, error) {
+	r := newRun(l.store.client, l.store.table, plan)
+	r.meter, r.most = l.meter, most
+	taken, err := r.take(ctx)
+	if err == nil {
+		taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)
+	}
+	return taken, append(before, r), err
+}
+
+// makePage puts what was read, in the direction of reading, into the order of the list.
+func makePage(q comment.Query, shown []comment.Comment, around planner.Neighbours) comment.Page {
+	page := comment.Page{
+		Comments:    shown,
+		HasNext:     around.Ahead == planner.Yes,
+		HasPrevious: around.Behind == planner.Yes,
+	}
+	if q.Slice.FromEnd {
+		slices.Reverse(page.Comments)
+		page.HasNext, page.HasPrevious = page.HasPrevious, page.HasNext
+	}
+	return page
+}
+
+func last(runs []*run) *run { return runs[len(runs)-1] }
