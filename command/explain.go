@@ -123,35 +123,41 @@ func explained(plan comment.QueryPlan) string {
 	writePlans(&text, plan.Candidates)
 	text.WriteString("\n")
 	writeReads(&text, plan)
-	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, looked at: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
+	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
 	return text.String()
 }
 
 func writePlans(out io.Writer, candidates []comment.PlanCandidate) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "COULD READ\tPARTITIONS\tESTIMATED UNITS\t")
+	fmt.Fprintln(w, "COULD READ\tPARTITIONS\tESTIMATED UNITS\tPRICE\t")
 	for _, candidate := range candidates {
-		units, chosen := "unknown", ""
-		if candidate.EstimatedUnits != nil {
-			units = fmt.Sprintf("%.1f", *candidate.EstimatedUnits)
-		}
+		chosen := ""
 		if candidate.Chosen {
 			chosen = "chosen"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", candidate.Name, candidate.Reads, units, chosen)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", candidate.Name, candidate.Reads,
+			estimateText(candidate.EstimatedUnits), estimateText(candidate.Price), chosen)
 	}
 	_ = w.Flush() // into memory
 }
 
+// estimateText is an estimate for a table; nil is unknown.
+func estimateText(estimate *float64) string {
+	if estimate == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.1f", *estimate)
+}
+
 func writeReads(out io.Writer, plan comment.QueryPlan) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DID READ\tINDEX\tLIMIT\tCALLS\tLOOKED AT\tKEPT\tUNITS")
+	fmt.Fprintln(w, "DID READ\tINDEX\tLIMIT\tCALLS\tSCANNED\tRETURNED\tUNITS")
 	for _, r := range plan.Reads {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", terminal.Printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
 	}
 	for _, skip := range plan.Skipped {
-		fmt.Fprintf(w, "%s\t%s\tskipped: it held nothing of this at %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
+		fmt.Fprintf(w, "%s\t%s\tskipped: empty by statistics of %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
 	}
 	_ = w.Flush() // into memory
 }

@@ -126,7 +126,7 @@ type QueryPlan struct {
 	Queries int
 	// Waves is the number of rounds of parallel calls, one after the other.
 	Waves int
-	// ItemsRead is how many comments the table looked at, ItemsReturned how many the page shows.
+	// ItemsRead is how many comments the table scanned, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
 	// Lookups is how many comments were looked up by their ids, since an edit moved them a moment ago.
 	Lookups int
@@ -156,14 +156,18 @@ func (p QueryPlan) Age() float64 { return milliseconds(p.Kept) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// PlanCandidate is a way in which a page could be read.
+// PlanCandidate is a way to read a page. The one with the lowest price is chosen.
 type PlanCandidate struct {
 	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or "mixture".
 	Name string
 	// Reads is how many partitions that are.
 	Reads int
-	// EstimatedUnits is what it was expected to cost in read capacity units, nil when nothing was known of the product.
+	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units, nil
+	// if the statistics of the product were not known.
 	EstimatedUnits *float64
+	// Price is what candidates are compared by: EstimatedUnits, a tenth for each read beyond the
+	// first, and two times the probability of a further wave for each read; nil like EstimatedUnits.
+	Price *float64
 	// Chosen is whether the page was read so.
 	Chosen bool
 }
@@ -178,12 +182,12 @@ type PlanRead struct {
 	SortKeyFrom, SortKeyTo *string
 	// Descending is true when the highest sort key comes first.
 	Descending bool
-	// Limit is that of the first call: how many items to look at; 0 for all.
+	// Limit is that of the first call: how many items to scan; 0 for all.
 	Limit int
-	// ResidualRatings and ResidualLanguages are what the table kept of a partition that holds others too; nil for all.
+	// ResidualRatings and ResidualLanguages are what the table returned of a partition that holds others too; nil for all.
 	ResidualRatings   []int
 	ResidualLanguages []Language
-	// Queries is the number of calls, ItemsRead what they looked at, ItemsKept what of it passed the residual filter.
+	// Queries is the number of calls, ItemsRead how many items they scanned, ItemsKept how many of these they returned.
 	Queries, ItemsRead, ItemsKept int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64

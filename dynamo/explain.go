@@ -68,7 +68,7 @@ func reportCandidates(p planner.Plan) []comment.PlanCandidate {
 	for i, candidate := range p.Candidates {
 		out[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
 		if p.Estimated {
-			out[i].EstimatedUnits = &candidate.Units
+			out[i].EstimatedUnits, out[i].Price = &candidate.Units, &candidate.Price
 		}
 	}
 	return out
@@ -106,10 +106,10 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	for _, r := range runs {
 		b.WriteString(r.plan.String() + "\n")
 		if r.lookups.keys > 0 {
-			fmt.Fprintf(&b, "  fetch by id what was edited a moment ago: %s\n", count(r.lookups.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.lookups.keys, "comment"))
 		}
 	}
-	fmt.Fprintf(&b, "%s in %s looked at %s for %.1f read units of at most %.0f; the page shows %d",
+	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",
 		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
 	return b.String()
 }

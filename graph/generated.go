@@ -124,6 +124,7 @@ type ComplexityRoot struct {
 		Chosen         func(childComplexity int) int
 		EstimatedUnits func(childComplexity int) int
 		Name           func(childComplexity int) int
+		Price          func(childComplexity int) int
 		Reads          func(childComplexity int) int
 	}
 
@@ -555,6 +556,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PlanCandidate.Name(childComplexity), true
+	case "PlanCandidate.price":
+		if e.ComplexityRoot.PlanCandidate.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanCandidate.Price(childComplexity), true
 	case "PlanCandidate.reads":
 		if e.ComplexityRoot.PlanCandidate.Reads == nil {
 			break
@@ -1431,7 +1438,7 @@ type QueryPlan {
 }
 
 """
-A way to read a page. The one with the lowest estimate is chosen; among equals, the one with fewest
+A way to read a page. The one with the lowest price is chosen; among equals, the one with the fewest
 reads.
 """
 type PlanCandidate {
@@ -1443,11 +1450,17 @@ type PlanCandidate {
   "The number of these partitions."
   reads: Int!
   """
-  What it was expected to cost in read capacity units, with two for a further wave of reads, as far as one may be needed, and a
-  tenth for each read beyond the first; null when the counts of the product were not known, in which case that is chosen which
-  reads least beside what is wanted.
+  The read capacity units that the first wave of reads was expected to consume; null if the
+  statistics of the product were not known.
   """
   estimatedUnits: Float
+  """
+  What the ways are compared by: ` + "`" + `estimatedUnits` + "`" + `, plus a tenth for each read beyond the first, plus
+  two for each read that needs a further wave, times the probability of that. Null if the statistics
+  of the product were not known. Then, of the ways with at most 32 reads, the one whose partitions
+  hold the fewest other comments is chosen.
+  """
+  price: Float
   "Whether the page was read in this way."
   chosen: Boolean!
 }
@@ -1675,6 +1688,8 @@ func (ec *executionContext) childFields_PlanCandidate(ctx context.Context, field
 		return ec.fieldContext_PlanCandidate_reads(ctx, field)
 	case "estimatedUnits":
 		return ec.fieldContext_PlanCandidate_estimatedUnits(ctx, field)
+	case "price":
+		return ec.fieldContext_PlanCandidate_price(ctx, field)
 	case "chosen":
 		return ec.fieldContext_PlanCandidate_chosen(ctx, field)
 	}
@@ -3499,6 +3514,29 @@ func (ec *executionContext) _PlanCandidate_estimatedUnits(ctx context.Context, f
 	)
 }
 func (ec *executionContext) fieldContext_PlanCandidate_estimatedUnits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _PlanCandidate_price(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PlanCandidate_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PlanCandidate_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PlanCandidate", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
@@ -7003,6 +7041,11 @@ func (ec *executionContext) _PlanCandidate(ctx context.Context, sel ast.Selectio
 			}
 		case "estimatedUnits":
 			out.Values[i] = ec._PlanCandidate_estimatedUnits(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "price":
+			out.Values[i] = ec._PlanCandidate_price(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

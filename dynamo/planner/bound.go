@@ -1,47 +1,40 @@
 package planner
 
 import (
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
 )
 
-// Narrow plans to read a stretch from partitions that hold nothing but comments of the list, after an attempt was given up.
-func (p Planner) Narrow(r Request) Plan {
-	plan := p.taking(r)
-	plan.Narrowed = true
-	plan.Candidates = covers(p.Filter)[:1]
-	p.read(&plan, plan.Candidates[0].Cover)
-	limit := min(r.Want, MaxLimit)
-	if len(plan.Candidates[0].Cover) > maxReads {
-		limit = min(r.Want, capacity.ItemsPerHalfUnit)
+// The estimates of this file do not depend on what is known of a product. The bound on what a page
+// or a count may cost is a multiple of them.
+
+// NarrowUnits is what it costs to read so many comments of a list from partitions that hold nothing
+// else, in read units, if no comment has more than 1 KB.
+func NarrowUnits(filter comment.Filter, want int) float64 {
+	parts := len(covers(filter)[0].Cover)
+	if parts <= maxReads {
+		return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
 	}
-	for i := range plan.Reads {
-		plan.Reads[i].Limit = limit
-	}
-	return plan
+	// Each call of a partition but the first scans at most twice what the call before returned.
+	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
 }
 
-// Residual tells whether any read may look at what is not wanted.
-func (p Plan) Residual() bool {
-	for _, read := range p.Reads {
-		if read.residual() {
-			return true
-		}
-	}
-	return false
+// PageEstimate is what one page of a list may cost in read units, read from partitions that hold
+// nothing else. The filter must be normalized.
+func PageEstimate(q comment.Query) float64 {
+	var w Window
+	return NarrowUnits(q.Filter, w.Want(q.Slice.Size))
 }
 
-// LimitedTo is the plan with limits no higher than so many units allow for all of its first calls.
-func (p Plan) LimitedTo(units float64) Plan {
-	total := 0.0
-	for _, read := range p.Reads {
-		total += capacity.AssumedUnits(read.Limit)
-	}
-	if total <= units {
-		return p
-	}
-	most := capacity.ItemsWithin(units, len(p.Reads))
-	for i := range p.Reads {
-		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))
-	}
-	return p
+// CountEstimate is what it may cost to count a list within a range of dates, in read units. The
+// filter must be normalized.
+func CountEstimate(q comment.Query) float64 {
+	list := Planner{Filter: comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}}
+	reads := len(list.Count(q.Count).Reads)
+	return float64(reads) * capacity.EventualUnits(assumedCounted*capacity.AssumedItemBytes/reads)
 }
+
+// assumedCounted is how many comments a counted range of dates is assumed to hold. Most products
+// have fewer in all. A range of years of a product with thousands costs more than is estimated, up
+// to the bound.
+const assumedCounted = 400

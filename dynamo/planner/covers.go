@@ -7,18 +7,16 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// maxReads is how many partitions a plan reads at once. Each call costs at least half a read unit and a connection.
-const maxReads = 32
-
-// Part is a part of a cover: a partition, and what of it is wanted.
+// Part is a part of a cover: a partition, and which of its comments belong to the list.
 type Part struct {
 	layout.Partition
-	// Languages and Ratings are the residual filter: what to keep of a partition that holds others too; nil for all.
+	// Languages and Ratings are the residual filter: what the table returns of a partition that
+	// also holds other comments; nil for all.
 	Languages []comment.Language
 	Ratings   []int
 }
 
-// residual tells whether the partition holds others than those wanted.
+// residual tells whether the part has a residual filter.
 func (p Part) residual() bool { return p.Languages != nil || p.Ratings != nil }
 
 // equal tells whether two parts are the same.
@@ -26,7 +24,7 @@ func (p Part) equal(other Part) bool {
 	return p.Partition == other.Partition && slices.Equal(p.Languages, other.Languages) && slices.Equal(p.Ratings, other.Ratings)
 }
 
-// Holds tells whether the part is read for a cell.
+// Holds tells whether the comments of a cell are in the part.
 func (p Part) Holds(cell comment.Cell) bool {
 	return (!p.Index.SplitsByLanguage() || p.Language == cell.Language) &&
 		(!p.Index.SplitsByRating() || p.Rating == cell.Rating) &&
@@ -34,7 +32,7 @@ func (p Part) Holds(cell comment.Cell) bool {
 		(p.Ratings == nil || slices.Contains(p.Ratings, cell.Rating))
 }
 
-// wanted is what of a product the part is read for.
+// wanted is the filter that allows what is in the part.
 func (p Part) wanted() comment.Filter {
 	filter := comment.Filter{Languages: p.Languages, Ratings: p.Ratings}
 	if p.Index.SplitsByLanguage() {
@@ -46,21 +44,26 @@ func (p Part) wanted() comment.Filter {
 	return filter
 }
 
-// Cover is a set of parts that holds every comment a filter allows exactly once, and nothing else.
+// Cover is a set of parts that together hold each comment that a filter allows exactly once, and no
+// others.
 type Cover []Part
 
 // Candidate is a cover that a planner may choose.
 type Candidate struct {
-	// Name says of what kind the cover is: "whole product", "ratings", "languages", "cells" or "mixture".
+	// Name is the kind of the cover: "whole product", "ratings", "languages", "cells" or "mixture".
 	Name string
-	// Cover is what it reads.
+	// Cover is what is read.
 	Cover Cover
-	// Units is what its first reads are expected to cost in read units, 0 when nobody knows.
+	// Units is what the first wave of reads is expected to cost in read units, 0 if that is not
+	// known.
 	Units float64
+	// Price is what candidates are compared by: Units, and the prices of further calls and of an
+	// expected further wave.
+	Price float64
 }
 
-// covers lists the covers of a normalized filter that use one index each, the one that holds least beside what the
-// filter chooses first. The last is always the whole product.
+// covers are the covers of a normalized filter that use one index each. They are in the order of
+// how many other comments their partitions hold, fewest first. The last is the whole product.
 func covers(filter comment.Filter) []Candidate {
 	var out []Candidate
 	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 {
@@ -81,7 +84,9 @@ func cells(languages []comment.Language, ratings []int) Cover {
 	var cover Cover
 	for _, language := range languages {
 		for _, rating := range ratings {
-			cover = append(cover, Part{Partition: layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: rating}})
+			cover = append(cover, Part{Partition: layout.Partition{
+				Index: layout.ByLangAndRating, Language: language, Rating: rating,
+			}})
 		}
 	}
 	return cover
@@ -103,41 +108,9 @@ func byRating(languages []comment.Language, ratings []int) Cover {
 	return cover
 }
 
-// mixture is the cheapest of those covers that read one rating across the languages, or none, and the rest of each language
-// either as a whole or cell by cell. The filter has languages and ratings: without either there is nothing to mix.
-func mixture(filter comment.Filter, price func(Cover) float64) Candidate {
-	best := Candidate{Name: "mixture"}
-	for across := range len(filter.Ratings) + 1 {
-		var rest []int
-		var cover Cover
-		for i, rating := range filter.Ratings {
-			if i+1 == across {
-				cover = byRating(filter.Languages, []int{rating})
-			} else {
-				rest = append(rest, rating)
-			}
-		}
-		for _, language := range filter.Languages {
-			one := []comment.Language{language}
-			cover = append(cover, cheaper(price, byLanguage(one, rest), cells(one, rest))...)
-		}
-		if units := price(cover); len(cover) <= maxReads && (best.Cover == nil || units < best.Units) {
-			best.Cover, best.Units = cover, units
-		}
-	}
-	return best
-}
-
-// cheaper is the cheaper of two covers of the same, none if there is nothing to cover.
-func cheaper(price func(Cover) float64, a, b Cover) Cover {
-	if len(b) == 0 || price(b) <= price(a) {
-		return b
-	}
-	return a
-}
-
-// narrowest is the first candidate of at most maxReads parts: without statistics, a read that can only return what is
-// wanted is a better bet than one that may look at a whole product for a rare language. The whole product is one part.
+// narrowest is the first candidate of at most maxReads partitions, of candidates in the order of
+// covers. Without statistics it is the safest choice: scanning a whole product for a rare language
+// may find nothing for long. The whole product is one partition, so there always is one.
 func narrowest(candidates []Candidate) Candidate {
 	return candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 }

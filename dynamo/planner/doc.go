@@ -1,7 +1,15 @@
-// Package planner decides how a page or a count is read: from which partitions of which index, how far, and what is left
-// out because counts say that it is empty. A [Planner] is given all that is known, and its plans are a pure function of
-// that; package dynamo carries them out.
+// Package planner decides how a page or a count is read: which partitions of which index, how many
+// items of each, and which partitions are left out because they are known to be empty.
 //
-// A filter by languages and ratings is a rectangle of the language x rating grid. A [Cover] is a set of partitions that
-// together hold every cell of the rectangle once. The planner estimates what each cover costs and takes the cheapest.
+// A filter by languages and ratings is a rectangle of the language x rating grid. A [Cover] is a
+// set of partitions that together hold each cell of the rectangle once. For example, "German or
+// English, 4 or 5 stars" is covered by two partitions of languages, by two of ratings, by four
+// cells, or by the whole product. All but the cells also hold comments that the filter excludes; a
+// residual filter drops those, but reading them is paid for.
+//
+// A [Planner] estimates the price of each cover from what is [Known] of the product and takes the
+// cheapest. A [Plan] is a pure function of the planner and a [Request]: nothing is read and nothing
+// is remembered. Package dynamo carries plans out. Wrong estimates cost read units, never comments.
+//
+// Start with planner.go, then covers.go and estimator.go.
 package planner

@@ -27,14 +27,14 @@ func ExamplePlanner_Take() {
 	fmt.Println(list.Take(firstPage()))
 	// Output:
 	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
-	//   by ratings, not by whole product: no counts are known, and this reads least beside what is wanted
+	//   by ratings, not by whole product: without statistics, the narrowest cover of at most 32 reads is chosen
 	//   read 21 of P#kettle/1 in byRating
 	//   read 21 of P#kettle/3 in byRating
 	//   read 21 of P#kettle/4 in byRating
 	//   read 21 of P#kettle/5 in byRating
 	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
-	//   by whole product (about 1.4 units), not by ratings (about 3.1 units)
-	//   read 22 of P#kettle in all, keeping ratings [1 3 4 5]
+	//   by whole product (about 1.4 units, price 1.4), not by ratings (about 2.8 units, price 3.1)
+	//   read 22 of P#kettle in all, residual filter: ratings [1 3 4 5]
 }
 
 // Trusted counts say that no Icelandic comment has one star. The planner leaves out the read that would find nothing.
@@ -51,9 +51,9 @@ func ExamplePlanner_Take_skipped() {
 	fmt.Println(list.Take(firstPage()))
 	// Output:
 	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
-	//   by cells (about 1.5 units), not by mixture (about 1.5 units), not by languages (about 16.4 units), not by ratings (about 23.8 units), not by whole product (about 64.7 units)
+	//   by cells (about 1.5 units, price 1.5), not by mixture (about 1.5 units, price 1.5), not by languages (about 15.7 units, price 16.4), not by ratings (about 23.1 units, price 23.8), not by whole product (about 62.8 units, price 64.7)
 	//   read 21 of P#kettle/de/1 in byLangAndRating
-	//   skip P#kettle/is/1 in byLangAndRating, which held none of these 1s ago
+	//   skip P#kettle/is/1 in byLangAndRating: empty by statistics of 1s ago
 }
 
 // A range of dates is counted by the table, one partition for each rating.

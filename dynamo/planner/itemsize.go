@@ -8,19 +8,23 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// ItemSize is how large items of an index are, in bytes.
+// ItemSize is the size of items of an index: mean and standard deviation, in bytes.
 type ItemSize struct{ Mean, Deviation float64 }
 
-// Sizes are how large the items of a product are, in bytes; the zero value knows nothing.
+// unknownSize is assumed of a product of which no item was read: 200 bytes of keys and short
+// attributes, and a text of some 50 words.
+var unknownSize = ItemSize{Mean: 512, Deviation: 256}
+
+// Sizes are the item sizes of a product. Zero values are not known.
 type Sizes struct {
-	// Any is that of an item of any rating.
+	// Any is the size of an item of any rating.
 	Any ItemSize
-	// ByRating are those of the items of one rating, beginning with that of rating 1, zero where none is known. Who is
-	// angry writes more.
+	// ByRating are the sizes by rating, beginning with rating 1. Texts of bad ratings tend to be
+	// longer.
 	ByRating [comment.MaxRating]ItemSize
 }
 
-// Of is how large the items of a partition are.
+// Of is the size of the items of a partition.
 func (s Sizes) Of(partition layout.Partition) ItemSize {
 	if !partition.Index.SplitsByRating() || s.ByRating[partition.Rating-1].Mean == 0 {
 		return s.Any
@@ -28,14 +32,15 @@ func (s Sizes) Of(partition layout.Partition) ItemSize {
 	return s.ByRating[partition.Rating-1]
 }
 
-// fitting is how many items a read has room for that is expected to cost what one of so many does.
+// fitting is how many items fit into the read units that scanning so many of them is expected to
+// consume. Units are rounded up, so these are paid for anyway.
 func (s ItemSize) fitting(items int) int {
 	room := math.Ceil(float64(items)*s.Mean/capacity.UnitBytes) * capacity.UnitBytes
 	return int((room - s.Deviation*math.Sqrt(room/s.Mean)) / s.Mean)
 }
 
-// expected is what looking at so many items is expected to cost, in read units: half a one, and half a one more for each
-// 4 KB that they are above.
+// expected is what scanning so many items in one call is expected to cost, in read units: half a
+// unit for each started 4 KB.
 func (s ItemSize) expected(items int) float64 {
 	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
 	if deviation > capacity.UnitBytes {

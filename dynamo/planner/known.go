@@ -6,22 +6,22 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Known is what is known of a product's counts when a plan is made. The zero value knows nothing.
+// Known is what is known of a product when a plan is made. The zero value knows nothing.
 type Known struct {
-	// Stats are the counts.
+	// Stats are the counts by language and rating, nil if they are not known.
 	Stats comment.Stats
-	// AsOf is a moment up to which all changes are in the counts.
+	// AsOf is a time up to which all changes are counted.
 	AsOf time.Time
-	// Age is how long ago that was.
+	// Age is the time since AsOf.
 	Age time.Duration
-	// Trusted says that a count of zero may be taken for the truth.
+	// Trusted is whether the counts are recent enough to skip empty partitions.
 	Trusted bool
-	// Sizes are those of the comments read lately, zero when none were.
+	// Sizes are the sizes of comments that were read lately, zero if none were.
 	Sizes Sizes
 }
 
-// nothingIn tells whether a part is known to hold nothing that is wanted of it. A comment which no partition holds is in
-// none of its ranges of dates either. A language that shares its row of the statistics is not known to hold nothing.
-func (k Known) nothingIn(part Part) bool {
+// empty tells whether a part is known to hold nothing of the list. Languages that share one row of
+// the statistics ("other languages") are never known to be empty while the row has comments.
+func (k Known) empty(part Part) bool {
 	return k.Trusted && k.Stats.AtMost(part.wanted()) == comment.Counts{}
 }

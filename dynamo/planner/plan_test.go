@@ -47,13 +47,16 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	grid := commenttest.ManyLanguages(42) // two that no filter names
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
-		p := Planner{Filter: filter, Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
-		candidates := p.estimator(nil).candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
+		known := Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
+		candidates := newEstimator(known, filter, nil).candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
 		if len(candidates[0].Cover) > maxReads {
 			t.Fatalf("%d reads at once", len(candidates[0].Cover))
 		}
 		for _, candidate := range candidates {
 			checkCover(t, grid, filter, candidate.Cover)
+			if candidate.Units < 0 || candidate.Price < candidate.Units {
+				t.Fatalf("%s: %v units at a price of %v", candidate.Name, candidate.Units, candidate.Price)
+			}
 		}
 	})
 }

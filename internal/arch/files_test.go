@@ -146,7 +146,6 @@ var entangled = map[string]bool{
 	module + "/dynamo/counts":       true,
 	module + "/dynamo/layout":       true,
 	module + "/dynamo/leases":       true,
-	module + "/dynamo/planner":      true,
 	module + "/internal/dynamotest": true,
 	module + "/internal/engine":     true,
 	module + "/internal/faulttest":  true,

@@ -278,13 +278,13 @@ func TestPictureOfAPage(t *testing.T) {
 	for _, unit := range regexp.MustCompile(`class="soft units"[^>]*>([\d.]+)<`).FindAllStringSubmatch(picture, -1) {
 		drawn = append(drawn, unit[1])
 	}
-	explained := regexp.MustCompile(`(?m)^[a-z ]+?  +\d+ +([\d.]+) `).FindAllStringSubmatch(Read(t, "docs/guide/filtering.md").Text, -1)
+	explained := regexp.MustCompile(`(?m)^[a-z ]+?  +\d+ +[\d.]+ +([\d.]+) `).FindAllStringSubmatch(Read(t, "docs/guide/filtering.md").Text, -1)
 	var want []string
 	for _, row := range explained {
 		want = append(want, row[1])
 	}
 	if !slices.Equal(drawn, want) || len(want) == 0 {
-		t.Errorf("docs/page.svg draws the estimates %v, docs/guide/filtering.md has %v", drawn, want)
+		t.Errorf("docs/page.svg draws the prices %v, docs/guide/filtering.md has %v", drawn, want)
 	}
 }
 

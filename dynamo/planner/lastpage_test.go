@@ -14,19 +14,19 @@ import (
 func TestBetween(t *testing.T) {
 	r := commenttest.Rand(t)
 	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Ratings: []int{1}}
-	for _, row := range []struct{ looked, kept, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
+	for _, row := range []struct{ scanned, returned, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
 		e := LastPage{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
-			looks: []look{{part, row.looked, row.kept}}}
+			scans: []scan{{part, row.scanned, row.returned}}}
 		mean, variance, known := e.between(part)
 		others := part
 		others.Ratings = []int{2}
 		if _, _, known := e.between(others); known {
-			t.Error("a read that kept some ratings tells how many items lie between those of others")
+			t.Error("a read that returned some ratings tells how many items lie between those of others")
 		}
 		sum, squares := 0.0, 0.0
 		const trials = 20000
 		for range trials {
-			places := r.Perm(row.looked)[:row.kept]
+			places := r.Perm(row.scanned)[:row.returned]
 			slices.Sort(places)
 			between := float64(places[row.n-1] + 1 - row.n)
 			sum += between / trials

@@ -47,7 +47,7 @@ func TestWhatIsChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		candidates := Planner{Filter: filter, Known: row.known}.estimator(nil).candidates(filter, row.want)
+		candidates := newEstimator(row.known, filter, nil).candidates(filter, row.want)
 		if candidates[0].Name != row.chosen {
 			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
 		}
@@ -105,5 +105,27 @@ func BenchmarkPlan(b *testing.B) {
 				p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 			}
 		})
+	}
+}
+
+// Units are read units alone. Price adds what a further call and an expected further wave are taken
+// to cost.
+func TestUnitsAndPrice(t *testing.T) {
+	for _, row := range []struct {
+		why          string
+		stats        comment.Stats
+		units, price float64
+	}{
+		{"all of each partition fits into half a unit: further calls cost a tenth each",
+			comment.Stats{"en": {2, 2, 2, 2, 2}}, 2.0, 2.3},
+		{"13 items fit into half a unit, 10 of deviation 2.74 are needed: a further wave has a probability of 0.18 for each read",
+			comment.Stats{"en": {2000, 2000, 2000, 2000, 2000}}, 2.0, 2.3 + 4*0.18*wavePrice},
+	} {
+		known := Known{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
+		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}
+		units, price := newEstimator(known, filter, nil).estimate(covers(filter)[0].Cover, 40)
+		if math.Abs(units-row.units) > 0.01 || math.Abs(price-row.price) > 0.02 {
+			t.Errorf("%s: %.2f units at a price of %.2f, want %.2f at %.2f", row.why, units, price, row.units, row.price)
+		}
 	}
 }

@@ -1,0 +1,117 @@
+package planner
+
+import (
+	"github.com/talkback/talkback/comment"
+)
+
+// LastPage is what a page held when it was last read. Pages are read again and again, the first
+// page of a product most often, and what a page held predicts what it will hold better than counts
+// do. A LastPage is not changed once it was used for a plan.
+type LastPage struct {
+	// cells are the numbers of comments taken, by cell. The last comment was of cell last.
+	cells []cellCount
+	last  comment.Cell
+	// full is whether as many comments were taken as were wanted.
+	full bool
+	// scans are the results of the reads with a residual filter.
+	scans []scan
+	// newer is how many comments are expected to have come in front of the page since.
+	newer float64
+}
+
+// cellCount is the number of comments of one cell.
+type cellCount struct {
+	cell  comment.Cell
+	count int
+}
+
+// scan is how many items of a part were scanned, and how many of them were returned.
+type scan struct {
+	part              Part
+	scanned, returned int
+}
+
+// NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
+// whether they were as many as were wanted.
+func NewLastPage(taken []comment.Comment, full bool) *LastPage {
+	p := &LastPage{last: taken[len(taken)-1].Cell(), full: full}
+	for _, c := range taken {
+		p.add(c.Cell())
+	}
+	return p
+}
+
+func (p *LastPage) add(cell comment.Cell) {
+	for i := range p.cells {
+		if p.cells[i].cell == cell {
+			p.cells[i].count++
+			return
+		}
+	}
+	p.cells = append(p.cells, cellCount{cell, 1})
+}
+
+// NoteScan notes how many items of a part the reads for the page scanned, and how many of them were
+// returned.
+func (p *LastPage) NoteScan(part Part, scanned, returned int) {
+	if part.residual() {
+		p.scans = append(p.scans, scan{part, scanned, returned})
+	}
+}
+
+// Shifted is the same page after so many comments are expected to have come in front of it.
+func (p LastPage) Shifted(newer float64) *LastPage {
+	p.newer = newer
+	return &p
+}
+
+// current tells whether most of a page of so many comments is expected to be unchanged.
+func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
+
+// count is how many comments of a part were on the page.
+func (p *LastPage) count(part Part) int {
+	n := 0
+	for _, c := range p.cells {
+		if part.Holds(c.cell) {
+			n += c.count
+		}
+	}
+	return n
+}
+
+// wanted is how many comments of a part are needed for the page, if the part has such a share of
+// the list: mean and variance. Each comment that came in front pushed one out at the end, and each
+// of these is of the part or not.
+func (p *LastPage) wanted(part Part, share float64) (mean, variance float64) {
+	n := p.count(part)
+	switch {
+	case p.full && share < 1 && part.Holds(p.last):
+		n-- // nothing has to be known beyond the last one
+	case !p.full && share == 1:
+		n++ // the end of the list has to be seen
+	}
+	return float64(n), 2 * p.newer * share * (1 - share)
+}
+
+// between is how many items that are not wanted stand between the wanted ones of a part: mean and
+// variance, and false if the part was not read. If the returned items were spread evenly over the
+// scanned ones, the place of the n-th has a negative hypergeometric distribution.
+// https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution
+// If the last comment of the page is of another part, the page ends between two of this one.
+func (p *LastPage) between(part Part) (mean, variance float64, known bool) {
+	n := float64(p.count(part))
+	if !part.Holds(p.last) {
+		n += 0.5
+	}
+	for _, s := range p.scans {
+		returned, dropped := float64(s.returned), float64(s.scanned-s.returned)
+		if !s.part.equal(part) || n > returned+0.5 {
+			continue
+		}
+		mean = n * dropped / (returned + 1)
+		variance = mean * (returned + dropped + 1) * (returned + 1 - n) / ((returned + 1) * (returned + 2))
+		each := dropped / (returned + 1)
+		return mean, variance + 2*p.newer*each*(1+each), true
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,119 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/capacity"
+)
+
+// Planner plans the reads of one list: the comments of a product that a filter allows.
+type Planner struct {
+	// Product is the product whose comments are listed.
+	Product string
+	// Filter says which of them are listed. It must be normalized.
+	Filter comment.Filter
+	// Known is what is known of the product.
+	Known Known
+}
+
+// Request is a stretch of a list that is to be read.
+type Request struct {
+	// Window is the stretch.
+	Window Window
+	// Purpose is why it is read.
+	Purpose comment.ReadPurpose
+	// Want is how many comments to take from it.
+	Want int
+	// WithoutText leaves out the texts of the comments.
+	WithoutText bool
+	// Last is what the same stretch held when it was last read, nil if that is not known.
+	Last *LastPage
+}
+
+// Take plans to read a stretch of the list from the cover with the lowest expected price.
+func (p Planner) Take(r Request) Plan {
+	plan := p.taking(r)
+	if r.Window.empty() || r.Want == 0 {
+		return plan
+	}
+	e := newEstimator(p.Known, p.Filter, r.Last)
+	plan.Estimated, plan.Remembered = e.Stats != nil, e.last.current(r.Want)
+	plan.Candidates = e.candidates(p.Filter, r.Want)
+	p.read(&plan, plan.Candidates[0].Cover)
+	for i := range plan.Reads {
+		plan.Reads[i].Limit = e.limit(plan.Reads[i].Part, r.Want)
+	}
+	return plan
+}
+
+// Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
+// what follows an attempt that was given up.
+func (p Planner) Narrow(r Request) Plan {
+	plan := p.taking(r)
+	plan.Narrowed = true
+	plan.Candidates = covers(p.Filter)[:1]
+	p.read(&plan, plan.Candidates[0].Cover)
+	limit := min(r.Want, MaxLimit)
+	if len(plan.Candidates[0].Cover) > maxReads {
+		limit = min(r.Want, capacity.ItemsPerHalfUnit)
+	}
+	for i := range plan.Reads {
+		plan.Reads[i].Limit = limit
+	}
+	return plan
+}
+
+// Count plans to count the whole list. For counts by rating, each partition holds one rating only.
+func (p Planner) Count(counting comment.Counting) Plan {
+	var w Window
+	w.low, w.high = p.Filter.Range()
+	plan := p.plan(w, comment.ReadCount)
+	if w.empty() {
+		return plan
+	}
+	candidates := covers(p.Filter)
+	if counting == comment.CountByRating {
+		candidates = slices.DeleteFunc(covers(withRatings(p.Filter)), func(c Candidate) bool {
+			return !c.Cover[0].Index.SplitsByRating()
+		})
+	}
+	p.read(&plan, narrowest(candidates).Cover)
+	return plan
+}
+
+// withRatings is the same filter with its ratings named, even if they are all there are.
+func withRatings(filter comment.Filter) comment.Filter {
+	if len(filter.Ratings) == 0 {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			filter.Ratings = append(filter.Ratings, rating)
+		}
+	}
+	return filter
+}
+
+// taking is the plan for a request before its reads are chosen.
+func (p Planner) taking(r Request) Plan {
+	plan := p.plan(r.Window, r.Purpose)
+	plan.Want, plan.WithoutText = r.Want, r.WithoutText
+	return plan
+}
+
+// plan is a plan for a window without any reads.
+func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
+	return Plan{
+		Product: p.Product, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
+		Known: p.Known,
+	}
+}
+
+// read adds the reads of a cover to a plan, except for partitions that are known to be empty.
+func (p Planner) read(plan *Plan, cover Cover) {
+	for _, part := range cover {
+		if p.Known.empty(part) {
+			plan.Skipped = append(plan.Skipped, part.Partition)
+			continue
+		}
+		plan.Reads = append(plan.Reads, Read{Part: part})
+	}
+}

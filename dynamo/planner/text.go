@@ -1,0 +1,104 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// String describes the plan in words: what is wanted, which cover was chosen, and a line for each
+// partition.
+func (p Plan) String() string {
+	var b strings.Builder
+	b.WriteString(p.headline())
+	b.WriteString(p.choiceText())
+	if len(p.Reads) == 0 {
+		b.WriteString("\n  nothing to read")
+	}
+	for _, read := range p.Reads {
+		fmt.Fprintf(&b, "\n  %s %s in %s%s",
+			read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+	}
+	for _, partition := range p.Skipped {
+		fmt.Fprintf(&b, "\n  skip %s in %s: empty by statistics of %v ago",
+			partition.Key(p.Product), partition.Index, p.Known.Age.Round(time.Millisecond))
+	}
+	return b.String()
+}
+
+func (p Plan) headline() string {
+	if p.Purpose == comment.ReadCount {
+		return fmt.Sprintf("%s: all comments of product %q%s", purposeText[p.Purpose], p.Product, p.rangeText())
+	}
+	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s",
+		purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+}
+
+// choiceText names the candidates and says why the first was chosen.
+func (p Plan) choiceText() string {
+	if p.Narrowed {
+		return "\n  by " + p.Candidates[0].Name +
+			", because a cheaper attempt was given up: it returned too few comments"
+	}
+	if len(p.Candidates) < 2 {
+		return ""
+	}
+	var b strings.Builder
+	for i, candidate := range p.Candidates {
+		b.WriteString([]string{"\n  by ", ", not by "}[min(i, 1)] + candidate.Name)
+		if p.Estimated {
+			fmt.Fprintf(&b, " (about %.1f units, price %.1f)", candidate.Units, candidate.Price)
+		}
+	}
+	if !p.Estimated {
+		fmt.Fprintf(&b, ": without statistics, the narrowest cover of at most %d reads is chosen", maxReads)
+	}
+	if p.Remembered {
+		b.WriteString("; limits follow what the page held when it was last read")
+	}
+	return b.String()
+}
+
+func (r Read) verb() string {
+	if r.Limit == 0 {
+		return "count"
+	}
+	return fmt.Sprintf("read %d of", r.Limit)
+}
+
+var purposeText = map[comment.ReadPurpose]string{
+	comment.ReadPage:  "for the page and its neighbours",
+	comment.ReadProbe: "to see whether anything lies beyond a cursor",
+	comment.ReadCount: "for the count of the whole list",
+}
+
+func (p Plan) orderText() string {
+	if p.Descending {
+		return "newest first"
+	}
+	return "oldest first"
+}
+
+func (p Plan) rangeText() string {
+	var b strings.Builder
+	if from := p.LowKey(); from != nil {
+		b.WriteString(", from " + *from)
+	}
+	if to := p.HighKey(); to != nil {
+		b.WriteString(", up to " + *to)
+	}
+	return b.String()
+}
+
+func (r Read) residualText() string {
+	var b strings.Builder
+	if r.Languages != nil {
+		fmt.Fprintf(&b, ", residual filter: languages %v", r.Languages)
+	}
+	if r.Ratings != nil {
+		fmt.Fprintf(&b, ", residual filter: ratings %v", r.Ratings)
+	}
+	return b.String()
+}
