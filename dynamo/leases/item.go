@@ -7,6 +7,40 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
+// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was set aside
+// STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
+const (
+	streamPK      = "STREAM"
+	streamStateSK = "STATE"
+
+	attrLeaseParent     = "p"
+	attrLeaseOwner      = "o"
+	attrLeaseEngine     = "d"
+	attrLeaseCheckpoint = "k"
+	attrLeaseEnded      = "e"
+	attrLeaseCaughtUp   = "t"
+	attrLeaseAside      = "a"
+	attrLeaseHeartbeat  = "h"
+	attrLeaseProven     = "v"
+	// attrCounter is the counter of a lease and the version of the state.
+	attrCounter = "n"
+
+	attrAsideShard  = "s"
+	attrAsideKey    = "k"
+	attrAsideReason = "r"
+	attrAsideFound  = "t"
+)
+
+// leaseLifetime is how long a lease outlives its last write: longer than any stream keeps a record of the shard. Then
+// nothing is known of the shard any more that could be of use.
+const leaseLifetime = 7 * 24 * time.Hour
+
+// asideLifetime is how long is kept what was set aside: long enough for people to look into it. The rebuild that follows has
+// counted it by then.
+const asideLifetime = 30 * 24 * time.Hour
+
+func leasePK(label string) string { return streamPK + "#" + label }
+
 func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	it := layout.StreamKey(leasePK(label), lease.Shard)
 	it[attrLeaseParent] = layout.Text(lease.Parent)
@@ -85,6 +119,8 @@ func sameState(a, b stream.State) bool {
 	a.Gap, b.Gap = nil, nil
 	return sameGap && a == b
 }
+
+func asidePK(label string) string { return leasePK(label) + "#ASIDE" }
 
 func asideItem(label string, aside stream.Aside) layout.Item {
 	it := layout.StreamKey(asidePK(label), string(aside.Position))
