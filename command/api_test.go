@@ -41,7 +41,7 @@ type api struct {
 	log     *bytes.Buffer
 
 	sequence   int                  // of the last change that was counted
-	workedOff  dynamo.Watermark     // how far that follows the table; unknown if nil
+	watermark  dynamo.Watermark     // how far that follows the table; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }
@@ -76,7 +76,7 @@ func (a *api) markCounted() {
 
 // useClient starts the service again, with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
-	serve := command.Serve{OperationTimeout: 30 * time.Second, WorkedOff: a.workedOff, StatisticsAge: 5 * time.Second}
+	serve := command.Serve{OperationTimeout: 30 * time.Second, Watermark: a.watermark, StatisticsAge: 5 * time.Second}
 	a.log = &bytes.Buffer{}
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}

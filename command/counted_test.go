@@ -55,9 +55,9 @@ func (s *scribe) checkCounted() {
 // follows tells how far the statistics follow the table, as the program tells it.
 type follows struct{ *leases.Leases }
 
-// WorkedOff implements dynamo.Watermark.
-func (f follows) WorkedOff(ctx context.Context) (time.Time, bool, error) {
-	upTo, known, state, err := f.Leases.WorkedOff(ctx)
+// ProcessedUpTo implements dynamo.Watermark.
+func (f follows) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
+	upTo, known, state, err := f.Leases.ProcessedUpTo(ctx)
 	return upTo, known && state.Complete, err
 }
 
@@ -67,7 +67,7 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
 		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
-		Poll: 5 * time.Millisecond, Beat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
+		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -84,7 +84,7 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 func TestRandomWritesAreCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
-		a.workedOff = follows{leases.NewLeases(a.session.Client, a.session.Table)}
+		a.watermark = follows{leases.NewLeases(a.session.Client, a.session.Table)}
 		a.useClient(a.session.Client)
 		s := newScribe(a)
 		stop := a.consume(a.session.Client)

@@ -241,7 +241,7 @@ func (a *api) drained(before time.Time) {
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	var last string
 	for deadline := time.Now().Add(patience); ; {
-		upTo, known, state, err := leases.WorkedOff(context.Background())
+		upTo, known, state, err := leases.ProcessedUpTo(context.Background())
 		if err == nil && known && state.Complete && !upTo.Before(before) {
 			return
 		}

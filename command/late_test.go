@@ -85,7 +85,7 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 
 // isRead reports whether it is known how far the stream was processed, as it is once a heartbeat came through.
 func isRead(ctx context.Context, leases *leases.Leases) bool {
-	_, known, _, err := leases.WorkedOff(ctx)
+	_, known, _, err := leases.ProcessedUpTo(ctx)
 	return known || err != nil
 }
 

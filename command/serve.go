@@ -49,8 +49,8 @@ type Serve struct {
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`
 
-	// WorkedOff tells how far statistics follow the table. Without, no read is left out.
-	WorkedOff dynamo.Watermark `kong:"-"`
+	// Watermark tells up to when changes are counted. Without, no read is left out.
+	Watermark dynamo.Watermark `kong:"-"`
 	// CountedUpTo tells the same cheaply, to be shown. Without, the Store tells it.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
@@ -119,7 +119,7 @@ func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) 
 func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dynamo.Store, *counting.Runner) {
 	runner := newCounting(session, "talkback serve", term.Logger)
 	runner.Prepare(ctx)
-	c.WorkedOff = watermarkOf(session)
+	c.Watermark = watermarkOf(session)
 	store := c.Store(session)
 	store.OnImproper(func(item layout.Improper) {
 		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
@@ -152,8 +152,8 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 	}
 	store := dynamo.NewStore(client, session.Table)
 	store.RefuseUncounted(leases.NewLeases(session.Client, session.Table))
-	if c.WorkedOff != nil {
-		store.UseStatistics(c.WorkedOff, c.StatisticsAge)
+	if c.Watermark != nil {
+		store.UseStatistics(c.Watermark, c.StatisticsAge)
 	}
 	store.KeepPages(c.PageAge)
 	return store

@@ -15,8 +15,8 @@ import (
 // prompt counts without delay.
 type prompt struct{}
 
-// WorkedOff implements dynamo.Watermark.
-func (prompt) WorkedOff(context.Context) (time.Time, bool, error) { return time.Now(), true, nil }
+// ProcessedUpTo implements dynamo.Watermark.
+func (prompt) ProcessedUpTo(context.Context) (time.Time, bool, error) { return time.Now(), true, nil }
 
 // skippingPage is a page with what was left out of reading it.
 type skippingPage struct {
@@ -58,7 +58,7 @@ func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
-		a.workedOff = prompt{}
+		a.watermark = prompt{}
 		a.useClient(a.session.Client)
 		comments := commenttest.Many(r, "vase", 10)
 		for i := range comments {

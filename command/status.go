@@ -18,11 +18,11 @@ import (
 
 // status is all that is known of the counting of a table.
 type status struct {
-	now     time.Time
-	state   stream.State
-	leases  []stream.Lease
-	asides  []stream.Aside
-	rebuild counts.RebuildStatus
+	now         time.Time
+	state       stream.State
+	leases      []stream.Lease
+	deadLetters []stream.DeadLetter
+	rebuild     counts.RebuildStatus
 }
 
 // readStatus reads it. Nothing is written.
@@ -39,7 +39,7 @@ func readStatus(ctx context.Context, session *Session) (status, error) {
 	if s.leases, err = leases.List(ctx, s.state.Label); err != nil {
 		return s, err
 	}
-	s.asides, err = leases.Asides(ctx, s.state.Label)
+	s.deadLetters, err = leases.DeadLetters(ctx, s.state.Label)
 	return s, err
 }
 
@@ -53,9 +53,9 @@ func (s status) write(out io.Writer) error {
 	if len(s.leases) > 0 {
 		text.WriteString("\n" + s.table())
 	}
-	if len(s.asides) > 0 {
-		text.WriteString("\nSet aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:\n")
-		for _, a := range s.asides {
+	if len(s.deadLetters) > 0 {
+		text.WriteString("\nDead-lettered, and not counted; talkback verify tells what that changes, talkback rebuild mends it:\n")
+		for _, a := range s.deadLetters {
 			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
 		}
 	}
@@ -65,7 +65,7 @@ func (s status) write(out io.Writer) error {
 
 // headline says whether the statistics can be relied on.
 func (s status) headline() string {
-	upTo, known := stream.WorkedOff(s.leases)
+	upTo, known := stream.ProcessedUpTo(s.leases)
 	switch {
 	case s.state.Gap != nil:
 		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
@@ -96,7 +96,7 @@ func (s status) rebuildLine() string {
 func (s status) table() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SHARD\tREAD BY\tBEHIND\tPOSITION\tSET ASIDE")
+	fmt.Fprintln(w, "SHARD\tREAD BY\tBEHIND\tPOSITION\tDEAD-LETTERED")
 	leases := slices.Clone(s.leases)
 	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
 	for _, lease := range leases {
@@ -108,7 +108,7 @@ func (s status) table() string {
 		if lease.Ended {
 			owner, behind = "read to its end", ""
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.Aside)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.DeadLetters)
 	}
 	_ = w.Flush() // into memory
 	return text.String()

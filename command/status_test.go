@@ -41,12 +41,12 @@ func TestStatusInFull(t *testing.T) {
 		now:   noon,
 		state: stream.State{Complete: true, Label: "l"},
 		leases: []stream.Lease{
-			{Shard: "shardId-2", Owner: "host/B", Checkpoint: "4711", CaughtUp: noon.Add(-2 * time.Hour), Aside: 1},
+			{Shard: "shardId-2", Owner: "host/B", Checkpoint: "4711", CaughtUp: noon.Add(-2 * time.Hour), DeadLetters: 1},
 			{Shard: "shardId-1", Ended: true, Checkpoint: "42", CaughtUp: noon},
 			{Shard: "shardId-3"},
 		},
-		asides:  []stream.Aside{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
-		rebuild: counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
+		deadLetters: []stream.DeadLetter{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
+		rebuild:     counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
 	}
 	var out strings.Builder
 	if err := s.write(&out); err != nil {
@@ -55,12 +55,12 @@ func TestStatusInFull(t *testing.T) {
 	const want = `Complete; how far the statistics are behind is not known yet
 A rebuild is under way, by talkback serve (pid 1 on h): 12,345 items so far
 
-SHARD      READ BY          BEHIND   POSITION       SET ASIDE
+SHARD      READ BY          BEHIND   POSITION       DEAD-LETTERED
 shardId-1  read to its end           42             0
 shardId-2  host/B           2h0m0s   4711           1
 shardId-3  nobody           unknown  its beginning  0
 
-Set aside, and not counted; talkback verify tells what that changes, talkback rebuild mends it:
+Dead-lettered, and not counted; talkback verify tells what that changes, talkback rebuild mends it:
   2026-05-01T11:59:00Z  PK=C#\u001b[2J SK=C: error of kind 0
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

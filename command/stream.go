@@ -18,8 +18,8 @@ type Stream struct {
 // shortestLease is the shortest time of a lease: renewing it takes a write several times in that time.
 const shortestLease = 100 * time.Millisecond
 
-// beatsPerLease is how often a lease is renewed in its time.
-const beatsPerLease = 6
+// heartbeatsPerLease is how often a lease is renewed in its time.
+const heartbeatsPerLease = 6
 
 // Run counts until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
@@ -39,7 +39,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return now.write(term.Out)
 	}
 	runner := newCounting(session, "talkback stream", term.Logger)
-	runner.Consumer.Expiry, runner.Consumer.Beat = c.LeaseTime, c.LeaseTime/beatsPerLease
+	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
 	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
 	return session.watch(ctx, func(ctx context.Context) error {

@@ -15,12 +15,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// workedOffOf is how far the leases say that the stream was processed.
-type workedOffOf struct{ *leases.Leases }
+// watermarkOf is how far the leases say that the stream was processed.
+type watermarkOf struct{ *leases.Leases }
 
-// WorkedOff implements WorkedOff.
-func (w workedOffOf) WorkedOff(ctx context.Context) (time.Time, bool, error) {
-	upTo, known, state, err := w.Leases.WorkedOff(ctx)
+// ProcessedUpTo implements Watermark.
+func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
+	upTo, known, state, err := w.Leases.ProcessedUpTo(ctx)
 	return upTo, known && state.Complete, err
 }
 
@@ -38,7 +38,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	}
 	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table))
 	store := NewStore(client, table)
-	store.UseStatistics(workedOffOf{leases}, 5*time.Second)
+	store.UseStatistics(watermarkOf{leases}, 5*time.Second)
 	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
 	written := commenttest.Random(commenttest.Rand(t), "vase")
 	written.Rating, written.Version, written.UpdatedAt = 1, 1, nil

@@ -16,7 +16,7 @@ import (
 // nothing costs as much as one that finds a page. So a Store remembers the statistics of products that are asked for often.
 // For choosing, old ones will do: those of a minute ago steer as well. For leaving out they have to be seconds old at most.
 //
-// How old statistics are counts from the moment up to which the stream was worked off when they were read: when those who
+// How old statistics are counts from the moment up to which the stream was processed when they were read: when those who
 // count lag or are gone, statistics grow old and nothing is left out any more. A server's own writes are known to it at
 // once, so that whoever writes there finds his comment: until statistics are there that know of the write, those of its
 // product are not trusted.
@@ -26,13 +26,13 @@ import (
 // statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
 
 const (
-	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was worked
-	// off. A record of the stream tells its time to the second.
+	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was
+	// processed. A record of the stream tells its time to the second.
 	clockMargin = 2 * time.Second
 	// recallTimeout bounds what is read for later pages, and recallsAtOnce how many such reads are under way.
 	recallTimeout = 2 * time.Second
 	recallsAtOnce = 8
-	// watermarkAge is how long the answer of WorkedOff is good enough.
+	// watermarkAge is how long a watermark is good enough.
 	watermarkAge = time.Second
 	// steeringAge is how old statistics become that only steer.
 	steeringAge = time.Minute
@@ -43,9 +43,9 @@ const (
 
 // Watermark tells how far statistics follow the table.
 type Watermark interface {
-	// WorkedOff is a moment up to which every change of a comment is in the statistics, however old the comment. It is
-	// false when there is none: when not all comments were ever counted, the stream lost records, or some were set aside.
-	WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error)
+	// ProcessedUpTo is a moment up to which every change of a comment is in the statistics, however old the comment. It is
+	// false when there is none: when not all comments were ever counted, the stream lost records, or some were dead-lettered.
+	ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
 // memory is what a Store remembers of counts.
@@ -176,7 +176,7 @@ func (m *memory) refresh(product string) bool {
 }
 
 // fetch reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
-// the stream was worked off is asked first, so that they know all of that.
+// the stream was processed is asked first, so that they know all of that.
 func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
@@ -224,7 +224,7 @@ func (m *memory) steers(product string) bool {
 	return r.stats != nil && m.now().Sub(r.read) < steeringAge
 }
 
-// watermark remembers for a moment how far the stream was worked off.
+// watermark remembers for a moment how far the stream was processed.
 type watermark struct {
 	source Watermark
 	now    func() time.Time
@@ -235,7 +235,7 @@ type watermark struct {
 	known bool
 }
 
-// upTo is how far the stream was worked off, or how far it was within the last second.
+// upTo is how far the stream was processed, or how far it was within the last second.
 func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	select {
 	case w.turn <- struct{}{}:
@@ -247,7 +247,7 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 		return w.at, w.known, nil
 	}
 	began := w.now()
-	at, known, err := w.source.WorkedOff(ctx)
+	at, known, err := w.source.ProcessedUpTo(ctx)
 	w.at, w.known, w.asked = notAhead(at, began), known && err == nil && at.Sub(began) <= clockMargin, w.now()
 	return w.at, w.known, err
 }

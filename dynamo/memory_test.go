@@ -39,8 +39,8 @@ func (r *reader) note(n *int) {
 	*n++
 }
 
-// WorkedOff implements WorkedOff.
-func (r *reader) WorkedOff(ctx context.Context) (time.Time, bool, error) {
+// ProcessedUpTo implements Watermark.
+func (r *reader) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
 	r.note(&r.marks)
 	upTo := time.Now().Add(-r.lag)
 	time.Sleep(r.took)

@@ -49,24 +49,24 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 			t.Errorf("in ten minutes %d writes of leases and %d reads", swaps, reads)
 		}
 		lag, known := c.Status()[0].Lag(time.Now()) // since the last heartbeat was sent
-		if !known || lag > DefaultBeat+2*DefaultPoll {
+		if !known || lag > DefaultHeartbeat+2*DefaultPoll {
 			t.Errorf("it lags by %s (known: %v)", lag, known)
 		}
-		if _, known, current := c.WorkedOff(); known || !current {
+		if _, known, current := c.ProcessedUpTo(); known || !current {
 			t.Errorf("never counted: known %v, current %v", known, current)
 		}
 		w.mu.Lock()
 		w.state.Complete = true
 		w.mu.Unlock()
-		time.Sleep(2 * DefaultBeat)
-		if before, known, current := c.WorkedOff(); !known || !current || time.Since(before) > DefaultBeat+2*DefaultPoll {
-			t.Errorf("it is known to be worked off until %s ago (%v, %v)", time.Since(before), known, current)
+		time.Sleep(2 * DefaultHeartbeat)
+		if before, known, current := c.ProcessedUpTo(); !known || !current || time.Since(before) > DefaultHeartbeat+2*DefaultPoll {
+			t.Errorf("it is known to be processed until %s ago (%v, %v)", time.Since(before), known, current)
 		}
 		w.mu.Lock()
 		w.state.Label = "before"
 		w.mu.Unlock()
-		time.Sleep(2 * DefaultBeat)
-		if _, known, _ := c.WorkedOff(); known {
+		time.Sleep(2 * DefaultHeartbeat)
+		if _, known, _ := c.ProcessedUpTo(); known {
 			t.Error("the state is that of another stream, so that not all shards of this one need have leases, and yet it is known how far it was read")
 		}
 	})
@@ -89,7 +89,7 @@ func TestCheckpointsAreRare(t *testing.T) {
 	})
 }
 
-// Drain returns when what was written before is worked off, and not earlier, however late the stream shows it.
+// Drain returns when what was written before is processed, and not earlier, however late the stream shows it.
 func TestDrain(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {
 		for i := range 20 {
@@ -106,7 +106,7 @@ func TestDrain(t *testing.T) {
 			}
 			w.mu.Lock()
 			if !last.settled {
-				t.Error("drained before the last change was worked off")
+				t.Error("drained before the last change was processed")
 			}
 			w.mu.Unlock()
 		}

@@ -19,7 +19,7 @@ const (
 	recordFirstWait = 50 * time.Millisecond
 )
 
-// Failure is a record that no try could work off.
+// Failure is a record that no try could process.
 type Failure struct {
 	// Record is the record; it holds what customers wrote.
 	Record Record
@@ -27,16 +27,16 @@ type Failure struct {
 	Reason string
 }
 
-// RecordErrors is the error of a Handler that knows which records cannot be worked off, and why, by their place among those
+// RecordErrors is the error of a Handler that knows which records cannot be processed, and why, by their place among those
 // that it was handed. All others were.
 type RecordErrors map[int]error
 
 // Error says how many there are, and what is wrong with the first.
 func (e RecordErrors) Error() string {
-	return fmt.Sprintf("%d records cannot be worked off: %v", len(e), e[slices.Min(slices.Collect(maps.Keys(e)))])
+	return fmt.Sprintf("%d records cannot be processed: %v", len(e), e[slices.Min(slices.Collect(maps.Keys(e)))])
 }
 
-// Deliver hands records to a handler in their order. records[:done] were worked off, but for the failures among them. An
+// Deliver hands records to a handler in their order. records[:done] were processed, but for the failures among them. An
 // error says that handing over should go on later, at records[done]: it is of a kind that may pass. Records that the handler
 // names are handed over again, together, and then given up. When the handler fails for another reason, ever fewer records
 // are handed over until the culprit stands alone, so that it alone is given up; a panic of the handler counts as such a reason.
@@ -97,7 +97,7 @@ func (e RecordErrors) of(records []Record) (failures []Failure, failed []Record)
 	return failures, failed
 }
 
-// passes tells whether the same records may be worked off later. A call to AWS that failed is hardly the fault of a record,
+// passes tells whether the same records may be processed later. A call to AWS that failed is hardly the fault of a record,
 // unless AWS says that what was asked is not valid: a permission or a credential that is missing would else have everything
 // given up.
 func passes(err error) bool {

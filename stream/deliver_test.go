@@ -101,7 +101,7 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	}
 }
 
-// namer works off all but some records, and says which.
+// namer processes all but some records, and says which.
 type namer struct {
 	bad   map[string]int // how often each fails
 	calls int

@@ -74,7 +74,7 @@ func (b *bench) consumer(h stream.Handler) *stream.Consumer {
 		Journal: b.leases,
 		Handler: h,
 		Logger:  slog.New(slog.DiscardHandler),
-		Poll:    20 * time.Millisecond, Beat: 100 * time.Millisecond, Expiry: time.Second, Discover: 200 * time.Millisecond,
+		Poll:    20 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Expiry: time.Second, Discover: 200 * time.Millisecond,
 	}
 }
 
@@ -236,7 +236,7 @@ func (b *bench) steal() {
 	b.t.Fatal(err)
 }
 
-// A record that cannot be worked off is kept aside, and all others are worked off.
+// A record that cannot be processed is dead-lettered, and all others are processed.
 func TestPoison(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}, poison: "0007"}
@@ -253,13 +253,13 @@ func TestPoison(t *testing.T) {
 		if state.Complete || state.Gap == nil {
 			t.Errorf("nobody is told that counts may be wrong: %+v", state)
 		}
-		asides, err := b.leases.Asides(t.Context(), state.Label)
-		if err != nil || len(asides) != 1 || asides[0].Key != "PK=item 1 SK=x" || strings.Contains(asides[0].Reason, "0007") {
-			t.Errorf("%+v, %v", asides, err)
+		deadLetters, err := b.leases.DeadLetters(t.Context(), state.Label)
+		if err != nil || len(deadLetters) != 1 || deadLetters[0].Key != "PK=item 1 SK=x" || strings.Contains(deadLetters[0].Reason, "0007") {
+			t.Errorf("%+v, %v", deadLetters, err)
 		}
 		counted := 0
 		for _, lease := range b.list() {
-			counted += lease.Aside
+			counted += lease.DeadLetters
 		}
 		if counted != 1 {
 			t.Errorf("the leases count %d", counted)
@@ -283,7 +283,7 @@ func TestMarkComplete(t *testing.T) {
 		if err := stream.MarkComplete(t.Context(), b.leases, before, since); err != nil {
 			t.Fatal(err)
 		}
-		_, known, state, err := b.leases.WorkedOff(t.Context())
+		_, known, state, err := b.leases.ProcessedUpTo(t.Context())
 		if err != nil || !known || !state.Complete || state.Label == "" {
 			t.Errorf("%+v, %v, %v", state, known, err)
 		}
@@ -304,7 +304,7 @@ func TestMarkComplete(t *testing.T) {
 	})
 }
 
-// Over a bad network, which spoils calls to the table and to the stream alike, everything is worked off all the same.
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is processed all the same.
 func TestBadNetwork(t *testing.T) {
 	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
 	b.write(0, 50)

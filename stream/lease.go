@@ -3,8 +3,6 @@ package stream
 import (
 	"context"
 	"time"
-
-	"github.com/talkback/talkback/comment"
 )
 
 // Lease is who reads a shard and how far it was read. A shard whose parent was not read to its end has none.
@@ -18,23 +16,23 @@ type Lease struct {
 	Engine string
 	// Counter rises by 1 with each write, the first of which makes it 1.
 	Counter int64
-	// Checkpoint is the sequence number of the last record that was worked off, empty before any was.
+	// Checkpoint is the sequence number of the last record that was processed, empty before any was.
 	Checkpoint string
 	// Ended says that the shard was read to its end, and that its children have leases.
 	Ended bool
-	// CaughtUp is a time before which every change in this shard was worked off. Zero: unknown.
+	// CaughtUp is a time before which every change in this shard was processed. Zero: unknown.
 	CaughtUp time.Time
 	// Heartbeat is the key of the heartbeats that come through the shard, or came through its parent; empty while none is
 	// known.
 	Heartbeat string
 	// Proven is the counter of the lease when the last heartbeat that came through was sent: every change that was
-	// committed before that write of the lease was worked off. 0: unknown.
+	// committed before that write of the lease was processed. 0: unknown.
 	Proven int64
-	// Aside is how often records of the shard were set aside; one may have been so again after a restart.
-	Aside int
+	// DeadLetters is how often records of the shard were dead-lettered; one may have been so again after a restart.
+	DeadLetters int
 }
 
-// Lag is how long ago the shard was last known to be worked off, false when that is unknown.
+// Lag is how long ago the shard was last known to be processed, false when that is unknown.
 func (l Lease) Lag(now time.Time) (lag time.Duration, known bool) {
 	return max(0, now.Sub(l.CaughtUp)), !l.CaughtUp.IsZero()
 }
@@ -49,66 +47,9 @@ type Leases interface {
 	Swap(ctx context.Context, label string, old, new Lease) error
 }
 
-// State is what is known of all that was ever counted from the stream.
-type State struct {
-	// Version rises by 1 with each write; 0 when there was none.
-	Version int64
-	// Label is the stream whose shards have leases, empty before any had.
-	Label string
-	// Complete says that all changes before Since were counted otherwise, and that no gap is known of since. It is false
-	// until whoever counts everything says so.
-	Complete bool
-	// Since is when that counting began.
-	Since time.Time
-	// Gap is the latest gap that was not closed since, nil for none.
-	Gap *Gap
-}
-
-// Gap is that records were dropped before they were read, or that one was set aside.
-type Gap struct {
-	// Found is when that was noticed.
-	Found time.Time
-	// Shard is where, empty when it is all of the stream.
-	Shard string
-	// Reason is a sentence for the log.
-	Reason string
-}
-
-// Same tells whether two gaps are one, or there is neither.
-func (g *Gap) Same(other *Gap) bool {
-	if g == nil || other == nil {
-		return g == other
-	}
-	return g.Found.Equal(other.Found) && g.Shard == other.Shard && g.Reason == other.Reason
-}
-
-// Aside is a record that could not be worked off.
-type Aside struct {
-	// Shard and Position are where it stands.
-	Shard    string
-	Position Position
-	// Key is the key of its item.
-	Key string
-	// Reason is what its error was, without its text.
-	Reason string
-	// Found is when it was set aside.
-	Found time.Time
-}
-
-// Journal keeps what went wrong where all processes see it.
-type Journal interface {
-	// State reads the state as it was last written, the zero State if it never was.
-	State(ctx context.Context) (State, error)
-	// SwapState writes the state if it has the version of the old one, and gives it the next one. The error is of the kind
-	// Conflict when it has another.
-	SwapState(ctx context.Context, old, new State) error
-	// SetAside keeps a record, once however often it is called.
-	SetAside(ctx context.Context, label string, aside Aside) error
-}
-
-// WorkedOff is a time before which every change was worked off, false when that is unknown. The leases must be all of
+// ProcessedUpTo is a time before which every change was processed, false when that is unknown. The leases must be all of
 // their stream: a shard without one has an ancestor with one that has not ended.
-func WorkedOff(leases []Lease) (time.Time, bool) {
+func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	var earliest time.Time
 	for _, lease := range leases {
 		switch {
@@ -122,39 +63,31 @@ func WorkedOff(leases []Lease) (time.Time, bool) {
 	return earliest, !earliest.IsZero()
 }
 
-// MarkComplete says that all changes before a time were counted otherwise, and closes the gap that was known then. The
-// state must have been read before the counting began: the error is of the kind Conflict when a gap was found since.
-func MarkComplete(ctx context.Context, journal Journal, before State, since time.Time) error {
-	for {
-		now, err := journal.State(ctx)
-		if err != nil {
-			return err
-		}
-		if !before.Gap.Same(now.Gap) || before.Label != "" && before.Label != now.Label {
-			return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile; count everything again")
-		}
-		done := now
-		done.Complete, done.Since, done.Gap = true, since, nil
-		if err := journal.SwapState(ctx, now, done); comment.KindOf(err) != comment.Conflict {
-			return err
-		}
+// Fence is a moment in the life of a stream that no clock tells: by how often the leases had been written. The zero value
+// stands before all leases.
+type Fence map[string]int64
+
+// FenceOf is the moment at which leases were read.
+func FenceOf(leases []Lease) Fence {
+	fence := make(Fence, len(leases))
+	for _, lease := range leases {
+		fence[lease.Shard] = lease.Counter
 	}
+	return fence
 }
 
-// recordGap writes a gap into the state.
-func recordGap(ctx context.Context, journal Journal, gap Gap) error {
-	for {
-		state, err := journal.State(ctx)
-		if err != nil {
-			return err
+// Passed tells whether every change that was committed before the fence was processed, by what leases say later. They must
+// be all of their stream. A heartbeat that was sent after a later write of the lease was sent after the fence.
+func (f Fence) Passed(leases []Lease) bool {
+	open := false
+	for _, lease := range leases {
+		if lease.Ended {
+			continue
 		}
-		if err := journal.SwapState(ctx, state, state.with(gap)); comment.KindOf(err) != comment.Conflict {
-			return err
+		if lease.Proven <= f[lease.Shard] {
+			return false
 		}
+		open = true
 	}
-}
-
-func (s State) with(gap Gap) State {
-	s.Complete, s.Gap = false, &gap
-	return s
+	return open
 }

@@ -165,7 +165,7 @@ func TestSight(t *testing.T) {
 	}
 }
 
-func TestWorkedOff(t *testing.T) {
+func TestProcessedUpTo(t *testing.T) {
 	early, late := testNow.Add(-time.Minute), testNow
 	for _, row := range []struct {
 		why    string
@@ -178,7 +178,7 @@ func TestWorkedOff(t *testing.T) {
 		{"one of which nothing is known", []Lease{{CaughtUp: late}, {}}, time.Time{}},
 		{"ended ones count no more", []Lease{{CaughtUp: early, Ended: true}, {CaughtUp: late}, {Ended: true}}, late},
 	} {
-		if got, known := WorkedOff(row.leases); !got.Equal(row.want) || known == row.want.IsZero() {
+		if got, known := ProcessedUpTo(row.leases); !got.Equal(row.want) || known == row.want.IsZero() {
 			t.Errorf("%s: %s, %v", row.why, got, known)
 		}
 	}
@@ -200,7 +200,7 @@ func TestProgress(t *testing.T) {
 		{"one that was overtaken takes nothing back", before.heard(Heartbeat{Sent: ask(-5)}, true), "1 +0s"},
 		{"one of another shard's reader, whose clock is another", before.heard(Heartbeat{Sent: ask(5)}, false), "1 +0s"},
 		{"the oldest record again: nothing is known", before.fromHorizon(), " unknown"},
-		{"what was counted otherwise is worked off", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
+		{"what was counted otherwise is processed", resume(Lease{}, State{Complete: true, Since: ask(3)}), " +3s"},
 		{"but not if it is not complete", resume(Lease{}, State{Since: ask(3)}), " unknown"},
 	} {
 		got := row.got.checkpoint + " unknown"
@@ -316,7 +316,7 @@ func TestClocksAhead(t *testing.T) {
 }
 
 // What a process says from memory rests on leases of all shards, and on clocks that do not differ much.
-func TestWorkedOffFromMemory(t *testing.T) {
+func TestProcessedUpToFromMemory(t *testing.T) {
 	now := time.Now()
 	for _, row := range []struct {
 		why      string
@@ -333,8 +333,8 @@ func TestWorkedOffFromMemory(t *testing.T) {
 		{"it was not looked for long", now.Add(-time.Minute), true, now.Add(-time.Minute), false, false},
 	} {
 		var c Consumer
-		c.see(sighted{at: row.at, leases: []Lease{{Shard: "a", CaughtUp: row.caughtUp}}, complete: row.complete})
-		before, known, current := c.WorkedOff()
+		c.readers.see(sighted{at: row.at, leases: []Lease{{Shard: "a", CaughtUp: row.caughtUp}}, complete: row.complete})
+		before, known, current := c.ProcessedUpTo()
 		if known != row.known || current != row.current || before.After(time.Now()) {
 			t.Errorf("%s: %v, known %v, current %v", row.why, before.Sub(now), known, current)
 		}

@@ -9,9 +9,12 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// releaseTimeout bounds how long a reader that ends may take to release its lease.
+const releaseTimeout = 3 * time.Second
+
 // reader reads one shard as long as its lease lasts.
 type reader struct {
-	*worker
+	*shared
 	label string
 	leave context.CancelFunc
 	done  chan struct{}
@@ -41,7 +44,7 @@ func (r *reader) run(ctx context.Context) {
 	ended := r.read(ctx)
 	cancel()
 	if <-lost {
-		r.Logger.Info("another process has taken over a shard", "shard", r.status().Shard)
+		r.logger.Info("another process has taken over a shard", "shard", r.status().Shard)
 		return
 	}
 	r.release(ctx, ended)
@@ -56,7 +59,7 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 			return true
 		}
 		r.note(ctx, &failures, err, "a lease cannot be renewed")
-		if pause(ctx, r.spread(r.beat)) != nil {
+		if pause(ctx, r.spread(r.heartbeat)) != nil {
 			return false
 		}
 	}
@@ -79,7 +82,7 @@ func (r *reader) release(ctx context.Context, ended bool) {
 		return lease
 	})
 	if err != nil {
-		r.Logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
+		r.logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
 	}
 }
 
@@ -89,7 +92,7 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
 		old, next := r.next()
 		next = change(next)
-		err := r.Leases.Swap(ctx, r.label, old, next)
+		err := r.leases.Swap(ctx, r.label, old, next)
 		if comment.KindOf(err) == comment.Conflict {
 			again, failed := r.ownWrite(ctx, old)
 			if failed != nil {
@@ -119,7 +122,7 @@ func (r *reader) next() (old, next Lease) {
 
 // ownWrite looks whether the lease is as a write of this reader left it after all.
 func (r *reader) ownWrite(ctx context.Context, old Lease) (bool, error) {
-	leases, err := r.Leases.List(ctx, r.label)
+	leases, err := r.leases.List(ctx, r.label)
 	if err != nil {
 		return false, err
 	}
@@ -209,17 +212,17 @@ func (r *reader) cope(ctx context.Context, err error) error {
 	return err
 }
 
-// fetch reads the next records, from behind the last one that was worked off if there is no iterator.
+// fetch reads the next records, from behind the last one that was processed if there is no iterator.
 func (r *reader) fetch(ctx context.Context) error {
 	now := r.status()
 	if r.iterator == "" {
-		iterator, err := r.Source.Open(ctx, r.label, now.Shard, now.Checkpoint)
+		iterator, err := r.source.Open(ctx, r.label, now.Shard, now.Checkpoint)
 		if err != nil {
 			return err
 		}
 		r.iterator = iterator
 	}
-	batch, err := r.Source.Read(ctx, r.label, r.iterator)
+	batch, err := r.source.Read(ctx, r.label, r.iterator)
 	if err != nil {
 		return err
 	}
@@ -229,14 +232,14 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// handOver hands over what was read. Progress is made only once a record was worked off, or kept where it is found.
+// handOver hands over what was read. Progress is made only once a record was processed, or kept where it is found.
 func (r *reader) handOver(ctx context.Context) error {
 	if len(r.pending) == 0 {
 		return nil
 	}
-	failures, done, err := Deliver(ctx, r.Handler, r.pending)
+	failures, done, err := Deliver(ctx, r.handler, r.pending)
 	for _, failure := range failures {
-		if err := r.setAside(ctx, failure); err != nil {
+		if err := r.deadLetter(ctx, failure); err != nil {
 			return err
 		}
 	}
@@ -249,17 +252,14 @@ func (r *reader) handOver(ctx context.Context) error {
 	return err
 }
 
-// setAside keeps a record where it is found. What is counted lacks it, as it lacks what was dropped.
-func (r *reader) setAside(ctx context.Context, failure Failure) error {
-	aside := Aside{
-		Shard: r.status().Shard, Position: failure.Record.Position, Key: failure.Record.Key(), Reason: failure.Reason, Found: time.Now(),
-	}
-	if err := r.Journal.SetAside(ctx, r.label, aside); err != nil {
+// deadLetter dead-letters a record. The counts lack it, as they lack what was dropped.
+func (r *reader) deadLetter(ctx context.Context, failure Failure) error {
+	gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
+	if err != nil {
 		return err
 	}
-	r.Logger.Error("a record of the stream cannot be worked off and was set aside",
-		"shard", aside.Shard, "position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
-	return r.gap(ctx, Gap{Found: aside.Found, Shard: aside.Shard, Reason: "a record was set aside at " + string(aside.Position)})
+	r.tell(gap)
+	return nil
 }
 
 // errChildless is that a shard was closed and no other is listed that goes on from it.
@@ -268,14 +268,14 @@ var errChildless = errors.New("what follows a closed shard is not listed yet")
 // close makes leases of the shards that come after this one, which ends only then: all that is still to be read is behind
 // a lease that has not ended. A shard may be closed a moment before its children are listed.
 func (r *reader) close(ctx context.Context) (ended bool, err error) {
-	listing, err := r.Source.Shards(ctx)
+	listing, err := r.source.Shards(ctx)
 	if err != nil || listing.Label != r.label {
 		return false, err
 	}
 	now := r.status()
 	children := listing.childrenOf(now.Shard)
 	for _, child := range children {
-		err := r.Leases.Swap(ctx, r.label, Lease{}, firstLease(child, now))
+		err := r.leases.Swap(ctx, r.label, Lease{}, firstLease(child, now))
 		if err != nil && comment.KindOf(err) != comment.Conflict {
 			return false, err
 		}
@@ -297,4 +297,59 @@ func (r *reader) status() Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.progress.onto(r.lease)
+}
+
+// sendHeartbeat sends a heartbeat and waits a moment for it to come through, so that the lease which is written next is fresh.
+func (r *reader) sendHeartbeat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.expiry/2) // the lease is to be renewed whatever becomes of the heartbeat
+	defer cancel()
+	select {
+	case <-r.heard: // an earlier one
+	default:
+	}
+	for _, heartbeat := range r.nextHeartbeats() {
+		if err := r.leases.SendHeartbeat(ctx, heartbeat); err != nil {
+			return err
+		}
+	}
+	timer := time.NewTimer(r.heartbeat / 4)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-r.heard:
+	}
+	return nil
+}
+
+// nextHeartbeats are the heartbeats to send now: one, or one for each key that is tried.
+func (r *reader) nextHeartbeats() []Heartbeat {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := r.progress.nextKeys(func(below int64) int64 { return int64(r.random(time.Duration(below))) })
+	r.progress = r.progress.sent()
+	heartbeats := make([]Heartbeat, len(keys))
+	for i, key := range keys {
+		heartbeats[i] = Heartbeat{Key: key, Label: r.label, Shard: r.lease.Shard, Counter: r.lease.Counter, Sent: time.Now()}
+	}
+	return heartbeats
+}
+
+// hear takes note of the heartbeats among records that were processed.
+func (r *reader) hear(records []Record) {
+	shard := r.status().Shard
+	for _, record := range records {
+		heartbeat, ok := r.leases.HeartbeatOf(record)
+		if !ok {
+			continue
+		}
+		own := heartbeat.Label == r.label && heartbeat.Shard == shard
+		r.advance(func(p progress) progress { return p.heard(heartbeat, own).intoReach(time.Now()) })
+		if own {
+			select {
+			case r.heard <- struct{}{}:
+			default:
+			}
+		}
+	}
 }

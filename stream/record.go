@@ -31,6 +31,12 @@ func PositionOf(label, sequenceNumber string) Position {
 	return Position(label + "/" + strings.Repeat("0", padding) + sequenceNumber)
 }
 
+// Label is the label of the stream that the record is in.
+func (p Position) Label() string {
+	label, _, _ := strings.Cut(string(p), "/")
+	return label
+}
+
 // Record is one change of one item of the table.
 type Record struct {
 	// Position orders the records of an item.
@@ -61,9 +67,9 @@ func (r Record) Key() string {
 	return strings.Join(parts, " ")
 }
 
-// Handler works off records.
+// Handler processes records.
 type Handler interface {
-	// Handle works off records in their order, all of them unless it returns an error. It may get a record again, after
+	// Handle processes records in their order, all of them unless it returns an error. It may get a record again, after
 	// later ones too, and at the same time as another process does. An error of the kinds Throttled, Unavailable, Timeout
 	// or Canceled may pass, and so may one of a call to AWS that it did not refuse as invalid; any other is the fault of a
 	// record.

@@ -21,15 +21,15 @@ const keys = 9
 // simRecord is a record, and what is known of it from outside.
 type simRecord struct {
 	Record
-	key     int
-	made    time.Time // when the change was really made
-	seen    time.Time // when the stream shows it
-	settled bool      // handed over with success
-	poison  bool
-	alone   bool // was tried alone, so that it may be given up
-	aside   bool // was kept aside
-	trimmed bool
-	counted bool // otherwise, by a rebuild
+	key          int
+	made         time.Time // when the change was really made
+	seen         time.Time // when the stream shows it
+	settled      bool      // handed over with success
+	poison       bool
+	alone        bool // was tried alone, so that it may be given up
+	deadLettered bool
+	trimmed      bool
+	counted      bool // otherwise, by a rebuild
 }
 
 // simShard holds the changes of a range of keys.
@@ -44,21 +44,21 @@ type simShard struct {
 
 // world is a table with its stream and its leases. All processes share it.
 type world struct {
-	mu      sync.Mutex
-	seed    uint64
-	label   string
-	silent  bool // drops records without a word
-	faulty  bool
-	shards  []*simShard
-	history [keys][]*simRecord
-	leases  map[string]Lease
-	written map[string]time.Time // when a lease was given a counter, by both
-	beats   map[string]Heartbeat // by the numbers of their records
-	state   State
-	next    int
-	broken  []string // violations
-	swaps   int
-	reads   int
+	mu         sync.Mutex
+	seed       uint64
+	label      string
+	silent     bool // drops records without a word
+	faulty     bool
+	shards     []*simShard
+	history    [keys][]*simRecord
+	leases     map[string]Lease
+	written    map[string]time.Time // when a lease was given a counter, by both
+	heartbeats map[string]Heartbeat // by the numbers of their records
+	state      State
+	next       int
+	broken     []string // violations
+	swaps      int
+	reads      int
 	// late is how long after a change the stream may show it.
 	late time.Duration
 }
@@ -66,7 +66,7 @@ type world struct {
 const simLabel = "2026-01-01T00:00:00.000"
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, written: map[string]time.Time{}, beats: map[string]Heartbeat{}, faulty: true}
+	w := &world{seed: seed, label: simLabel, leases: map[string]Lease{}, written: map[string]time.Time{}, heartbeats: map[string]Heartbeat{}, faulty: true}
 	w.late = []time.Duration{0, time.Second, 15 * time.Second}[seed%3]
 	w.shards = []*simShard{{Shard: Shard{ID: "s0", Parent: "long gone"}, to: keys, open: true, listed: true}}
 	return w
@@ -151,7 +151,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 
 // excused tells whether it is known, to whoever reads counts, that they may lack a record.
 func (w *world) excused(r *simRecord) bool {
-	return r.settled || (r.trimmed || r.aside) && (!w.state.Complete || r.counted)
+	return r.settled || (r.trimmed || r.deadLettered) && (!w.state.Complete || r.counted)
 }
 
 // firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
@@ -187,14 +187,14 @@ func (w *world) checkLease(lease Lease) {
 	s := w.shard(lease.Shard)
 	proven := w.written[fmt.Sprint(lease.Shard, " ", lease.Proven)]
 	if u := w.firstUncounted(s); u != nil && u.made.Before(proven) {
-		w.violate("shard %s is said to be worked off up to write %d of its lease, of %s, and record %s is of %s", s.ID, lease.Proven, proven, u.Sequence, u.made)
+		w.violate("shard %s is said to be processed up to write %d of its lease, of %s, and record %s is of %s", s.ID, lease.Proven, proven, u.Sequence, u.made)
 	}
 	r := w.firstOpen(s)
 	if lease.Ended && s.listed && s.open {
 		w.violate("shard %s ended, and is open", s.ID)
 	}
 	if u := w.firstUncounted(s); u != nil && u.made.Before(lease.CaughtUp) {
-		w.violate("shard %s is said to be worked off until %s, and record %s is of %s (trimmed: %v)", s.ID, lease.CaughtUp, u.Sequence, u.made, u.trimmed)
+		w.violate("shard %s is said to be processed until %s, and record %s is of %s (trimmed: %v)", s.ID, lease.CaughtUp, u.Sequence, u.made, u.trimmed)
 	}
 	if r == nil {
 		return
@@ -203,31 +203,31 @@ func (w *world) checkLease(lease Lease) {
 	mine, _ := strconv.Atoi(r.Sequence)
 	switch {
 	case mine <= at:
-		w.violate("checkpoint %d of shard %s is beyond record %d, which was not worked off", at, s.ID, mine)
+		w.violate("checkpoint %d of shard %s is beyond record %d, which was not processed", at, s.ID, mine)
 	case lease.Ended && !r.trimmed:
 		w.violate("shard %s ended before record %d", s.ID, mine)
 	}
 }
 
-// checkWorkedOff holds what all leases together say against what is.
-func (w *world) checkWorkedOff() {
+// checkProcessedUpTo holds what all leases together say against what is.
+func (w *world) checkProcessedUpTo() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if before, known := w.workedOff(); known {
+	if before, known := w.processedUpTo(); known {
 		w.checkBefore(before)
 	}
 }
 
-// checkBefore holds a time before which everything is said to be worked off against what is.
+// checkBefore holds a time before which everything is said to be processed against what is.
 func (w *world) checkBefore(before time.Time) {
 	for _, s := range w.shards {
 		if r := w.firstUncounted(s); r != nil && r.made.Before(before) {
-			w.violate("everything is said to be worked off until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)
+			w.violate("everything is said to be processed until %s, and record %s of shard %s is of %s (trimmed: %v)", before, r.Sequence, s.ID, r.made, r.trimmed)
 		}
 	}
 }
 
-func (w *world) workedOff() (time.Time, bool) {
+func (w *world) processedUpTo() (time.Time, bool) {
 	if w.state.Label == "" {
 		return time.Time{}, false
 	}
@@ -235,7 +235,7 @@ func (w *world) workedOff() (time.Time, bool) {
 	for _, lease := range w.leases {
 		leases = append(leases, lease)
 	}
-	return WorkedOff(leases)
+	return ProcessedUpTo(leases)
 }
 
 // process is a process's sight of the world. A dead one has no effect any more.
@@ -403,23 +403,23 @@ func (p *process) Swap(ctx context.Context, _ string, old, new Lease) error {
 }
 
 // SendHeartbeat writes a heartbeat, which is a change of the item that its key leads to.
-func (p *process) SendHeartbeat(ctx context.Context, beat Heartbeat) error {
+func (p *process) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error {
 	return p.call(ctx, "heartbeat", func() error {
-		number, err := strconv.Atoi(beat.Key)
+		number, err := strconv.Atoi(heartbeat.Key)
 		if err != nil {
 			return err
 		}
-		p.beats[p.change(number%keys, false)] = beat
+		p.heartbeats[p.change(number%keys, false)] = heartbeat
 		return nil
 	})
 }
 
 // HeartbeatOf finds a heartbeat by its record.
-func (p *process) HeartbeatOf(record Record) (beat Heartbeat, ok bool) {
+func (p *process) HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	beat, ok = p.beats[record.Sequence]
-	return beat, ok
+	heartbeat, ok = p.heartbeats[record.Sequence]
+	return heartbeat, ok
 }
 
 // State reads the state.
@@ -451,14 +451,14 @@ func (w *world) count(until time.Time) {
 	}
 }
 
-// SetAside keeps a record.
-func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
-	return p.call(ctx, "set aside", func() error {
+// PutDeadLetter keeps a record.
+func (p *process) PutDeadLetter(ctx context.Context, _ string, letter DeadLetter) error {
+	return p.call(ctx, "dead letter", func() error {
 		for _, history := range p.history {
 			for _, r := range history {
-				if r.Position == aside.Position {
-					if r.aside = true; !r.poison {
-						p.violate("record %s was set aside without a reason", r.Sequence)
+				if r.Position == letter.Position {
+					if r.deadLettered = true; !r.poison {
+						p.violate("record %s was dead-lettered without a reason", r.Sequence)
 					}
 				}
 			}
@@ -469,7 +469,7 @@ func (p *process) SetAside(ctx context.Context, _ string, aside Aside) error {
 
 var errPoison = errors.New("poison")
 
-// Handle works off records up to the first that cannot be.
+// Handle processes records up to the first that cannot be.
 func (p *process) Handle(ctx context.Context, records []Record) error {
 	return p.call(ctx, "handle", func() error {
 		for _, record := range records {

@@ -24,7 +24,7 @@ const (
 
 // A simulated stream on simulated time, with 1 to 3 processes that are killed and started again, calls that fail before or
 // after they had an effect, shards that end and part, records that are dropped, poison. While that lasts nothing may be
-// skipped that readers are not told of, nor be said to be done that is not. Once it is over everything is worked off.
+// skipped that readers are not told of, nor be said to be done that is not. Once it is over everything is processed.
 func TestSimulation(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), commenttest.Times(seedsAlways, seedsOfTorture)
 	if text := os.Getenv("TALKBACK_TEST_SEED"); text != "" {
@@ -55,7 +55,7 @@ func simulate(t *testing.T, seed uint64) {
 		for range 20 + s.r.IntN(40) {
 			s.event()
 			time.Sleep(time.Duration(s.r.IntN(3000)) * time.Millisecond)
-			s.checkWorkedOff()
+			s.checkProcessedUpTo()
 			s.checkKnown()
 		}
 		s.calm()
@@ -78,7 +78,7 @@ type simulation struct {
 	t      *testing.T
 	places []*place
 	starts int
-	// poisonous says that some records cannot be worked off, after which counts are not complete.
+	// poisonous says that some records cannot be processed, after which counts are not complete.
 	poisonous bool
 }
 
@@ -115,7 +115,7 @@ func (s *simulation) stop(i int) {
 // checkKnown holds what processes know without a call against what is.
 func (s *simulation) checkKnown() {
 	for _, p := range s.places {
-		before, known, current := p.consumer.WorkedOff()
+		before, known, current := p.consumer.ProcessedUpTo()
 		s.mu.Lock()
 		if known && current && s.state.Complete {
 			s.checkBefore(before)
@@ -237,7 +237,7 @@ func (s *simulation) downtime(d time.Duration) {
 	}
 }
 
-// calm ends all trouble, and waits until everything is worked off, shards are shared out, and that is known.
+// calm ends all trouble, and waits until everything is processed, shards are shared out, and that is known.
 func (s *simulation) calm() {
 	s.mu.Lock()
 	s.faulty = false
@@ -245,7 +245,7 @@ func (s *simulation) calm() {
 	over := time.Now()
 	for range 240 {
 		time.Sleep(500 * time.Millisecond)
-		s.checkWorkedOff()
+		s.checkProcessedUpTo()
 		if s.settledDown(over) == "" {
 			return
 		}
@@ -273,7 +273,7 @@ func (s *simulation) why(over time.Time) string {
 			load[lease.Owner]++
 		}
 		if r := s.firstOpen(shard); r != nil && r.made.Before(over) {
-			return fmt.Sprintf("record %s of shard %s is not worked off; its lease is %+v", r.Sequence, shard.ID, lease)
+			return fmt.Sprintf("record %s of shard %s is not processed; its lease is %+v", r.Sequence, shard.ID, lease)
 		}
 	}
 	var loads []int
@@ -284,8 +284,8 @@ func (s *simulation) why(over time.Time) string {
 	if len(load) > 0 || slices.Max(loads)-slices.Min(loads) > 1 {
 		return fmt.Sprint("the leases are shared out as ", loads, ", and others have ", load)
 	}
-	if before, known := s.workedOff(); !known || !before.After(over) {
-		return fmt.Sprintf("it is known to be worked off until %s (known: %v), not %s; %+v", before, known, over, s.leases)
+	if before, known := s.processedUpTo(); !known || !before.After(over) {
+		return fmt.Sprintf("it is known to be processed until %s (known: %v), not %s; %+v", before, known, over, s.leases)
 	}
 	return ""
 }

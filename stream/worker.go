@@ -10,11 +10,11 @@ import (
 
 // worker is one run of a consumer.
 type worker struct {
-	*Consumer
-	me                           string
-	poll, beat, expiry, discover time.Duration
-	// random draws from a span of time.
-	random func(time.Duration) time.Duration
+	*shared
+	*readers // of the Consumer
+	// engine and discover are options of the Consumer.
+	engine   string
+	discover time.Duration
 
 	label     string
 	looked    time.Time
@@ -28,7 +28,7 @@ type worker struct {
 func (w *worker) turn(ctx context.Context) error {
 	w.reap()
 	if w.label == "" {
-		listing, err := w.Source.Shards(ctx)
+		listing, err := w.source.Shards(ctx)
 		if err != nil {
 			return err
 		}
@@ -51,15 +51,15 @@ func (w *worker) turn(ctx context.Context) error {
 
 // look reads the leases before the shards: a shard that has a lease has been listed, so one missing then is gone.
 func (w *worker) look(ctx context.Context) (view, error) {
-	leases, err := w.Leases.List(ctx, w.label)
+	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {
 		return view{}, err
 	}
 	now := time.Now()
 	w.sightings = sight(w.sightings, leases, now)
-	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.Engine, leases: leases, held: w.held(), sightings: w.sightings}
+	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: w.held(), sightings: w.sightings}
 	if now.Sub(w.looked) >= w.discover {
-		listing, err := w.Source.Shards(ctx)
+		listing, err := w.source.Shards(ctx)
 		if err != nil {
 			return view{}, err
 		}
@@ -67,7 +67,7 @@ func (w *worker) look(ctx context.Context) (view, error) {
 		v.listing = &listing
 	}
 	v.absent = w.absent
-	if v.state, err = w.Journal.State(ctx); err == nil {
+	if v.state, err = w.journal.State(ctx); err == nil {
 		w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
 	}
 	return v, err
@@ -83,7 +83,7 @@ func (w *worker) changeStream(label string) {
 // act does what was decided, gaps first: nothing is read behind one that was not recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	for _, shard := range a.leave {
-		w.reader(shard).leave()
+		w.of(shard).leave()
 	}
 	for _, gap := range a.gaps {
 		if err := w.gap(ctx, gap); err != nil {
@@ -116,13 +116,13 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 // begin enters the stream into the state. What others write at the same time is kept.
 func (w *worker) begin(ctx context.Context, listing Listing) error {
 	for {
-		old, err := w.Journal.State(ctx)
+		old, err := w.journal.State(ctx)
 		if err != nil {
 			return err
 		}
 		next := old
 		next.Label = listing.Label
-		if err := w.Journal.SwapState(ctx, old, next); comment.KindOf(err) != comment.Conflict {
+		if err := w.journal.SwapState(ctx, old, next); comment.KindOf(err) != comment.Conflict {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (w *worker) begin(ctx context.Context, listing Listing) error {
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
 		mine := lease
-		mine.Owner, mine.Engine, mine.Counter = w.me, w.Engine, lease.Counter+1
+		mine.Owner, mine.Engine, mine.Counter = w.me, w.engine, lease.Counter+1
 		taken, err := w.swap(ctx, lease, mine)
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 
 // swap tells whether the lease was as it was seen. Someone who came first is no error.
 func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
-	err := w.Leases.Swap(ctx, w.label, old, new)
+	err := w.leases.Swap(ctx, w.label, old, new)
 	if comment.KindOf(err) == comment.Conflict {
 		return false, nil
 	}
@@ -155,13 +155,8 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 // start reads a shard until it is left. The reader outlives the end of the context by the time it takes to release it.
 func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reader{worker: w, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{}), heard: make(chan struct{}, 1)}
-	w.mu.Lock()
-	if w.readers == nil {
-		w.readers = map[string]*reader{}
-	}
-	w.readers[lease.Shard] = r
-	w.mu.Unlock()
+	r := &reader{shared: w.shared, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{}), heard: make(chan struct{}, 1)}
+	w.add(lease.Shard, r)
 	w.running.Go(func() {
 		defer cancel()
 		r.run(ctx)
@@ -170,44 +165,11 @@ func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	})
 }
 
-// reap forgets readers that are done. After one that read its shard to the end, there are others to be looked for.
-func (w *worker) reap() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for shard, r := range w.readers {
-		select {
-		case <-r.done:
-			delete(w.readers, shard)
-		default:
-		}
-	}
-}
-
 // stop ends all readers and waits for them.
 func (w *worker) stop() {
-	w.mu.Lock()
-	for _, r := range w.readers {
-		r.leave()
-	}
-	w.mu.Unlock()
+	w.readers.leave()
 	w.running.Wait()
 	w.reap()
-}
-
-func (w *worker) held() map[string]bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	held := make(map[string]bool, len(w.readers))
-	for shard := range w.readers {
-		held[shard] = true
-	}
-	return held
-}
-
-func (w *worker) reader(shard string) *reader {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.readers[shard]
 }
 
 // rouse has the next turn come at once.

@@ -27,26 +27,26 @@ const (
 const heartbeatLifetime = time.Hour
 
 // SendHeartbeat writes a heartbeat.
-func (l *Leases) SendHeartbeat(ctx context.Context, beat stream.Heartbeat) error {
-	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: heartbeatItem(beat)})
-	return call.Wrap(err, "heartbeat of shard %s", beat.Shard)
+func (l *Leases) SendHeartbeat(ctx context.Context, heartbeat stream.Heartbeat) error {
+	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: heartbeatItem(heartbeat)})
+	return call.Wrap(err, "heartbeat of shard %s", heartbeat.Shard)
 }
 
 // HeartbeatOf is the heartbeat that a record of the stream shows. The end of one that has expired is none.
-func (l *Leases) HeartbeatOf(record stream.Record) (beat stream.Heartbeat, ok bool) {
+func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, ok bool) {
 	if layout.NewReader(record.Keys).Text(layout.AttrSK) != heartbeatSK || record.New == nil {
 		return stream.Heartbeat{}, false
 	}
 	return heartbeatOf(record.New), true
 }
 
-func heartbeatItem(beat stream.Heartbeat) layout.Item {
-	it := layout.StreamKey(heartbeatPKPrefix+beat.Key, heartbeatSK)
-	it[attrHeartbeatLabel] = layout.Text(beat.Label)
-	it[attrHeartbeatShard] = layout.Text(beat.Shard)
-	it[attrCounter] = layout.Number(beat.Counter)
-	it[layout.AttrTTL] = layout.Number(beat.Sent.Add(heartbeatLifetime).Unix())
-	layout.SetOptionalTime(it, attrHeartbeatSent, beat.Sent)
+func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
+	it := layout.StreamKey(heartbeatPKPrefix+heartbeat.Key, heartbeatSK)
+	it[attrHeartbeatLabel] = layout.Text(heartbeat.Label)
+	it[attrHeartbeatShard] = layout.Text(heartbeat.Shard)
+	it[attrCounter] = layout.Number(heartbeat.Counter)
+	it[layout.AttrTTL] = layout.Number(heartbeat.Sent.Add(heartbeatLifetime).Unix())
+	layout.SetOptionalTime(it, attrHeartbeatSent, heartbeat.Sent)
 	return it
 }
 

@@ -7,37 +7,37 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was set aside
+// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was dead-lettered
 // STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
 const (
 	streamPK      = "STREAM"
 	streamStateSK = "STATE"
 
-	attrLeaseParent     = "p"
-	attrLeaseOwner      = "o"
-	attrLeaseEngine     = "d"
-	attrLeaseCheckpoint = "k"
-	attrLeaseEnded      = "e"
-	attrLeaseCaughtUp   = "t"
-	attrLeaseAside      = "a"
-	attrLeaseHeartbeat  = "h"
-	attrLeaseProven     = "v"
+	attrLeaseParent      = "p"
+	attrLeaseOwner       = "o"
+	attrLeaseEngine      = "d"
+	attrLeaseCheckpoint  = "k"
+	attrLeaseEnded       = "e"
+	attrLeaseCaughtUp    = "t"
+	attrLeaseDeadLetters = "a"
+	attrLeaseHeartbeat   = "h"
+	attrLeaseProven      = "v"
 	// attrCounter is the counter of a lease and the version of the state.
 	attrCounter = "n"
 
-	attrAsideShard  = "s"
-	attrAsideKey    = "k"
-	attrAsideReason = "r"
-	attrAsideFound  = "t"
+	attrDeadLetterShard  = "s"
+	attrDeadLetterKey    = "k"
+	attrDeadLetterReason = "r"
+	attrDeadLetterFound  = "t"
 )
 
 // leaseLifetime is how long a lease outlives its last write: longer than any stream keeps a record of the shard. Then
 // nothing is known of the shard any more that could be of use.
 const leaseLifetime = 7 * 24 * time.Hour
 
-// asideLifetime is how long is kept what was set aside: long enough for people to look into it. The rebuild that follows has
+// deadLetterLifetime is how long is kept what was dead-lettered: long enough for people to look into it. The rebuild that follows has
 // counted it by then.
-const asideLifetime = 30 * 24 * time.Hour
+const deadLetterLifetime = 30 * 24 * time.Hour
 
 func leasePK(label string) string { return streamPK + "#" + label }
 
@@ -49,7 +49,7 @@ func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	it[attrCounter] = layout.Number(lease.Counter)
 	it[attrLeaseCheckpoint] = layout.Text(lease.Checkpoint)
 	it[attrLeaseEnded] = layout.Flag(lease.Ended)
-	it[attrLeaseAside] = layout.Number(int64(lease.Aside))
+	it[attrLeaseDeadLetters] = layout.Number(int64(lease.DeadLetters))
 	it[layout.AttrTTL] = layout.Number(now.Add(leaseLifetime).Unix())
 	it[attrLeaseHeartbeat] = layout.Text(lease.Heartbeat)
 	it[attrLeaseProven] = layout.Number(lease.Proven)
@@ -60,17 +60,17 @@ func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 func leaseOf(it layout.Item) stream.Lease {
 	r := layout.NewReader(it)
 	return stream.Lease{
-		Shard:      r.Text(layout.AttrSK),
-		Parent:     r.Text(attrLeaseParent),
-		Owner:      r.Text(attrLeaseOwner),
-		Engine:     r.Text(attrLeaseEngine),
-		Counter:    r.Number(attrCounter),
-		Checkpoint: r.Text(attrLeaseCheckpoint),
-		Ended:      r.Flag(attrLeaseEnded),
-		CaughtUp:   r.OptionalTime(attrLeaseCaughtUp),
-		Heartbeat:  r.Text(attrLeaseHeartbeat),
-		Proven:     r.Number(attrLeaseProven),
-		Aside:      int(r.Number(attrLeaseAside)),
+		Shard:       r.Text(layout.AttrSK),
+		Parent:      r.Text(attrLeaseParent),
+		Owner:       r.Text(attrLeaseOwner),
+		Engine:      r.Text(attrLeaseEngine),
+		Counter:     r.Number(attrCounter),
+		Checkpoint:  r.Text(attrLeaseCheckpoint),
+		Ended:       r.Flag(attrLeaseEnded),
+		CaughtUp:    r.OptionalTime(attrLeaseCaughtUp),
+		Heartbeat:   r.Text(attrLeaseHeartbeat),
+		Proven:      r.Number(attrLeaseProven),
+		DeadLetters: int(r.Number(attrLeaseDeadLetters)),
 	}
 }
 
@@ -120,25 +120,25 @@ func sameState(a, b stream.State) bool {
 	return sameGap && a == b
 }
 
-func asidePK(label string) string { return leasePK(label) + "#ASIDE" }
+func deadLetterPK(label string) string { return leasePK(label) + "#ASIDE" }
 
-func asideItem(label string, aside stream.Aside) layout.Item {
-	it := layout.StreamKey(asidePK(label), string(aside.Position))
-	it[attrAsideShard] = layout.Text(aside.Shard)
-	it[attrAsideKey] = layout.Text(aside.Key)
-	it[attrAsideReason] = layout.Text(aside.Reason)
-	layout.SetOptionalTime(it, attrAsideFound, aside.Found)
-	it[layout.AttrTTL] = layout.Number(aside.Found.Add(asideLifetime).Unix())
+func deadLetterItem(label string, letter stream.DeadLetter) layout.Item {
+	it := layout.StreamKey(deadLetterPK(label), string(letter.Position))
+	it[attrDeadLetterShard] = layout.Text(letter.Shard)
+	it[attrDeadLetterKey] = layout.Text(letter.Key)
+	it[attrDeadLetterReason] = layout.Text(letter.Reason)
+	layout.SetOptionalTime(it, attrDeadLetterFound, letter.Found)
+	it[layout.AttrTTL] = layout.Number(letter.Found.Add(deadLetterLifetime).Unix())
 	return it
 }
 
-func asideOf(it layout.Item) stream.Aside {
+func deadLetterOf(it layout.Item) stream.DeadLetter {
 	r := layout.NewReader(it)
-	return stream.Aside{
-		Shard:    r.Text(attrAsideShard),
+	return stream.DeadLetter{
+		Shard:    r.Text(attrDeadLetterShard),
 		Position: stream.Position(r.Text(layout.AttrSK)),
-		Key:      r.Text(attrAsideKey),
-		Reason:   r.Text(attrAsideReason),
-		Found:    r.OptionalTime(attrAsideFound),
+		Key:      r.Text(attrDeadLetterKey),
+		Reason:   r.Text(attrDeadLetterReason),
+		Found:    r.OptionalTime(attrDeadLetterFound),
 	}
 }

@@ -13,10 +13,10 @@ import (
 func TestNothingIsInAnIndex(t *testing.T) {
 	now := time.Now()
 	for kind, it := range map[string]layout.Item{
-		"lease":     leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now),
-		"heartbeat": heartbeatItem(stream.Heartbeat{Key: "1", Label: "label", Shard: "s", Counter: 1, Sent: now}),
-		"state":     stateItem(stream.State{Label: "label", Since: now, Gap: &stream.Gap{Found: now}}),
-		"set aside": asideItem("label", stream.Aside{Found: now}),
+		"lease":         leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now),
+		"heartbeat":     heartbeatItem(stream.Heartbeat{Key: "1", Label: "label", Shard: "s", Counter: 1, Sent: now}),
+		"state":         stateItem(stream.State{Label: "label", Since: now, Gap: &stream.Gap{Found: now}}),
+		"dead-lettered": deadLetterItem("label", stream.DeadLetter{Found: now}),
 	} {
 		if got := dynamotest.IndexAttributes(layout.Definition("t"), it); len(got) > 0 {
 			t.Errorf("%s has %v", kind, got)

@@ -93,33 +93,33 @@ func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	return call.Wrap(err, "state of the stream")
 }
 
-// SetAside keeps where a record stands that could not be worked off, and why.
-func (l *Leases) SetAside(ctx context.Context, label string, aside stream.Aside) error {
-	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: asideItem(label, aside)})
-	return call.Wrap(err, "setting a record of the stream aside")
+// PutDeadLetter keeps where a record stands that could not be processed, and why.
+func (l *Leases) PutDeadLetter(ctx context.Context, label string, letter stream.DeadLetter) error {
+	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: deadLetterItem(label, letter)})
+	return call.Wrap(err, "dead letter of the stream")
 }
 
-// Asides lists the records of a stream that were set aside, in the order of their positions.
-func (l *Leases) Asides(ctx context.Context, label string) ([]stream.Aside, error) {
-	items, err := l.partition(ctx, asidePK(label))
+// DeadLetters lists the records of a stream that were dead-lettered, in the order of their positions.
+func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLetter, error) {
+	items, err := l.partition(ctx, deadLetterPK(label))
 	if err != nil {
-		return nil, call.Wrap(err, "records of the stream that were set aside")
+		return nil, call.Wrap(err, "dead letters of the stream")
 	}
-	asides := make([]stream.Aside, 0, len(items))
+	deadLetters := make([]stream.DeadLetter, 0, len(items))
 	for _, item := range items {
-		asides = append(asides, asideOf(item))
+		deadLetters = append(deadLetters, deadLetterOf(item))
 	}
-	return asides, nil
+	return deadLetters, nil
 }
 
-// WorkedOff is a time before which every change of the table was worked off, false when that is unknown. What has been
+// ProcessedUpTo is a time before which every change of the table was processed, false when that is unknown. What has been
 // counted is right as of then if the state, which comes along, is complete.
-func (l *Leases) WorkedOff(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
+func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
 	state, leases, err := l.Current(ctx)
 	if err != nil {
 		return time.Time{}, false, state, err
 	}
-	before, known = stream.WorkedOff(leases)
+	before, known = stream.ProcessedUpTo(leases)
 	return before, known, state, nil
 }
 

@@ -23,10 +23,10 @@ const leaseLabel = "2026-01-01T00:00:00.000"
 
 // leaseStory is all that happens to a lease and to the state, step by step, and what is there in the end.
 type leaseStory struct {
-	steps []func(context.Context, *leases.Leases) error
-	lease stream.Lease
-	state stream.State
-	aside stream.Aside
+	steps  []func(context.Context, *leases.Leases) error
+	lease  stream.Lease
+	state  stream.State
+	letter stream.DeadLetter
 }
 
 func newLeaseStory(shard string) *leaseStory {
@@ -52,10 +52,10 @@ func newLeaseStory(shard string) *leaseStory {
 	swapState(func(s *stream.State) { s.Label = leaseLabel })
 	swap(func(l *stream.Lease) { l.Owner, l.Engine = "me", "http://127.0.0.1:1" })
 	swap(func(l *stream.Lease) {
-		l.Checkpoint, l.CaughtUp, l.Aside, l.Heartbeat, l.Proven = "17", now, 1, "4711", 2
+		l.Checkpoint, l.CaughtUp, l.DeadLetters, l.Heartbeat, l.Proven = "17", now, 1, "4711", 2
 	})
-	s.aside = stream.Aside{Shard: shard, Position: stream.PositionOf(leaseLabel, "17"), Key: "PK=x", Reason: "error", Found: now}
-	s.steps = append(s.steps, func(ctx context.Context, l *leases.Leases) error { return l.SetAside(ctx, leaseLabel, s.aside) })
+	s.letter = stream.DeadLetter{Shard: shard, Position: stream.PositionOf(leaseLabel, "17"), Key: "PK=x", Reason: "error", Found: now}
+	s.steps = append(s.steps, func(ctx context.Context, l *leases.Leases) error { return l.PutDeadLetter(ctx, leaseLabel, s.letter) })
 	swapState(func(s *stream.State) { s.Complete, s.Since = true, now })
 	swapState(func(s *stream.State) {
 		s.Complete, s.Gap = false, &stream.Gap{Found: now, Shard: shard, Reason: "a test"}
@@ -92,11 +92,11 @@ func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asides, err := leases.Asides(t.Context(), leaseLabel)
+	deadLetters, err := leases.DeadLetters(t.Context(), leaseLabel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]stream.Lease{s.lease}, all) + cmp.Diff(s.state, state) + cmp.Diff([]stream.Aside{s.aside}, asides); diff != "" {
+	if diff := cmp.Diff([]stream.Lease{s.lease}, all) + cmp.Diff(s.state, state) + cmp.Diff([]stream.DeadLetter{s.letter}, deadLetters); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -133,7 +133,7 @@ func TestLeasesOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		leases, story := leases.NewLeases(client, table), newLeaseStory("s")
-		if before, known, state, err := leases.WorkedOff(t.Context()); known || state.Version != 0 || err != nil {
+		if before, known, state, err := leases.ProcessedUpTo(t.Context()); known || state.Version != 0 || err != nil {
 			t.Errorf("before anything was read: %s, %v, %+v, %v", before, known, state, err)
 		}
 		story.tell(t, leases)

@@ -133,7 +133,7 @@ func warmUp(tb testing.TB, handler http.Handler) {
 // upToNow says that statistics follow the table at once.
 type upToNow struct{}
 
-func (upToNow) WorkedOff(context.Context) (upTo time.Time, known bool, err error) {
+func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
 	return time.Now(), true, nil
 }
 
@@ -244,8 +244,8 @@ func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 }
 
 // serverOver is the service as the command makes it. Without anyone who says how far statistics follow, it plans without any.
-func serverOver(client *dynamodb.Client, endpoint, table string, workedOff dynamo.Watermark) http.Handler {
-	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, WorkedOff: workedOff}
+func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynamo.Watermark) http.Handler {
+	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: watermark}
 	return serve.Handler(
 		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}),
 		&auth.Guard{},

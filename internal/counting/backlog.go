@@ -11,8 +11,8 @@ import (
 
 // While someone waits for the counts, the stream is read more often than at other times.
 const (
-	waitingPoll = 25 * time.Millisecond
-	waitingBeat = 250 * time.Millisecond
+	waitingPoll      = 25 * time.Millisecond
+	waitingHeartbeat = 250 * time.Millisecond
 )
 
 // tellEvery is the time between two reports of what is waited for.
@@ -29,9 +29,9 @@ type Backlog struct {
 // Until counts while the work goes on, and then until everything is counted that was written before its end, by whichever
 // process. It returns how long that took from the end of the work. Every 5 seconds it tells what it waits for.
 func (r *Runner) Until(ctx context.Context, work func(context.Context) error, tell func(Backlog)) (waited time.Duration, err error) {
-	beat, poll := r.Consumer.Beat, r.Consumer.Poll
-	defer func() { r.Consumer.Beat, r.Consumer.Poll = beat, poll }()
-	r.Consumer.Beat = waitingBeat
+	heartbeat, poll := r.Consumer.Heartbeat, r.Consumer.Poll
+	defer func() { r.Consumer.Heartbeat, r.Consumer.Poll = heartbeat, poll }()
+	r.Consumer.Heartbeat = waitingHeartbeat
 	if r.local {
 		r.Consumer.Poll = waitingPoll
 	}
@@ -69,13 +69,13 @@ func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) e
 			next = now.Add(tellEvery)
 			tell(backlogOf(leases, end))
 		}
-		_ = wait.For(ctx, waitingBeat) // the loop looks at the context
+		_ = wait.For(ctx, waitingHeartbeat) // the loop looks at the context
 	}
 }
 
 // backlogOf says what is left of what was written before the end.
 func backlogOf(leases []stream.Lease, end time.Time) Backlog {
-	upTo, known := stream.WorkedOff(leases)
+	upTo, known := stream.ProcessedUpTo(leases)
 	if !known || !upTo.Before(end) {
 		return Backlog{Rebuilding: true}
 	}

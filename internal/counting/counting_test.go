@@ -319,17 +319,17 @@ func TestUntil(t *testing.T) {
 		table := &fakeTable{state: stream.State{Version: 1, Complete: true}, leases: []stream.Lease{{Shard: "s", Proven: 1}}}
 		r := newRunner(table, &bytes.Buffer{})
 		waited, err := r.Until(t.Context(), func(context.Context) error {
-			if r.Consumer.Beat != waitingBeat || r.Consumer.Poll != waitingPoll {
-				t.Errorf("the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Beat)
+			if r.Consumer.Heartbeat != waitingHeartbeat || r.Consumer.Poll != waitingPoll {
+				t.Errorf("the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Heartbeat)
 			}
 			time.Sleep(time.Hour)
 			return nil
 		}, func(Backlog) {})
-		if waited != waitingBeat || err != nil {
+		if waited != waitingHeartbeat || err != nil {
 			t.Errorf("it waited for %s, %v", waited, err)
 		}
-		if r.Consumer.Beat != 0 || r.Consumer.Poll != localPoll {
-			t.Errorf("afterwards the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Beat)
+		if r.Consumer.Heartbeat != 0 || r.Consumer.Poll != localPoll {
+			t.Errorf("afterwards the stream is read every %s, with a heartbeat every %s", r.Consumer.Poll, r.Consumer.Heartbeat)
 		}
 		broken := errors.New("broken")
 		if waited, err := r.Until(t.Context(), func(context.Context) error { return broken }, nil); waited != 0 || !errors.Is(err, broken) {
@@ -382,7 +382,7 @@ func TestWatermark(t *testing.T) {
 		{&fakeTable{state: stream.State{Complete: true}, leases: []stream.Lease{{}}}, false, false},
 		{&fakeTable{failing: errors.New("broken")}, false, true},
 	} {
-		upTo, known, err := Watermark{row.table}.WorkedOff(t.Context())
+		upTo, known, err := Watermark{row.table}.ProcessedUpTo(t.Context())
 		if known != row.known || known && !upTo.Equal(reached) || (err != nil) != row.err {
 			t.Errorf("%+v: %s, %v, %v", row.table.state, upTo, known, err)
 		}

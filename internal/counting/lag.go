@@ -25,7 +25,7 @@ func (r *Runner) watchLag(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		upTo, known := stream.WorkedOff(leases)
+		upTo, known := stream.ProcessedUpTo(leases)
 		if !known {
 			continue
 		}

@@ -48,7 +48,7 @@ func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) e
 // calling ask.
 func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.Context) (time.Time, bool) {
 	return func(ctx context.Context) (upTo time.Time, known bool) {
-		if upTo, known, current := r.Consumer.WorkedOff(); current {
+		if upTo, known, current := r.Consumer.ProcessedUpTo(); current {
 			return upTo, known
 		}
 		return ask(ctx)

@@ -7,18 +7,18 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Watermark reads up to when the statistics are right. It implements dynamo.WorkedOff.
+// Watermark reads up to when the statistics are right. It implements dynamo.Watermark.
 type Watermark struct {
 	// Leases of the table's stream. Required.
 	Leases Leases
 }
 
-// WorkedOff returns a time up to which every change is counted; known is false while the statistics may be wrong.
-func (w Watermark) WorkedOff(ctx context.Context) (upTo time.Time, known bool, err error) {
+// ProcessedUpTo returns a time up to which every change is counted; known is false while the statistics may be wrong.
+func (w Watermark) ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error) {
 	state, leases, err := w.Leases.Current(ctx)
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	upTo, known = stream.WorkedOff(leases)
+	upTo, known = stream.ProcessedUpTo(leases)
 	return upTo, known && state.Complete, nil
 }

@@ -23,7 +23,7 @@ func Late(client *dynamodb.Client, table string, leases LeasesAndJournal, handle
 	late.Hold(true)
 	return late, &stream.Consumer{
 		Source: late, Leases: leases, Journal: leases, Handler: handler, Logger: slog.New(slog.DiscardHandler),
-		Poll: 5 * time.Millisecond, Beat: 20 * time.Millisecond,
+		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond,
 	}
 }
 

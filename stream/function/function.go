@@ -5,7 +5,6 @@ package function
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -32,8 +31,8 @@ func New(handler stream.Handler, journal stream.Journal, logger *slog.Logger) *F
 	return &Function{handler: handler, journal: journal, log: logger}
 }
 
-// Invoke works off the records of an event, and reports the first that has to come again, with all after it, if there is
-// one. A record that no try could work off is set aside, as other readers of the stream do, and keeps none of the others
+// Invoke processes the records of an event, and reports the first that has to come again, with all after it, if there is
+// one. A record that no try could process is dead-lettered, as other readers of the stream do, and keeps none of the others
 // back. An event that does not tell which records it holds is an error, and fails as a whole.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := recordsOf(event)
@@ -46,7 +45,7 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 		defer cancel()
 	}
 	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
-	if done, err := f.workOff(ctx, records); err != nil {
+	if done, err := f.process(ctx, records); err != nil {
 		again := records[done]
 		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
@@ -54,13 +53,13 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// workOff works off records[:done], and all of them unless there is an error.
-func (f *Function) workOff(ctx context.Context, records []stream.Record) (done int, err error) {
+// process processes records[:done], and all of them unless there is an error.
+func (f *Function) process(ctx context.Context, records []stream.Record) (done int, err error) {
 	for done < len(records) {
 		failures, n, err := stream.Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
 		for _, failure := range failures {
-			if err := f.setAside(ctx, failure); err != nil {
-				return done, err // and so again what was worked off since, which does no harm
+			if _, err := stream.WriteDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
+				return done, err // and so again what was processed since, which does no harm
 			}
 		}
 		if done += n; err != nil {
@@ -68,16 +67,4 @@ func (f *Function) workOff(ctx context.Context, records []stream.Record) (done i
 		}
 	}
 	return done, nil
-}
-
-func (f *Function) setAside(ctx context.Context, failure stream.Failure) error {
-	record := failure.Record
-	label, _, _ := strings.Cut(string(record.Position), "/")
-	aside := stream.Aside{Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
-	if err := stream.SetAside(ctx, f.journal, label, aside); err != nil {
-		return err
-	}
-	f.log.Error("a record of the stream cannot be worked off and was set aside",
-		"position", string(aside.Position), "key", aside.Key, "reason", aside.Reason)
-	return nil
 }

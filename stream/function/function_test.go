@@ -53,35 +53,35 @@ func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handl
 	return failed, log
 }
 
-// shelf keeps in memory what was set aside, and the state, unless it is broken.
-type shelf struct {
+// fakeJournal keeps in memory what was dead-lettered, and the state, unless it is broken.
+type fakeJournal struct {
 	broken error
-	kept   []stream.Aside
+	kept   []stream.DeadLetter
 	state  stream.State
 }
 
-func (s *shelf) State(context.Context) (stream.State, error) { return s.state, nil }
+func (s *fakeJournal) State(context.Context) (stream.State, error) { return s.state, nil }
 
-func (s *shelf) SwapState(_ context.Context, _, next stream.State) error {
+func (s *fakeJournal) SwapState(_ context.Context, _, next stream.State) error {
 	s.state = next
 	return nil
 }
 
-func (s *shelf) SetAside(_ context.Context, label string, aside stream.Aside) error {
+func (s *fakeJournal) PutDeadLetter(_ context.Context, label string, letter stream.DeadLetter) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	if !strings.HasPrefix(string(aside.Position), label+"/") || aside.Key == "" {
-		return fmt.Errorf("label %q and key %q of %s", label, aside.Key, aside.Position)
+	if !strings.HasPrefix(string(letter.Position), label+"/") || letter.Key == "" {
+		return fmt.Errorf("label %q and key %q of %s", label, letter.Key, letter.Position)
 	}
-	s.kept = append(s.kept, aside)
+	s.kept = append(s.kept, letter)
 	return nil
 }
 
-func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, aside []stream.Aside, log string) {
+func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc, broken error) (failed []string, deadLettered []stream.DeadLetter, log string) {
 	t.Helper()
 	var said bytes.Buffer
-	kept := &shelf{broken: broken}
+	kept := &fakeJournal{broken: broken}
 	response, err := function.New(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 		failed = append(failed, failure.ItemIdentifier)
 	}
 	if gap := kept.state.Gap; (gap != nil) != (len(kept.kept) > 0) {
-		t.Errorf("%d records were set aside, and the gap that this makes is %v", len(kept.kept), gap)
+		t.Errorf("%d records were dead-lettered, and the gap that this makes is %v", len(kept.kept), gap)
 	}
 	return failed, kept.kept, said.String()
 }
@@ -158,32 +158,32 @@ func TestRecordsOfAnEvent(t *testing.T) {
 // errPoison is no error that passes.
 var errPoison = errors.New("damaged: klemmt")
 
-// Whatever fails, all that can be worked off is, and the first that has to come again is reported.
+// Whatever fails, all that can be processed is, and the first that has to come again is reported.
 func TestWhatIsReported(t *testing.T) {
 	event := recorded(t, "comments.json")
 	const last = 9
 	throttled := comment.Errorf(comment.Throttled, "slow down")
 	for _, row := range []struct {
-		why    string
-		bad    map[int]error // by place in the event
-		shelf  error
-		first  int // reported; -1 for none
-		aside  []int
-		missed []int
+		why          string
+		bad          map[int]error // by place in the event
+		fakeJournal  error
+		first        int // reported; -1 for none
+		deadLettered []int
+		missed       []int
 	}{
 		{why: "nothing fails", first: -1},
-		{why: "the first cannot be worked off", bad: map[int]error{0: errPoison}, first: -1, aside: []int{0}},
-		{why: "the last cannot be worked off", bad: map[int]error{last: errPoison}, first: -1, aside: []int{last}},
-		{why: "several cannot be worked off", bad: map[int]error{2: errPoison, 3: errPoison, 7: errPoison}, first: -1, aside: []int{2, 3, 7}},
+		{why: "the first cannot be processed", bad: map[int]error{0: errPoison}, first: -1, deadLettered: []int{0}},
+		{why: "the last cannot be processed", bad: map[int]error{last: errPoison}, first: -1, deadLettered: []int{last}},
+		{why: "several cannot be processed", bad: map[int]error{2: errPoison, 3: errPoison, 7: errPoison}, first: -1, deadLettered: []int{2, 3, 7}},
 		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		{why: "one cannot be worked off, and later the table takes no more", bad: map[int]error{1: errPoison, 9: throttled}, first: 9, aside: []int{1}, missed: []int{9}},
-		{why: "one can be worked off no more than set aside", bad: map[int]error{4: errPoison}, shelf: throttled, first: 0},
+		{why: "one cannot be processed, and later the table takes no more", bad: map[int]error{1: errPoison, 9: throttled}, first: 9, deadLettered: []int{1}, missed: []int{9}},
+		{why: "one can be processed no more than dead-lettered", bad: map[int]error{4: errPoison}, fakeJournal: throttled, first: 0},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
 				places := map[stream.Position]int{}
 				handled := map[int]bool{}
-				failed, aside, log := invokeWith(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+				failed, deadLettered, log := invokeWith(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
 					if len(places) == 0 {
 						for i, r := range records {
 							places[r.Position] = i
@@ -196,7 +196,7 @@ func TestWhatIsReported(t *testing.T) {
 						handled[places[r.Position]] = true
 					}
 					return nil
-				}, row.shelf)
+				}, row.fakeJournal)
 				var want []string
 				if row.first >= 0 {
 					want = []string{event.Records[row.first].Change.SequenceNumber}
@@ -205,20 +205,20 @@ func TestWhatIsReported(t *testing.T) {
 					t.Errorf("reported: %s\n%s", diff, log)
 				}
 				var put []int
-				for _, a := range aside {
+				for _, a := range deadLettered {
 					put = append(put, places[a.Position])
 				}
-				if diff := cmp.Diff(row.aside, put); diff != "" {
-					t.Errorf("set aside: %s", diff)
+				if diff := cmp.Diff(row.deadLettered, put); diff != "" {
+					t.Errorf("set deadLettered: %s", diff)
 				}
 				for i := range event.Records {
 					if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[i] {
-						t.Errorf("record %d: worked off is %v", i, handled[i])
+						t.Errorf("record %d: processed is %v", i, handled[i])
 					}
 				}
 				for _, words := range []string{"Boils", "klemmt", "Chloé"} {
-					if strings.Contains(log, words) || strings.Contains(fmt.Sprint(aside), words) {
-						t.Errorf("what was written is in the log, or set aside: %s %v", log, aside)
+					if strings.Contains(log, words) || strings.Contains(fmt.Sprint(deadLettered), words) {
+						t.Errorf("what was written is in the log, or set deadLettered: %s %v", log, deadLettered)
 					}
 				}
 			})
@@ -253,7 +253,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
 		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
-		_, err := function.New(handler, &shelf{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		_, err := function.New(handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.why, err)
 		}

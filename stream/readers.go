@@ -1,0 +1,116 @@
+package stream
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// readers are the readers of a process, and what it last saw of all leases. The zero value has none. It is safe for
+// concurrent use.
+type readers struct {
+	mu      sync.Mutex
+	byShard map[string]*reader
+	seen    sighted
+}
+
+// sighted is what a process saw when it last read the leases.
+type sighted struct {
+	at     time.Time // zero while it does not run
+	leases []Lease
+	// complete says that the leases are all of their stream, and that no gap is known.
+	complete bool
+}
+
+// see keeps what was just seen.
+func (rs *readers) see(now sighted) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.seen = now
+}
+
+func (rs *readers) add(shard string, r *reader) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.byShard == nil {
+		rs.byShard = map[string]*reader{}
+	}
+	rs.byShard[shard] = r
+}
+
+// reap forgets readers that are done. After one that read its shard to the end, there are others to be looked for.
+func (rs *readers) reap() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for shard, r := range rs.byShard {
+		select {
+		case <-r.done:
+			delete(rs.byShard, shard)
+		default:
+		}
+	}
+}
+
+// leave has all readers end.
+func (rs *readers) leave() {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for _, r := range rs.byShard {
+		r.leave()
+	}
+}
+
+// of is the reader of a shard, nil if there is none.
+func (rs *readers) of(shard string) *reader {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return rs.byShard[shard]
+}
+
+// held are the shards that have readers.
+func (rs *readers) held() map[string]bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	held := make(map[string]bool, len(rs.byShard))
+	for shard := range rs.byShard {
+		held[shard] = true
+	}
+	return held
+}
+
+// status is the leases of all readers, in the order of their shards, with the progress since they were last written.
+func (rs *readers) status() []Lease {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	status := make([]Lease, 0, len(rs.byShard))
+	for _, r := range rs.byShard {
+		status = append(status, r.status())
+	}
+	slices.SortFunc(status, func(a, b Lease) int { return cmp.Compare(a.Shard, b.Shard) })
+	return status
+}
+
+// processedUpTo is Consumer.ProcessedUpTo, by leases that were read at most maxAge ago.
+func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known, current bool) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.seen.at.IsZero() || time.Since(rs.seen.at) > maxAge {
+		return time.Time{}, false, false
+	}
+	leases := slices.Clone(rs.seen.leases)
+	for i, lease := range leases {
+		if r := rs.byShard[lease.Shard]; r != nil {
+			leases[i] = r.status()
+		}
+	}
+	before, known = ProcessedUpTo(leases)
+	now := time.Now()
+	if !known || !rs.seen.complete || before.Sub(now) > clockMargin {
+		return time.Time{}, false, true
+	}
+	if before.After(now) { // by the clock of another process
+		before = now
+	}
+	return before, true, true
+}

@@ -1,0 +1,68 @@
+package stream
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Waits after errors double from the first to the longest and are drawn at random from the upper half of their length.
+const (
+	firstBackoff   = 100 * time.Millisecond
+	longestBackoff = 5 * time.Second
+)
+
+// shared is what a worker and its readers have in common: the options of their Consumer, with defaults filled in.
+type shared struct {
+	source  Source
+	leases  Leases
+	journal Journal
+	handler Handler
+	logger  *slog.Logger
+	onGap   func(Gap)
+
+	// me is the owner of the leases of this process.
+	me string
+	// heartbeat is the time between two heartbeats of a shard.
+	poll, heartbeat, expiry time.Duration
+	// random draws a duration from 0 up to the one given.
+	random func(time.Duration) time.Duration
+}
+
+// report logs an error that is retried, once for each row of them.
+func (s *shared) report(ctx context.Context, failures int, err error, what string, args ...any) {
+	if failures == 3 && ctx.Err() == nil {
+		s.logger.Warn(what+", and is tried again", append(args, "kind", int(comment.KindOf(err)), "error", err)...)
+	}
+}
+
+// gap records a gap durably before it is told.
+func (s *shared) gap(ctx context.Context, gap Gap) error {
+	if err := recordGap(ctx, s.journal, gap); err != nil {
+		return err
+	}
+	s.tell(gap)
+	return nil
+}
+
+// tell logs a recorded gap, and calls the Consumer's OnGap.
+func (s *shared) tell(gap Gap) {
+	s.logger.Error("what is counted from the stream may be wrong, until everything is counted again",
+		"shard", gap.Shard, "reason", gap.Reason)
+	if s.onGap != nil {
+		s.onGap(gap)
+	}
+}
+
+// backoff is the wait after some failures in a row.
+func (s *shared) backoff(failures int) time.Duration {
+	longest := min(firstBackoff<<min(failures-1, 16), longestBackoff)
+	return longest/2 + s.random(longest/2)
+}
+
+// spread varies a wait, so that processes which started together do not stay in step.
+func (s *shared) spread(d time.Duration) time.Duration {
+	return d - d/8 + s.random(d/4)
+}
