@@ -145,10 +145,8 @@ func TestNoPackageIsTooLarge(t *testing.T) {
 var entangled = map[string]bool{
 	module + "/dynamo/counts":       true,
 	module + "/dynamo/layout":       true,
-	module + "/dynamo/leases":       true,
 	module + "/internal/dynamotest": true,
 	module + "/internal/engine":     true,
 	module + "/internal/faulttest":  true,
 	module + "/internal/planbench":  true,
-	module + "/stream":              true,
 }
