@@ -41,7 +41,7 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	}
 	joined, ok := joinPairs(params.Query)
 	if !ok {
-		return nil, halfCharacter
+		return nil, halfPair
 	}
 	params.Query = joined
 	params.Headers = r.Header
@@ -183,7 +183,7 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 		switch {
 		case raw == nil:
 		case surrogate.HalfInJSON(string(raw)):
-			return nil, halfCharacter
+			return nil, halfPair
 		case decodeWhole(raw, member.into) != nil:
 			return nil, badMember.with(member.name, member.want)
 		}

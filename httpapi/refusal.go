@@ -21,7 +21,7 @@ var (
 	badEnd        = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the body ended early: send all of it"}
 	badJSON       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is not JSON: send one object such as {"query": "{ __typename }"}`}
 	badText       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the request is not UTF-8: encode it as UTF-8"}
-	halfCharacter = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request holds half of a character, an escape such as \uD83D without its other half: send both halves, or the character itself`}
+	halfPair      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the request has half of a surrogate pair, such as \uD83D alone: send both halves, or the character itself`}
 	badShape      = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `the body is JSON, but not an object: send one such as {"query": "{ __typename }"}`}
 	badParameters = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: "the address cannot be read: percent-encode its parameters"}
 	badMember     = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q must be %s`}
