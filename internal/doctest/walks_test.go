@@ -1,0 +1,122 @@
+package doctest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var hop = regexp.MustCompile(`^\d+\. ((?:` + "`[^`]+`" + `(?:, | and )?)+)`)
+
+// The walks in CONTRIBUTING.md lead through code that exists, and never back: each hop names a file and functions in it, each
+// function is named in a file that was passed before, and no package is entered twice. The way of an answer ends where it began.
+func TestWalks(t *testing.T) {
+	_, rest, _ := strings.Cut(Read(t, "CONTRIBUTING.md").Text, "\n## Three walks through the code\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	walks := strings.Split(section, "\n### ")[1:]
+	if len(walks) != 3 {
+		t.Fatalf("CONTRIBUTING.md has %d walks, not 3", len(walks))
+	}
+	for _, text := range walks {
+		title, _, _ := strings.Cut(text, "\n")
+		walk := walk{title: title}
+		for _, line := range strings.Split(text, "\n") {
+			if found := hop.FindStringSubmatch(line); found != nil {
+				walk.hop(t, found[1], strings.Contains(line, "gqlgen calls"))
+			}
+		}
+		if len(walk.packages) < 4 {
+			t.Errorf("%s: only %d packages are passed", title, len(walk.packages))
+		}
+	}
+}
+
+// walk is what was passed so far.
+type walk struct {
+	title    string
+	packages []string
+	files    []string
+	named    []string // every identifier in them
+}
+
+// hop goes on to the file and the functions that code spans name; what gqlgen calls is named by no file of ours.
+func (w *walk) hop(t *testing.T, spans string, unnamed bool) {
+	t.Helper()
+	names := codeSpan.FindAllStringSubmatch(spans, -1)
+	file := names[0][1]
+	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(Root(t), filepath.FromSlash(file)), nil, 0)
+	if err != nil || len(names) < 2 {
+		t.Errorf("%s: the hop to %s names no function, or no file: %v", w.title, file, err)
+		return
+	}
+	if slices.Contains(w.files, file) {
+		t.Errorf("%s comes to %s twice", w.title, file)
+	}
+	declared := functionsOf(source)
+	for _, name := range names[1:] {
+		if !slices.Contains(declared, name[1]) {
+			t.Errorf("%s: %s has no function %s", w.title, file, name[1])
+		}
+	}
+	w.enter(t, path.Dir(file))
+	first := names[1][1]
+	if called := first[strings.LastIndex(first, ".")+1:]; !unnamed && len(w.files) > 0 && !slices.Contains(w.named, called) {
+		t.Errorf("%s: no file before %s names %s", w.title, file, called)
+	}
+	w.files = append(w.files, file)
+	ast.Inspect(source, func(n ast.Node) bool {
+		if name, is := n.(*ast.Ident); is {
+			w.named = append(w.named, name.Name)
+		}
+		return true
+	})
+}
+
+// enter notes a package, and refuses one that was left before, but for the first one.
+func (w *walk) enter(t *testing.T, folder string) {
+	t.Helper()
+	at := slices.Index(w.packages, folder)
+	if at > 0 && at < len(w.packages)-1 {
+		t.Errorf("%s comes back to %s", w.title, folder)
+	}
+	if at != len(w.packages)-1 || at < 0 {
+		w.packages = append(w.packages, folder)
+	}
+}
+
+// functionsOf are the names of a file's functions and types; those of methods are "Type.Method".
+func functionsOf(file *ast.File) []string {
+	var names []string
+	for _, declaration := range file.Decls {
+		if types, is := declaration.(*ast.GenDecl); is && types.Tok == token.TYPE {
+			for _, spec := range types.Specs {
+				names = append(names, spec.(*ast.TypeSpec).Name.Name)
+			}
+		}
+		function, is := declaration.(*ast.FuncDecl)
+		if !is {
+			continue
+		}
+		name := function.Name.Name
+		if function.Recv != nil {
+			receiver := function.Recv.List[0].Type
+			if star, is := receiver.(*ast.StarExpr); is {
+				receiver = star.X
+			}
+			if generic, is := receiver.(*ast.IndexExpr); is {
+				receiver = generic.X
+			}
+			if of, is := receiver.(*ast.Ident); is {
+				name = of.Name + "." + name
+			}
+		}
+		names = append(names, name)
+	}
+	return names
+}
