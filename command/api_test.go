@@ -41,7 +41,7 @@ type api struct {
 	log     *bytes.Buffer
 
 	sequence   int                  // of the last change that was counted
-	watermark  dynamo.Watermark     // how far that follows the table; unknown if nil
+	watermark  dynamo.Watermark     // up to when changes are counted; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// refuseBlank refuses a flag, or the variable in its place, that is set to nothing or to spaces alone. Empty means off for most flags, so
-// that TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A flag wins over its variable also here.
+// refuseBlank refuses a flag or an environment variable that is set to nothing or to spaces. Empty means off for most flags:
+// TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A flag takes precedence over its variable here too.
 func refuseBlank(chosen *kong.Context) error {
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
@@ -18,13 +18,13 @@ func refuseBlank(chosen *kong.Context) error {
 			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 		}
 		if name := blankVariable(flag); !given && name != "" {
-			return usagef("%s is set but empty: give it a value (if a command or a secret was to fill it in, see why that found nothing), or unset it", name)
+			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
 		}
 	}
 	return nil
 }
 
-// isBlank tells whether a flag's value is a blank text, or a list of nothing.
+// isBlank reports whether the value of a flag is a blank text or an empty list.
 func isBlank(value reflect.Value) bool {
 	switch value.Kind() {
 	case reflect.String:
@@ -35,7 +35,7 @@ func isBlank(value reflect.Value) bool {
 	return false
 }
 
-// blankVariable is the name of the variable of a flag that is set to a blank text; empty for none.
+// blankVariable returns the environment variable of a flag that is set to a blank text, "" if none is.
 func blankVariable(flag *kong.Flag) string {
 	for _, name := range flag.Envs {
 		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {

@@ -1,5 +1,6 @@
-// Package command is the command line: one file for each subcommand, and all flags in one place. Every flag is also an
-// environment variable: --listen is TALKBACK_LISTEN. The flag wins.
+// Package command is the command line: one file for each subcommand. A command parses its flags, wires the packages that do
+// the work, and prints their results. Every flag is also an environment variable: --listen is TALKBACK_LISTEN. The flag
+// takes precedence.
 package command
 
 import (
@@ -23,30 +24,29 @@ type line struct {
 	Engine  EngineFlags      `embed:"" group:"Engine and table:"`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
-	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. What talkback does unless told otherwise."`
+	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
 	Export Export `cmd:"" help:"Write the table's comments to a file that import reads back as they are."`
-	Stream Stream `cmd:"" help:"Count comments as the table's stream tells of them, or tell how far that came."`
+	Stream Stream `cmd:"" help:"Count comments from the table's stream, or print how far that is."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
 
-	Explain Explain `cmd:"" help:"Print how a page of comments is read, what else could have been, and what it costs."`
-	Rebuild Rebuild `cmd:"" help:"Count all comments anew and make statistics and leaderboards right, while everything goes on."`
+	Explain Explain `cmd:"" help:"Print how a page of comments is read, which other plans were considered, and what it costs."`
+	Rebuild Rebuild `cmd:"" help:"Count all comments again and repair statistics and leaderboards, while the service runs."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
-	Completion   Completion   `cmd:"" help:"Print the script by which a shell completes command lines of talkback."`
+	Completion   Completion   `cmd:"" help:"Print the script that completes command lines of talkback in a shell."`
 	Help         Help         `cmd:"" help:"Print the help of a command."`
 }
 
-// Main runs the command that the arguments name until it is done or the context ends, and returns the exit status: 0 when
-// it is done, 2 after a command line that no one can follow, else 1. Every status but 0 comes with one sentence about what is
-// wrong and what cures it.
+// Main runs the command that the arguments name until it is done or the context ends. It returns the exit status: 0 after
+// success, 2 if the command line is invalid, else 1. Every failure prints one sentence that says what is wrong and what to do.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1
 	parser, err := newParser(&l, term, func(status int) { exit = status })
 	if err != nil {
-		panic(err) // the flags themselves are wrong, which every test of this package would show
+		panic(err) // invalid struct tags, which any test of this package finds
 	}
 	if len(arguments) > 0 && arguments[0] == completeCommand {
 		return finish(writeCandidates(term.Out, parser.Model, arguments[1:]), term)
@@ -86,7 +86,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 	)...)
 }
 
-// finish tells what went wrong, if anything did, and how the process is to exit.
+// finish prints an error, if there is one, and returns the exit status.
 func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone

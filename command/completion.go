@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion prints the script by which a shell completes command lines. The script asks the program itself what could
-// come next, so that it is never older than the program.
+// Completion prints the script that completes command lines in a shell. The script asks the program for the candidates, so
+// that it never goes out of date.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish. The first lines of its script say where it goes."`
 }
@@ -19,8 +19,8 @@ type Completion struct {
 //go:embed completion
 var completionScripts embed.FS
 
-// completeCommand is by what the scripts ask. What follows it are the words of the command line up to the cursor; the last one is
-// under way, and may be empty.
+// completeCommand is the hidden command that the scripts call. Its arguments are the words of the command line up to the
+// cursor; the last one is incomplete, and may be empty.
 const completeCommand = "__complete"
 
 // Run prints the script.
@@ -33,13 +33,13 @@ func (c *Completion) Run(term Terminal) error {
 	return err
 }
 
-// candidate is a word that could stand at the cursor.
+// candidate is a word that fits at the cursor.
 type candidate struct{ word, help string }
 
-// anyFile stands for the names of all files, which the shell knows better.
+// anyFile stands for all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes what could stand at the cursor, one on a line, each with a tab and its help.
+// writeCandidates writes the words that fit at the cursor, one per line, each with a tab and its help.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
 	for _, c := range candidates(app, words) {
 		if _, err := fmt.Fprintln(out, strings.TrimSuffix(c.word+"\t"+c.help, "\t")); err != nil {
@@ -49,17 +49,17 @@ func writeCandidates(out io.Writer, app *kong.Application, words []string) error
 	return nil
 }
 
-// candidates are the words that could stand in the place of the last one.
+// candidates returns the words that fit in place of the last one.
 func candidates(app *kong.Application, words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	at := cursor{node: app.Node}
 	for _, word := range words[:len(words)-1] {
-		at.pass(word)
+		at.advance(word)
 	}
 	last := words[len(words)-1]
-	if last == "=" { // bash cuts --flag=value in three
+	if last == "=" { // bash splits --flag=value into three words
 		last = ""
 	}
 	return slices.DeleteFunc(at.next(last), func(c candidate) bool {
@@ -70,12 +70,12 @@ func candidates(app *kong.Application, words []string) []candidate {
 // cursor is a place in a command line.
 type cursor struct {
 	node       *kong.Node  // the command so far
-	flag       *kong.Value // whose value comes next, nil if none does
-	positional int         // how many arguments there were
+	flag       *kong.Value // whose value comes next; nil if none does
+	positional int         // number of arguments so far
 }
 
-// pass goes on over a word.
-func (c *cursor) pass(word string) {
+// advance moves over a word.
+func (c *cursor) advance(word string) {
 	name, isFlag := strings.CutPrefix(word, "--")
 	name, _, hasValue := strings.Cut(name, "=")
 	flag := c.find(name)
@@ -91,7 +91,7 @@ func (c *cursor) pass(word string) {
 	}
 }
 
-// enter takes a word for the command if none was named yet, else for an argument.
+// enter takes a word as the command if there is none yet, else as an argument.
 func (c *cursor) enter(word string) {
 	for _, child := range c.node.Children {
 		if child.Name == word {
@@ -102,7 +102,7 @@ func (c *cursor) enter(word string) {
 	c.positional++
 }
 
-// flags are those that may come, which without a command are also the default command's.
+// flags returns the flags that fit; before a command, those of the default command too.
 func (c *cursor) flags() []*kong.Flag {
 	var all []*kong.Flag
 	if c.node.DefaultCmd != nil {
@@ -123,7 +123,7 @@ func (c *cursor) find(name string) *kong.Flag {
 	return nil
 }
 
-// next is what could come in place of a word that is under way.
+// next returns what fits in place of an incomplete word.
 func (c *cursor) next(word string) (found []candidate) {
 	name, _, hasValue := strings.Cut(word, "=")
 	switch flag := c.find(strings.TrimPrefix(name, "--")); {
@@ -148,7 +148,7 @@ func (c *cursor) next(word string) (found []candidate) {
 	return found
 }
 
-// values are those that a flag or an argument can have, as far as there are a few.
+// values returns the values of a flag or an argument, if they are few.
 func (c *cursor) values(of *kong.Value) []candidate {
 	switch {
 	case of.Enum != "":
@@ -165,7 +165,7 @@ func (c *cursor) values(of *kong.Value) []candidate {
 	return nil
 }
 
-// commands are those below a node.
+// commands returns the commands below a node.
 func commands(of *kong.Node) []candidate {
 	var found []candidate
 	for _, child := range of.Children {

@@ -43,7 +43,7 @@ func TestServerCountsWhatNobodyCounted(t *testing.T) {
 			t.Errorf("uncounted: %s lacks %s", answer, part)
 		}
 	}
-	if status, out, _ := talkback(t.Context(), "stream", "--status", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 || !strings.HasPrefix(out, "Never complete") {
+	if status, out, _ := talkback(t.Context(), "stream", "--status", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 || !strings.HasPrefix(out, "Incomplete") {
 		t.Errorf("status %d: %s", status, out)
 	}
 

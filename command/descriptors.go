@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// connectionLimit is how many connections of clients fit into the file descriptors there are: two thirds of them. The rest is for
-// connections to the table, which each request may open several of, for the engine and for files.
+// connectionLimit returns how many client connections are allowed: as many as wanted, but at most two thirds of the process's
+// file descriptors. The rest is for connections to the table, of which a request may open several, and for files.
 func connectionLimit(wanted uint32) int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -15,19 +15,19 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// EngineFlags say which engine keeps the table, and which table.
+// EngineFlags select the engine and the table.
 type EngineFlags struct {
-	Data       string `help:"Folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
-	EngineFile string `name:"engine" help:"The local engine's program, if it is neither beside this one nor on PATH." type:"path" placeholder:"FILE"`
+	Data       string `help:"Data folder of the local engine (default: ${default})." default:"data" type:"path" placeholder:"DIR"`
+	EngineFile string `name:"engine" help:"Program of the local engine, if it is neither in the folder of talkback nor on PATH." type:"path" placeholder:"FILE"`
 	Endpoint   string `help:"Use the DynamoDB-compatible engine at this address, such as http://localhost:8000, instead of the local one." placeholder:"URL" xor:"engine"`
 	AWS        bool   `name:"aws" help:"Use DynamoDB on AWS, with region and credentials of the SDK's default chain." xor:"engine"`
 	Table      string `help:"Name of the table (default: ${default})." default:"${table}" placeholder:"NAME"`
 }
 
-// local tells whether the engine is ours.
+// local reports whether the local engine is used.
 func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
 
-// check refuses flags that cannot be meant.
+// check refuses invalid flags.
 func (f *EngineFlags) check() error {
 	if f.Endpoint != "" {
 		u, err := url.Parse(f.Endpoint)
@@ -41,32 +41,31 @@ func (f *EngineFlags) check() error {
 	return nil
 }
 
-// checkOutput refuses to write over a file that the local engine keeps the table in.
+// checkOutput refuses to write over a file of the local engine.
 func (f *EngineFlags) checkOutput(path string) error {
 	if f.local() && engine.Owns(f.Data, path) {
-		return usagef("%s belongs to the local engine, which keeps comments in it: name another file", terminal.Printable(path))
+		return usagef("%s is a file of the local engine, which stores comments: name another file", terminal.Printable(path))
 	}
 	return nil
 }
 
-// CreateFlags are those of commands that may make the table.
+// CreateFlags are the flags of commands that can create the table.
 type CreateFlags struct {
-	CreateTable bool `help:"Make the table if it is missing. The local engine does for serve and import in any case."`
+	CreateTable bool `help:"Create the table if it does not exist. serve and import always do so on the local engine."`
 }
 
-// Opening is how a command wants its engine.
+// Opening says how to open an engine.
 type Opening struct {
-	// Owner names the command to others, such as "talkback serve".
+	// Owner is the command that opens it, such as "talkback serve", for messages of other commands.
 	Owner string
-	// Share lets other commands use an engine that is started here.
+	// Share lets other commands use a local engine that is started here.
 	Share bool
-	// Create makes a missing table, and the local engine's folder. Without, both have to be there.
+	// Create creates the table and the local engine's folder if they do not exist.
 	Create bool
 }
 
-// Open connects to the engine that the flags name and sees that the table is there. Of the local engine, it uses the one
-// that a server beside it runs on the same folder; without one it starts its own. An error is one sentence that names the
-// cure.
+// Open connects to the engine of the flags and checks that the table exists. If a server runs the local engine on the same
+// folder, Open connects to that one, else it starts its own. An error is one sentence that names the cure.
 func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Session, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -122,7 +121,7 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 	return nil
 }
 
-// prepareTable checks the table, and makes a missing one if that is wanted.
+// prepareTable checks the table, and creates a missing one if create is set.
 func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create bool) error {
 	err := dynamo.CheckTable(ctx, session.Client, f.Table)
 	var missing *dynamo.MissingTableError
@@ -136,7 +135,7 @@ func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create
 	return missing
 }
 
-// unreached says in words what keeps a table from being looked at.
+// unreached says in plain words why a table cannot be reached.
 func unreached(err error, session *Session) error {
 	var call *smithy.OperationError
 	kind := comment.KindOf(err)

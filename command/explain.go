@@ -14,22 +14,22 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// Explain prints how a page is read.
+// Explain prints how a page of comments is read.
 type Explain struct {
-	Product       string     `help:"Whose comments." required:"" placeholder:"espresso-machine"`
+	Product       string     `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
 	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
 	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`
-	CreatedAfter  *time.Time `help:"Only comments written on this day or later; or from a moment on, such as 2024-05-31T12:00:00Z. Days begin at midnight UTC." placeholder:"2024-05-31"`
-	CreatedBefore *time.Time `help:"Only comments written before this day, or before a moment." placeholder:"2024-06-30"`
-	OldestFirst   bool       `help:"The earliest comment first, in place of the latest."`
-	First         int        `help:"How many comments the page has, 0 to ${max_page} (default: ${default})." default:"20" placeholder:"20"`
-	FromEnd       bool       `help:"The last comments of the list, or those just before the one of --before, in place of the first."`
-	After         string     `help:"Only what stands after this comment in the list, as a next page does." placeholder:"ID"`
-	Before        string     `help:"Only what stands before this comment in the list." placeholder:"ID"`
+	CreatedAfter  *time.Time `help:"Only comments written on this day or later, or from a time on, such as 2024-05-31T12:00:00Z. Days begin at midnight UTC." placeholder:"2024-05-31"`
+	CreatedBefore *time.Time `help:"Only comments written before this day or time." placeholder:"2024-06-30"`
+	OldestFirst   bool       `help:"List the oldest comment first instead of the newest."`
+	First         int        `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
+	FromEnd       bool       `help:"Read the last comments of the list, or those just before --before, instead of the first."`
+	After         string     `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
+	Before        string     `help:"Only comments before this one in the list." placeholder:"ID"`
 }
 
-// Run reads the page, as a server would that knows the product, and prints what it could have read, what it did read, and
-// what that cost. None of the comments is printed.
+// Run reads the page like a warm server, which has the product's counts. It prints the plans that were considered, the reads
+// that were made, and what they cost, but no comment.
 func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	q, err := c.query()
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	return err
 }
 
-// checkProduct is an error when the product has no comments at all.
+// checkProduct returns an error if the product has no comments at all.
 func (c *Explain) checkProduct(ctx context.Context, store *dynamo.Store) error {
 	page, err := store.Comments(ctx, comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}})
 	if err == nil && len(page.Comments) == 0 {
@@ -67,7 +67,7 @@ func (c *Explain) checkProduct(ctx context.Context, store *dynamo.Store) error {
 	return err
 }
 
-// explainedAge is how old statistics may be for reads to be left out, as it is for a server unless told otherwise.
+// explainedAge is the default of --statistics-age.
 const explainedAge = 5 * time.Second
 
 func (c *Explain) query() (comment.Query, error) {
@@ -92,7 +92,7 @@ func (c *Explain) query() (comment.Query, error) {
 	return q, err
 }
 
-// placeOf is where a comment stands in every list, nil for no comment.
+// placeOf returns the position of a comment in lists, nil if no id is given.
 func placeOf(flag, id string) (*comment.Position, error) {
 	if id == "" {
 		return nil, nil
@@ -117,7 +117,7 @@ func (c *Explain) filter() (comment.Filter, error) {
 	return filter.Normalize()
 }
 
-// explained is a plan as tables.
+// explained formats a plan as tables.
 func explained(plan comment.QueryPlan) string {
 	var text strings.Builder
 	writePlans(&text, plan.Candidates)
@@ -130,7 +130,7 @@ func explained(plan comment.QueryPlan) string {
 
 func writePlans(out io.Writer, candidates []comment.PlanCandidate) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "COULD READ\tPARTITIONS\tESTIMATED UNITS\tPRICE\t")
+	fmt.Fprintln(w, "PLAN\tPARTITIONS\tESTIMATED UNITS\tPRICE\t")
 	for _, candidate := range candidates {
 		chosen := ""
 		if candidate.Chosen {
@@ -152,12 +152,12 @@ func estimateText(estimate *float64) string {
 
 func writeReads(out io.Writer, plan comment.QueryPlan) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DID READ\tINDEX\tLIMIT\tCALLS\tSCANNED\tRETURNED\tUNITS")
+	fmt.Fprintln(w, "READ\tINDEX\tLIMIT\tCALLS\tSCANNED\tRETURNED\tUNITS")
 	for _, r := range plan.Reads {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", terminal.Printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
 	}
 	for _, skip := range plan.Skipped {
-		fmt.Fprintf(w, "%s\t%s\tskipped: empty by statistics of %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
+		fmt.Fprintf(w, "%s\t%s\tskipped: empty at %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
 	}
 	_ = w.Flush() // into memory
 }

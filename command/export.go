@@ -27,17 +27,17 @@ import (
 
 // Export writes the comments of the table to a file.
 type Export struct {
-	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines: one comment on each line, whole, in no order; - for standard output. It is compressed if its name ends in .gz."`
-	Gzip    bool   `help:"Compress, whatever the name of the file."`
+	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines: one complete comment per line, in no order; - for standard output. It is compressed if its name ends in .gz."`
+	Gzip    bool   `help:"Compress the output even if its name does not end in .gz."`
 	Product string `help:"Only the comments of this product." placeholder:"espresso-machine"`
-	Force   bool   `help:"Write over a file that exists."`
-	Calls   int    `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Force   bool   `help:"Replace an existing file."`
+	Calls   int    `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
-// progressEvery is how many comments are written between two looks at the clock.
+// progressEvery is the number of comments between two updates of the progress.
 const progressEvery = 100
 
-// Run exports and says how much it was. An error says why there is no file; nothing is left under its name then.
+// Run exports, and prints how many comments. After an error there is no file, and the error says why.
 func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -50,7 +50,7 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return err
 	}
-	// After an error, and unless it was kept, what was written goes.
+	// Unless the file was kept, delete what was written.
 	defer func() { err = errors.Join(err, out.Drop()) }()
 
 	session, err := flags.Open(ctx, Opening{Owner: "talkback export"}, term)
@@ -62,12 +62,12 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	progress := terminal.NewProgress(term.Err, -1, "comments")
 	var done exported
 	err = session.watch(ctx, func(ctx context.Context) error {
-		// Writing may wait for whoever reads a pipe; nobody waits for that.
+		// A write to a pipe may block until its reader continues. Do not wait for that.
 		var err error
 		done, err = wait.Result(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
 		return err
 	})
-	progress.End() // a writer that was left behind shows nothing any more
+	progress.End() // an abandoned writer shows nothing afterwards
 	if err != nil {
 		return exportStopped(err, out)
 	}
@@ -76,7 +76,7 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
 
-// printLeftOut prints the keys of items that are no comments, if there are any: the file lacks them.
+// printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if there are any.
 func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if err := printImproper(said, items); err != nil {
 		return err
 	}
-	return errors.New(terminal.English.Sprintf("the export lacks %d items that are no proper comments: mend or delete them by the keys above, and run it again", len(items)))
+	return errors.New(terminal.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
 }
 
 func (c *Export) check() error {
@@ -104,7 +104,7 @@ func (c *Export) check() error {
 	return nil
 }
 
-// otherFormat is what the name of a file says it is, if that is not what an export writes.
+// otherFormat returns the format that a file name promises, if an export does not write it.
 func otherFormat(name string) string {
 	switch format := reviewfile.FormatOf(name); format {
 	case reviewfile.CSV, reviewfile.TSV:
@@ -121,19 +121,19 @@ func (c *Export) compresses() bool {
 	return c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
 }
 
-// keepBrokenPipes makes a write to a pipe that nobody reads an error like any other, instead of the process's silent end,
-// until the function that it returns is called.
+// keepBrokenPipes turns a write to a closed pipe into an error, instead of the silent end of the process, until stop is
+// called.
 func keepBrokenPipes() (stop func()) {
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGPIPE)
 	return func() { signal.Stop(ignored) }
 }
 
-// exported is what an export has done.
+// exported is the result of an export.
 type exported struct {
 	comments int
 	took     time.Duration
-	// improper are items that are no comments, which the file lacks.
+	// improper are invalid items, which the file lacks.
 	improper []layout.Improper
 }
 
@@ -163,19 +163,19 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 	return exported{count, took, improper}, out.Keep(ctx)
 }
 
-// comments are those to export, and about how many they are, -1 when nobody knows.
+// comments returns the comments to export, and an estimate of their number, -1 if it is unknown.
 func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
 	if c.Product != "" {
 		return scanner.OfProduct(ctx, c.Product), -1, nil
 	}
 	about, err := scanner.Estimate(ctx)
-	if about == 0 { // engines that do not count say so too
+	if about == 0 { // also from engines that do not count
 		about = -1
 	}
 	return scanner.All(ctx), about, err
 }
 
-// writeComments writes a line for each comment, and tells now and then how many there were.
+// writeComments writes one line per comment, and calls show now and then with the number so far.
 func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comment, error], show func(count int)) (count int, err error) {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines, end := io.Writer(buffered), buffered.Flush

@@ -20,19 +20,19 @@ import (
 type Import struct {
 	CreateFlags
 
-	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or what export wrote; - for standard input."`
-	Format     string   `help:"How the file is written: tsv, csv or jsonl; auto goes by its name, else by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
-	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Well-known names need none; an empty column means that there is none. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
-	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column tells none." placeholder:"TAG"`
-	LanguageOf []string `help:"Language that a value of the language's column stands for, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
-	Customers  bool     `name:"authors-are-customers" help:"The ids of authors in the file are the shop's own of its customers: whoever signs in as one may edit these comments. Without it, only moderators may."`
-	Rejects    string   `help:"File for the rows that cannot be imported: line, reason, row. Default: the name of the file with .rejects.tsv." type:"path" placeholder:"FILE"`
-	Force      bool     `help:"Write over a file of rejected rows that exists."`
-	Calls      int      `help:"How many calls to the table may be under way at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
-	Revive     bool     `help:"Write comments of the file again that were deleted since. Without it, what was deleted stays deleted."`
-	MaxRejects string   `help:"Stop, and fail, when more rows than this cannot be imported: a number of rows, or a share of them such as 1%. Default: only a file of which no row can be imported fails." placeholder:"1%"`
-	DryRun     bool     `help:"Read the whole file, say what would become of its rows, and write nothing. Needs no table."`
-	NoCount    bool     `help:"Do not count the comments here, nor wait until they are counted: leave that to a server, to talkback stream or to a function of AWS Lambda."`
+	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
+	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
+	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
+	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
+	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
+	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
+	Rejects    string   `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
+	Force      bool     `help:"Replace an existing file of rejected rows."`
+	Calls      int      `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Revive     bool     `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
+	MaxRejects string   `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
+	DryRun     bool     `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
+	NoCount    bool     `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
 // Run imports the file and prints what became of its rows. A row that cannot be imported stops nothing. An error says what
@@ -102,7 +102,7 @@ func printReport(out io.Writer, work *importer.Import, counted time.Duration, er
 	return errors.Join(unwritten, err)
 }
 
-// Options are how the flags say that the file is to be understood, or an error that names the flag to mend.
+// Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers}
 	if c.Format != "" && c.Format != "auto" {

@@ -199,7 +199,7 @@ func TestImportInterrupted(t *testing.T) {
 				cancel() // and the pipe stays open
 			}()
 			status, _, said := i.run(ctx, "-", "--format", "jsonl", "--language", "en")
-			if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again: it goes on where it was") {
+			if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again: it continues where it stopped") {
 				t.Errorf("status %d: %s", status, said)
 			}
 			checkGoesOn(t, i, rows)

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// printImproper prints the keys of improper items, one on a line.
+// printImproper prints the keys of invalid items, one per line.
 func printImproper(out io.Writer, items []layout.Improper) error {
 	for _, item := range items {
 		if _, err := fmt.Fprintln(out, terminal.Printable(item.String())); err != nil {
@@ -19,10 +19,10 @@ func printImproper(out io.Writer, items []layout.Improper) error {
 	return nil
 }
 
-// improperError is nil if there are no improper items.
+// improperError returns an error if there are invalid items.
 func improperError(items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	return errors.New(terminal.English.Sprintf("%d items are not what they should be and count as nothing: mend or delete them by the keys above", len(items)))
+	return errors.New(terminal.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
 }

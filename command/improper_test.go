@@ -24,7 +24,7 @@ func TestImproperItemsAreAnError(t *testing.T) {
 		{"rebuild of what cannot be mended", func(out *bytes.Buffer) error {
 			return printRebuilt(out, counts.RebuildResult{Improper: items, Failed: []string{"p"}}, 0)
 		}, "refused the statistics of 1 products"},
-		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 items"},
+		{"export", func(out *bytes.Buffer) error { return printLeftOut(out, items) }, "lacks 1 invalid items"},
 	} {
 		var out bytes.Buffer
 		err := row.print(&out)

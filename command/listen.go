@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// ListenFlags say where and how the server is reached.
+// ListenFlags say how clients reach the server.
 type ListenFlags struct {
 	Listen  string `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	TLSCert string `name:"tls-cert" help:"Certificate with its chain, a PEM file: serves HTTPS. Needs --tls-key. Without, plain HTTP, over which proxies may also speak HTTP/2 (h2c)." placeholder:"FILE" complete:"files"`
+	TLSCert string `name:"tls-cert" help:"Certificate chain, a PEM file, to serve HTTPS. Needs --tls-key. Without it, plain HTTP, including HTTP/2 without TLS (h2c) for proxies." placeholder:"FILE" complete:"files"`
 	TLSKey  string `name:"tls-key" help:"Private key of --tls-cert, a PEM file." placeholder:"FILE" complete:"files"`
 
-	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers that came by HTTPS are to come by it only, to any port of this host; 0 tells them nothing (default: ${default})." placeholder:"720h" default:"720h"`
+	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers must use HTTPS for this host, on any port, after a visit by HTTPS (Strict-Transport-Security); 0 sends no header (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
-// open listens. Its error names the cure.
+// open takes the port. Its error names the cure.
 func (f ListenFlags) open() (net.Listener, error) {
 	listener, err := net.Listen("tcp", f.Listen)
 	var malformed *net.AddrError
@@ -32,11 +32,11 @@ func (f ListenFlags) open() (net.Listener, error) {
 	return listener, nil
 }
 
-// maxHosts bounds how many addresses are told of a server that listens to all of the machine's.
+// maxHosts bounds how many addresses are printed of a server that listens on all of the machine's.
 const maxHosts = 4
 
-// openable are the hosts, with the port, by which a browser can open a server: the address itself, or if that stands for all of the machine's,
-// localhost first and then those that other machines can reach.
+// openable returns the hosts, with the port, by which a browser can reach a server: its address, or if that stands for all
+// addresses of the machine, localhost and then those that other machines can reach.
 func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -57,16 +57,16 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	return hosts
 }
 
-// certificates are those to serve HTTPS with; nil is plain HTTP. They are read once: a renewed one needs a restart, which loses no
-// request. The error names the cure.
+// certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a renewed one needs a restart,
+// which loses no request. The error names the cure.
 func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
 		return nil, nil
 	case f.TLSKey == "":
-		return nil, usagef("--tls-cert needs the key that belongs to it: give its file by --tls-key")
+		return nil, usagef("--tls-cert needs its private key: give the file by --tls-key")
 	case f.TLSCert == "":
-		return nil, usagef("--tls-key needs the certificate that it belongs to: give its file by --tls-cert")
+		return nil, usagef("--tls-key needs its certificate: give the file by --tls-cert")
 	}
 	pair, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// scheme is that of the server's addresses.
+// scheme returns the URL scheme of the server.
 func (f ListenFlags) scheme() string {
 	if f.TLSCert != "" {
 		return "https"
@@ -83,8 +83,8 @@ func (f ListenFlags) scheme() string {
 	return "http"
 }
 
-// protocols are those of a server: HTTP/1.1 and HTTP/2, the latter without TLS for those who know beforehand that it is
-// spoken, which proxies can be told.
+// protocols returns the protocols of the server: HTTP/1.1 and HTTP/2, the latter also without TLS for proxies that are
+// configured to use it.
 func (f ListenFlags) protocols() *http.Protocols {
 	var p http.Protocols
 	p.SetHTTP1(true)

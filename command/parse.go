@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// unparsed says what is wrong with a command line, and where its help is.
+// unparsed says what is wrong with a command line, and where to find help.
 func unparsed(err error, app *kong.Application, arguments []string) error {
 	help := "talkback --help"
 	var parse *kong.ParseError
@@ -35,7 +35,7 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		return usagef("%s needs %s: give it as in talkback %s; see %s", selected.Name, strings.Trim(missing, `"`), selected.Summary(), help)
 	}
 	if unknownLetter.MatchString(text) {
-		text, _, _ = strings.Cut(text, ", did you mean") // any letter is near any other
+		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
 	return usagef("%s; see %s", text, help)
 }
@@ -46,10 +46,10 @@ func isCommand(node *kong.Node, name string) bool {
 	return slices.ContainsFunc(node.Children, func(child *kong.Node) bool { return child.Name == name })
 }
 
-// closeEnough is how many letters a misspelt command may be off for a guess.
+// closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
 
-// noCommand says that there is no such command, and which one may be meant.
+// noCommand returns the error that a command does not exist, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
 	distance := closeEnough

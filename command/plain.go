@@ -11,21 +11,21 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// refusals say in words what the codes of AWS mean by which calls are refused whatever is in the table.
+// refusals explain the error codes by which AWS refuses every call.
 var refusals = []struct {
 	codes []string
 	text  string
 }{
 	{
 		[]string{"UnrecognizedClientException", "InvalidSignatureException", "MissingAuthenticationTokenException", "IncompleteSignatureException", "InvalidClientTokenId"},
-		"the credentials are not accepted: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		"AWS does not accept the credentials: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 	},
 	{[]string{"ExpiredTokenException", "ExpiredToken"}, "the credentials have expired: log in again, or give others"},
-	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials do not allow it: grant the permissions that docs/operate/aws.md names"},
+	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials lack a permission: grant the permissions that docs/operate/aws.md names"},
 }
 
-// plainly is the text of an error for people. What the SDK says of a call, with ids and names of its own types, becomes the
-// code and what it means; where that is not known, the log has the whole.
+// plainly returns the text of an error for people. Errors of the SDK, with request ids and type names, become the error code
+// and what it means. An error whose meaning is unknown is also logged in full.
 func plainly(err error, log *slog.Logger) string {
 	text := err.Error()
 	for _, call := range failedCalls(err) {
@@ -41,7 +41,7 @@ func plainly(err error, log *slog.Logger) string {
 	return text
 }
 
-// failedCalls are the calls of the SDK that an error is about.
+// failedCalls returns the calls of the SDK that an error is about.
 func failedCalls(err error) []*smithy.OperationError {
 	if call, ok := err.(*smithy.OperationError); ok {
 		return []*smithy.OperationError{call}
@@ -61,16 +61,16 @@ func failedCalls(err error) []*smithy.OperationError {
 	return nil
 }
 
-// notAnEngine is the code that the SDK makes up for an answer which names none.
+// notAnEngine is the code that the SDK uses for a response without one.
 const notAnEngine = "UnknownError"
 
-// isRefusal tells whether an engine answered, and refused.
+// isRefusal reports whether an engine answered and refused the call.
 func isRefusal(call *smithy.OperationError) bool {
 	var api smithy.APIError
 	return errors.As(call, &api) && api.ErrorCode() != notAnEngine
 }
 
-// callText says why a call failed, and tells whether that says all.
+// callText says why a call failed, and reports whether that is everything to know.
 func callText(call *smithy.OperationError) (text string, known bool) {
 	var api smithy.APIError
 	var response *smithyhttp.ResponseError
@@ -78,7 +78,7 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 	case isRefusal(call):
 		errors.As(call, &api)
 	case errors.As(call, &response) && response.HTTPStatusCode() != 0:
-		return fmt.Sprintf("what answers is no DynamoDB-compatible engine, HTTP status %d", response.HTTPStatusCode()), true
+		return fmt.Sprintf("the server there is not a DynamoDB-compatible engine, HTTP status %d", response.HTTPStatusCode()), true
 	default:
 		return innermost(call).Error(), true
 	}
@@ -90,7 +90,7 @@ func callText(call *smithy.OperationError) (text string, known bool) {
 	return fmt.Sprintf("the engine refused %s: %s", call.Operation(), api.ErrorCode()), false
 }
 
-// innermost is the error that all the others are about: what is left when nobody is told who called whom.
+// innermost returns the innermost wrapped error.
 func innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

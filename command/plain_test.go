@@ -21,14 +21,14 @@ func TestRefusalsOfEngines(t *testing.T) {
 		says   string
 		logs   bool
 	}{
-		{"wrong credentials", 400, `{"__type":"com.amazon.coral.service#UnrecognizedClientException","message":"inside"}`, "the credentials are not accepted: give others by AWS_PROFILE", false},
-		{"a wrong signature", 400, `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"inside"}`, "the credentials are not accepted", false},
+		{"wrong credentials", 400, `{"__type":"com.amazon.coral.service#UnrecognizedClientException","message":"inside"}`, "AWS does not accept the credentials: give others by AWS_PROFILE", false},
+		{"a wrong signature", 400, `{"__type":"com.amazon.coral.service#InvalidSignatureException","message":"inside"}`, "AWS does not accept the credentials", false},
 		{"old credentials", 400, `{"__type":"com.amazon.coral.service#ExpiredTokenException","message":"inside"}`, "the credentials have expired", false},
-		{"no permission", 400, `{"__type":"com.amazon.coral.service#AccessDeniedException","message":"inside"}`, "the credentials do not allow it", false},
+		{"no permission", 400, `{"__type":"com.amazon.coral.service#AccessDeniedException","message":"inside"}`, "the credentials lack a permission", false},
 		{"a refusal that nobody foresaw", 400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"inside"}`, "the engine refused DescribeTable: ValidationException", true},
-		{"a web server's page", 200, "<html>It works!</html>", "no DynamoDB-compatible engine", false},
-		{"a web server that knows no such page", 404, "<html>inside</html>", "no DynamoDB-compatible engine", false},
-		{"a proxy without its server", 502, "<html>inside</html>", "no DynamoDB-compatible engine", false},
+		{"a web server's page", 200, "<html>It works!</html>", "not a DynamoDB-compatible engine", false},
+		{"a web server that knows no such page", 404, "<html>inside</html>", "not a DynamoDB-compatible engine", false},
+		{"a proxy without its server", 502, "<html>inside</html>", "not a DynamoDB-compatible engine", false},
 	} {
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")

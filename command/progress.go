@@ -7,10 +7,10 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// progressOfItems shows how many items of the table are done, out of about as many as it has.
+// progressOfItems shows how many items of the table are done, of the estimated number.
 func progressOfItems(ctx context.Context, session *Session, term Terminal) (*terminal.Progress, error) {
 	about, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
-	if about == 0 { // engines that do not count say so too
+	if about == 0 { // also from engines that do not count
 		about = -1
 	}
 	return terminal.NewProgress(term.Err, about, "items"), err

@@ -13,13 +13,13 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// Rebuild counts all comments anew.
+// Rebuild counts all comments again.
 type Rebuild struct {
-	LeaderShards int `help:"Into how many parts the leaderboard is to be parted, 1 to ${max_shards}: more take more writes, fewer are read faster. Default: as it is." default:"0" placeholder:"N"`
-	Calls        int `help:"How many products may be worked on at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read. Default: unchanged." default:"0" placeholder:"N"`
+	Calls        int `help:"Number of products to rebuild concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
-// Run rebuilds and says what was to be done. An error says how to go on: what was done is not lost.
+// Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
 func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -49,7 +49,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	return printRebuilt(term.Out, result, took)
 }
 
-// printRebuilt prints what was done. What could not be mended is the error that it returns.
+// printRebuilt prints what was repaired. Its error says what could not be.
 func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
 	if err := printImproper(out, result.Improper); err != nil {
 		return err
@@ -69,16 +69,16 @@ func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration
 
 func (c *Rebuild) check() error {
 	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
-		return fmt.Errorf("--leader-shards %d is not a number of parts: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
+		return fmt.Errorf("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
 	}
 	return checkCalls(c.Calls)
 }
 
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
-	text := terminal.English.Sprintf("The statistics of %d products are right: %d comments counted anew, %d of the products put right, in %.1f s",
+	text := terminal.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
-		text += "\nThis went on where an earlier rebuild was interrupted; what that one did is not in these numbers"
+		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"
 	}
 	return text
 }
@@ -87,9 +87,9 @@ func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 func rebuildStopped(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errors.New("the rebuild was interrupted; run it again: it goes on where it was")
+		return errors.New("the rebuild was interrupted; run it again: it continues where it stopped")
 	case comment.KindOf(err) == comment.Conflict:
 		return errors.New(comment.MessageOf(err))
 	}
-	return fmt.Errorf("the rebuild stopped (%w); run it again: it goes on where it was", err)
+	return fmt.Errorf("the rebuild stopped (%w); run it again: it continues where it stopped", err)
 }

@@ -81,7 +81,7 @@ func TestRebuildKilled(t *testing.T) {
 	}
 	_ = process.Process.Kill()
 	_ = process.Wait()
-	if said := e.says("rebuild"); !strings.Contains(said, "went on where an earlier rebuild was interrupted") {
+	if said := e.says("rebuild"); !strings.Contains(said, "continued an interrupted rebuild") {
 		t.Errorf("after the first was killed: %s", said)
 	}
 	e.must("verify")

@@ -173,7 +173,7 @@ func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 		{"export", "data/engine.lock", "--force"},
 	} {
 		var said bytes.Buffer
-		if status := runMain(t, &said, &said, arguments...); status != 2 || !strings.Contains(said.String(), "belongs to the local engine") {
+		if status := runMain(t, &said, &said, arguments...); status != 2 || !strings.Contains(said.String(), "is a file of the local engine") {
 			t.Errorf("%v: status %d, %s", arguments, status, said.String())
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// sampleChunk is how many comments are loaded between two looks at the progress. It is one fetch by ids, too.
+// sampleChunk is the number of comments between two updates of the progress. It also fits one read by ids.
 const sampleChunk = call.MaxKeysPerGet
 
-// sampleFor tells whether the table is empty or holds sample data, and how to put into it what it lacks of that. It goes on
-// with a load that was interrupted, and leaves a table that holds anything else as it is.
+// sampleFor reports whether the table is empty or holds sample data, and returns a function that loads the rest of it. A
+// table with other comments is left unchanged; an interrupted load is continued.
 func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, ours bool, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
 	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }
@@ -45,7 +45,7 @@ func loadSample(ctx context.Context, session *Session, chunks [][]comment.Commen
 	done := 0
 	for _, chunk := range chunks {
 		if _, err := loader.Load(ctx, chunk); err != nil {
-			return fmt.Errorf("loading the sample data: %w; starting again goes on with it", err)
+			return fmt.Errorf("loading the sample data: %w; start again to continue", err)
 		}
 		done += len(chunk)
 		progress.Show(done, int64(done))

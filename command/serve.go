@@ -28,33 +28,33 @@ type Serve struct {
 	ListenFlags
 	CreateFlags
 
-	OperationTimeout time.Duration `help:"How long the work for one request may take (default: ${default})." placeholder:"10s" default:"10s"`
-	DrainTimeout     time.Duration `help:"How long requests under way may go on after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
-	StatisticsAge    time.Duration `help:"How old statistics may be for pages to leave out reads that, by these, find nothing; 0 has everything read (default: ${default})." placeholder:"5s" default:"5s"`
-	PageAge          time.Duration `help:"Keep first pages for so long, to spare the table when all look at one product; 0 keeps none (default: ${default})." placeholder:"2s" default:"0s"`
+	OperationTimeout time.Duration `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
+	DrainTimeout     time.Duration `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
+	StatisticsAge    time.Duration `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
+	PageAge          time.Duration `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
 	SampleData       bool          `help:"Put sample data into an empty table."`
-	NoCount          bool          `help:"Do not count comments here, for other processes do: talkback stream, another server, or a function of AWS Lambda."`
-	NoIntrospection  bool          `help:"Do not answer questions about the schema, nor name what is near a misspelt name."`
+	NoCount          bool          `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
+	NoIntrospection  bool          `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
 
-	MaxBody        uint32           `help:"Largest body of a request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
-	MaxQuery       uint32           `help:"Longest text of an operation, and longest parameters of a GET, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
-	MaxInFlight    uint32           `help:"How many requests to the API are worked on at a time; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
-	MaxUnsent      uint32           `help:"Answers that clients have yet to read, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
+	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
+	MaxQuery       uint32           `help:"Longest query text, and longest parameters of a GET request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
+	MaxInFlight    uint32           `help:"Number of concurrent API requests; others are refused at once (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	MaxUnsent      uint32           `help:"Responses that clients have not read yet, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
 	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
-	MaxConnections uint32           `help:"How many connections may be open, at most two thirds of the file descriptors; beyond it, those unused for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
-	HedgeReads     bool             `help:"Ask the table a second time for what is slow to read, for at most 5 % more calls."`
-	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may ask the API, such as https://shop.example, https://*.shop.example or * for all; repeatable. Without, only pages of this server may. Without tokens, they may also write, and * is refused." placeholder:"ORIGIN"`
+	MaxConnections uint32           `help:"Number of open connections, at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
+	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`
 
-	// Watermark tells up to when changes are counted. Without, no read is left out.
+	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo tells the same cheaply, to be shown. Without, the Store tells it.
+	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store is asked.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
-	connections *httpapi.Connections // nil until Run knows how many there may be
+	connections *httpapi.Connections // nil before Run
 }
 
 // Run serves until the context ends, and then lets the requests under way finish. It returns an error, in one sentence that
@@ -115,14 +115,14 @@ func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) 
 	}, nil
 }
 
-// wire makes the store of the table and what counts its comments, each of which knows of the other.
+// wire makes the store of the table and the runner that counts its comments, and connects the two.
 func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dynamo.Store, *counting.Runner) {
 	runner := newCounting(session, "talkback serve", term.Logger)
 	runner.Prepare(ctx)
 	c.Watermark = watermarkOf(session)
 	store := c.Store(session)
 	store.OnImproper(func(item layout.Improper) {
-		term.Logger.Warn("an item is not what it should be and is left out", "key", item.Key, "reason", item.Reason)
+		term.Logger.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
 	})
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
 	runner.Consumer.Handler = store.Noticing(runner.Consumer.Handler)
@@ -144,7 +144,7 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 	})
 }
 
-// Store makes what reads and writes the table.
+// Store makes the store of a session's table, with the settings of the flags.
 func (c *Serve) Store(session *Session) *dynamo.Store {
 	client := session.Client
 	if c.HedgeReads {
@@ -159,7 +159,7 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 	return store
 }
 
-// freshness tells how fresh the statistics of a store are.
+// freshness returns a function that reports up to when changes are counted.
 func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time, bool) {
 	if c.CountedUpTo != nil {
 		return c.CountedUpTo
@@ -167,7 +167,7 @@ func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time,
 	return store.CountedUpTo
 }
 
-// Handler wires everything that answers requests. The authorizer says who may write.
+// Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
 	return httpapi.New(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{

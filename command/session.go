@@ -11,23 +11,23 @@ import (
 	"github.com/talkback/talkback/internal/engine"
 )
 
-// Session is a connection to an engine with a table that is ready for use.
+// Session is a connection to an engine whose table is ready for use.
 type Session struct {
 	// Client calls the engine.
 	Client *dynamodb.Client
 	// Table is the name of the table.
 	Table string
-	// Address says where the table is, for people: an engine's URL, the local engine's folder, or AWS. Where the local engine
-	// listens is told to nobody.
+	// Address says where the table is, for people: an engine's URL, the local engine's folder, or AWS. The port of the local
+	// engine is never shown.
 	Address string
-	// AWS says that the engine is DynamoDB itself, with its limits and its prices.
+	// AWS says that the engine is DynamoDB itself, with its limits and prices.
 	AWS bool
 
-	local *engine.Engine // nil unless the engine is ours
-	run   string         // of the local engine, which ends with the process that started it; empty of any other
+	local *engine.Engine // nil unless this process started it
+	run   string         // names the run of a local engine, which ends with its process; empty for other engines
 }
 
-// Lost is closed when the engine is ours and has ended.
+// Lost returns a channel that is closed when an engine that this process started has ended.
 func (s *Session) Lost() <-chan struct{} {
 	if s.local == nil {
 		return nil
@@ -35,10 +35,10 @@ func (s *Session) Lost() <-chan struct{} {
 	return s.local.Done()
 }
 
-// LostReason is why the engine ended.
+// LostReason returns why the engine ended.
 func (s *Session) LostReason() error { return s.local.Err() }
 
-// Close stops the engine if it is ours.
+// Close stops an engine that this process started.
 func (s *Session) Close() error {
 	if s.local == nil {
 		return nil
@@ -46,7 +46,7 @@ func (s *Session) Close() error {
 	return s.local.Stop()
 }
 
-// watch does some work, and ends it when the engine ends, whose reason is then the error.
+// watch runs the work, and cancels it when the engine ends. The error then says why the engine ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{})
@@ -65,7 +65,7 @@ func (s *Session) watch(ctx context.Context, work func(context.Context) error) e
 	return group.Wait()
 }
 
-// processName names this process to people on other machines.
+// processName returns a name of this process for people on other machines.
 func processName(command string) string {
 	host, err := os.Hostname()
 	if err != nil {

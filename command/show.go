@@ -13,18 +13,15 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// Show prints one comment for a person.
+// Show prints one comment.
 type Show struct {
 	ID string `arg:"" help:"Id of the comment: c_ and 26 characters."`
 }
 
-// Widths of lines, in columns: where nobody knows the terminal's, and the most that is pleasant to read.
-const (
-	defaultWidth = 80
-	maxWidth     = 100
-)
+// maxWidth is the longest line that is pleasant to read, in columns.
+const maxWidth = 100
 
-// Run prints the comment and its keys. Without such a comment it is an error in one sentence.
+// Run prints the comment and its keys.
 func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	id, err := comment.ParseID(c.ID)
 	if err != nil {
@@ -43,10 +40,10 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	return err
 }
 
-// widthOf is how many columns a text may take on a terminal.
+// widthOf returns the width of lines on an output, in columns.
 func widthOf(out io.Writer) int { return min(terminal.Columns(out), maxWidth) }
 
-// showComment is what was written, and by whom and when.
+// showComment formats a comment: its text, its author and its times.
 func showComment(c comment.Comment, width int, style terminal.Style) string {
 	var out strings.Builder
 	stars := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
@@ -84,7 +81,7 @@ func editedText(c comment.Comment) string {
 	return timeText(*c.UpdatedAt)
 }
 
-// showText is a text with its own line breaks, and further ones where it is too wide, set in from the left.
+// showText formats a text, indented and wrapped; its own line breaks stay.
 func showText(text string, width int) string {
 	const indent = "  "
 	if text == "" {
@@ -99,7 +96,7 @@ func showText(text string, width int) string {
 	return out.String()
 }
 
-// showStored tells how a text is stored that nobody could read in the table itself; nothing of one that is stored as it is.
+// showStored says how much smaller a compressed text is stored, "" for one that is not compressed.
 func showStored(stored dynamo.Stored) string {
 	if stored.CompressedText == 0 {
 		return ""
@@ -107,7 +104,7 @@ func showStored(stored dynamo.Stored) string {
 	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", stored.CompressedText, len(stored.Comment.Text))
 }
 
-// showEntries is where the table and its indexes keep a comment, and what reading it there costs.
+// showEntries lists the keys of a comment in the table and its indexes, and what reading each entry costs.
 func showEntries(entries []dynamo.Entry) string {
 	var out strings.Builder
 	fmt.Fprintln(&out, "Keys, with the size of the entry and the cost of reading it alone")
@@ -122,7 +119,7 @@ func showEntries(entries []dynamo.Entry) string {
 	return out.String()
 }
 
-// authorText is who an author is.
+// authorText returns the id of an author, and whether it was imported.
 func authorText(a comment.Author) string {
 	if a.Imported {
 		return "imported: " + a.ID

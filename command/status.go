@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// status is all that is known of the counting of a table.
+// status says who counts the comments of a table, and how far that is.
 type status struct {
 	now         time.Time
 	state       stream.State
@@ -25,7 +25,7 @@ type status struct {
 	rebuild     counts.RebuildStatus
 }
 
-// readStatus reads it. Nothing is written.
+// readStatus reads the status from the table.
 func readStatus(ctx context.Context, session *Session) (status, error) {
 	leases := leases.NewLeases(session.Client, session.Table)
 	s := status{now: time.Now()}
@@ -43,7 +43,7 @@ func readStatus(ctx context.Context, session *Session) (status, error) {
 	return s, err
 }
 
-// write prints the status for people.
+// write prints the status.
 func (s status) write(out io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", s.headline())
@@ -54,7 +54,7 @@ func (s status) write(out io.Writer) error {
 		text.WriteString("\n" + s.table())
 	}
 	if len(s.deadLetters) > 0 {
-		text.WriteString("\nDead-lettered, and not counted; talkback verify tells what that changes, talkback rebuild mends it:\n")
+		text.WriteString("\nDead-lettered, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n")
 		for _, a := range s.deadLetters {
 			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
 		}
@@ -63,7 +63,7 @@ func (s status) write(out io.Writer) error {
 	return err
 }
 
-// headline says whether the statistics can be relied on.
+// headline says whether the statistics are right.
 func (s status) headline() string {
 	upTo, known := stream.ProcessedUpTo(s.leases)
 	switch {
@@ -71,28 +71,28 @@ func (s status) headline() string {
 		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
 			s.state.Gap.Found.Format(time.RFC3339), terminal.Printable(s.state.Gap.Reason))
 	case !s.state.Complete:
-		return "Never complete: nobody has counted all comments yet; talkback serve, talkback stream and talkback rebuild do"
+		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
 	case s.state.Label == "":
-		return "Complete: all comments were counted; nobody has read the stream since"
+		return "Complete: all comments were counted; the stream has not been read since"
 	case !known:
 		return "Complete; how far the statistics are behind is not known yet"
 	}
 	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(s.now.Sub(upTo)))
 }
 
-// rebuildLine tells of a rebuild, if there is one.
+// rebuildLine describes a rebuild that is under way or was interrupted, "" if there is none.
 func (s status) rebuildLine() string {
 	switch r := s.rebuild; {
 	case r.Who == "":
 		return ""
 	case r.Interrupted:
-		return terminal.English.Sprintf("A rebuild by %s was interrupted after %d items; running one again goes on with it", terminal.Printable(r.Who), r.Items)
+		return terminal.English.Sprintf("A rebuild by %s was interrupted after %d items; talkback rebuild continues it", terminal.Printable(r.Who), r.Items)
 	default:
 		return terminal.English.Sprintf("A rebuild is under way, by %s: %d items so far", terminal.Printable(r.Who), r.Items)
 	}
 }
 
-// table is a line for each shard.
+// table formats one line per shard.
 func (s status) table() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -104,7 +104,7 @@ func (s status) table() string {
 		if lag, known := lease.Lag(s.now); known {
 			behind = lagText(lag)
 		}
-		owner := cmp.Or(lease.Owner, "nobody")
+		owner := cmp.Or(lease.Owner, "none")
 		if lease.Ended {
 			owner, behind = "read to its end", ""
 		}

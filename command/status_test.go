@@ -21,9 +21,9 @@ func TestStatusHeadline(t *testing.T) {
 		status status
 		want   string
 	}{
-		{"a table of which nothing is known", status{}, "Never complete: nobody has counted all comments yet"},
-		{"a stream that is read before all was counted", status{state: stream.State{Label: "l"}, leases: caughtUp}, "Never complete"},
-		{"a fresh table", status{state: stream.State{Complete: true}}, "Complete: all comments were counted; nobody has read the stream since"},
+		{"a table of which nothing is known", status{}, "Incomplete: all comments are still to be counted"},
+		{"a stream that is read before all was counted", status{state: stream.State{Label: "l"}, leases: caughtUp}, "Incomplete"},
+		{"a fresh table", status{state: stream.State{Complete: true}}, "Complete: all comments were counted; the stream has not been read since"},
 		{"a reader that just began", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s"}}}, "not known yet"},
 		{"as it should be", status{state: stream.State{Complete: true, Label: "l"}, leases: caughtUp}, "Complete: the statistics are 1.5 s behind the comments"},
 		{"a gap", status{state: stream.State{Label: "l", Gap: gap}, leases: caughtUp}, "Gap: since 2026-05-01T11:00:00Z the statistics may be wrong (records were dropped)"},
@@ -58,9 +58,9 @@ A rebuild is under way, by talkback serve (pid 1 on h): 12,345 items so far
 SHARD      READ BY          BEHIND   POSITION       DEAD-LETTERED
 shardId-1  read to its end           42             0
 shardId-2  host/B           2h0m0s   4711           1
-shardId-3  nobody           unknown  its beginning  0
+shardId-3  none             unknown  its beginning  0
 
-Dead-lettered, and not counted; talkback verify tells what that changes, talkback rebuild mends it:
+Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuild repairs it:
   2026-05-01T11:59:00Z  PK=C#\u001b[2J SK=C: error of kind 0
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {

@@ -11,11 +11,11 @@ import (
 type Stream struct {
 	CreateFlags
 
-	Status    bool          `help:"Print who reads the stream and how far that came, and count nothing."`
-	LeaseTime time.Duration `help:"After how long others take over what this process reads, should it die (default: ${default})." placeholder:"12s" default:"${lease_time}"`
+	Status    bool          `help:"Print which processes read the stream and how far they are, and count nothing."`
+	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"12s" default:"${lease_time}"`
 }
 
-// shortestLease is the shortest time of a lease: renewing it takes a write several times in that time.
+// shortestLease is the shortest --lease-time. A lease is renewed several times in that time, each with a write.
 const shortestLease = 100 * time.Millisecond
 
 // heartbeatsPerLease is how often a lease is renewed in its time.

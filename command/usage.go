@@ -5,23 +5,23 @@ import "fmt"
 // Exit statuses.
 const (
 	exitDone   = 0
-	exitFailed = 1 // something could not be done, is not there, or is not as it should be
-	exitUsage  = 2 // the command line itself is wrong: the same one can never succeed
+	exitFailed = 1 // something failed, is missing, or is wrong
+	exitUsage  = 2 // the command line is invalid: it can never succeed
 )
 
-// usageError is a command line that no one can follow.
+// usageError is an error in the command line.
 type usageError struct{ err error }
 
-// Error is the error underneath.
+// Error returns the text of the underlying error.
 func (e *usageError) Error() string { return e.err.Error() }
 
-// Unwrap gives the error underneath.
+// Unwrap returns the underlying error.
 func (e *usageError) Unwrap() error { return e.err }
 
-// usagef makes a usage error.
+// usagef formats a usage error.
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// usage makes a usage error of an error, if there is one.
+// usage turns an error into a usage error, and leaves nil as it is.
 func usage(err error) error {
 	if err == nil {
 		return nil

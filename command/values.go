@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// valueMappers read the values of flags. They are ours so that a value that cannot be read is refused with an example of one that can,
-// and not with the name of a Go type.
+// valueMappers parse the values of flags. Unlike kong's own, they refuse a wrong value with an example of a right one instead
+// of the name of a Go type.
 func valueMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
@@ -20,12 +20,12 @@ func valueMappers() []kong.Option {
 			return uint32(n), err
 		})),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a length of time", time.ParseDuration)),
-		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a moment", parseMoment)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration", time.ParseDuration)),
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", parseMoment)),
 	}
 }
 
-// mapper reads values by a function; the noun says what they are.
+// mapper parses values by a function; the noun says what they are.
 func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
 		token := ctx.Scan.Pop()
@@ -42,7 +42,7 @@ func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	})
 }
 
-// decodePath reads a path as kong does, but leaves a blank one for refuseBlank: kong makes the current folder of it.
+// decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it into the current folder.
 func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	var path string
 	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
@@ -55,10 +55,10 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// example is what a proper value looks like; empty when the flag shows none.
+// example returns a hint at a right value, "" if the flag has none.
 func example(value *kong.Value) string {
 	switch {
-	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // else it stands for values, such as N
+	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, stand for a value
 		return ": give one such as " + value.Flag.PlaceHolder
 	case value.HasDefault:
 		return ": give one such as " + value.Default
@@ -66,7 +66,7 @@ func example(value *kong.Value) string {
 	return ""
 }
 
-// parseMoment reads a day, which begins at midnight UTC, or a time of RFC 3339.
+// parseMoment parses a day, which begins at midnight UTC, or a time of RFC 3339.
 func parseMoment(text string) (*time.Time, error) {
 	moment, err := time.Parse(time.DateOnly, text)
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Verify counts all comments and compares.
+// Verify counts all comments and compares the result with the statistics.
 type Verify struct {
-	Calls int `help:"How many products may be looked at at once. On AWS, more are faster. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Calls int `help:"Number of products to verify concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
-// Run prints every drift, one on a line, and a summary. Drift is an error.
+// Run prints every drift, one per line, and a summary. Drift is an error.
 func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := checkCalls(c.Calls); err != nil {
 		return usage(err)
@@ -55,20 +55,20 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
 }
 
-// checkTimeToLive returns an error if the table keeps what has expired. That this cannot be told is a warning.
+// checkTimeToLive returns an error if the table keeps expired items. If that cannot be found out, it logs a warning.
 func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error {
 	on, err := dynamo.DropsExpired(ctx, session.Client, session.Table)
 	if err != nil {
-		term.Logger.Warn("it is not known whether the table drops what has expired", "error", err)
+		term.Logger.Warn("it is not known whether the table deletes expired items: allow dynamodb:DescribeTimeToLive", "error", err)
 		return nil
 	}
 	if !on {
-		return fmt.Errorf("table %q keeps what has expired, and grows: talkback serve and talkback stream switch on that it is dropped, if they may (dynamodb:UpdateTimeToLive)", session.Table)
+		return fmt.Errorf("table %q keeps expired items, and grows: talkback serve and talkback stream switch on time to live, if they may (dynamodb:UpdateTimeToLive)", session.Table)
 	}
 	return nil
 }
 
-// printVerified prints what was found. That there is drift, or an improper item, is the error that it returns.
+// printVerified prints what was found. Its error says how many drifts and invalid items there are.
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
 	for _, drift := range found.Drifts {
 		if _, err := fmt.Fprintln(out, terminal.Printable(drift.String())); err != nil {
@@ -76,7 +76,7 @@ func printVerified(out io.Writer, found counts.Verified, took time.Duration) err
 		}
 	}
 	for _, product := range found.Restless {
-		if _, err := fmt.Fprintf(out, "%s: not verified, for it is counted all the time: run this again when it is calmer\n", terminal.Printable(product)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s: not verified, because its counts keep changing: run this again later\n", terminal.Printable(product)); err != nil {
 			return err
 		}
 	}
@@ -86,17 +86,17 @@ func printVerified(out io.Writer, found counts.Verified, took time.Duration) err
 	_, err := terminal.English.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
 	if len(found.Drifts) > 0 {
 		err = errors.Join(err, printUnproven(out, found))
-		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild mends them, at any time", len(found.Drifts))))
+		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild repairs them, at any time", len(found.Drifts))))
 	}
 	return errors.Join(err, improperError(found.Improper))
 }
 
-// printUnproven says so if drifts may be changes that are still to be counted.
+// printUnproven says whether drifts may be changes that are still to be counted.
 func printUnproven(out io.Writer, found counts.Verified) error {
 	if !found.Unproven {
 		return nil
 	}
-	_, err := fmt.Fprintln(out, "nothing proved that the stream is processed up to now: drifts may be changes that are still to be counted")
+	_, err := fmt.Fprintln(out, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
 	return err
 }
 

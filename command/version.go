@@ -15,19 +15,19 @@ func (PrintVersion) Run(term Terminal) error {
 	return err
 }
 
-// version is what this program was built from, in one line.
+// version returns what this program was built from, in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "talkback, of which the build says nothing"
+		return "talkback (unknown build)"
 	}
 	return versionOf(info)
 }
 
-// shortCommit is how much of a commit's hash is shown, as Git itself does.
+// shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 
-// versionOf is the release, the commit with its date, and the compiler, as far as a build tells them.
+// versionOf returns the release, the commit with its date, and the compiler, as far as the build records them.
 func versionOf(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {

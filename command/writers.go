@@ -14,16 +14,16 @@ import (
 
 // WriterFlags say who may write.
 type WriterFlags struct {
-	ModeratorToken string `help:"Bearer token of those who may change anything. Better given by the environment than here, where everyone on the machine sees it." placeholder:"TOKEN"`
-	JWTAlgorithm   string `name:"jwt-algorithm" help:"Algorithm of authors' signed tokens: EdDSA, RS256, ES256 or HS256. The token's subject is the author's id." placeholder:"NAME"`
-	JWTKey         string `name:"jwt-key" help:"Public key of signed tokens in PEM, or the shared secret of HS256. Likewise better given by the environment." placeholder:"KEY"`
-	JWKSURL        string `name:"jwks-url" help:"Address of the keys of signed tokens." placeholder:"URL"`
-	JWTIssuer      string `name:"jwt-issuer" help:"Issuer that signed tokens must have." placeholder:"NAME"`
-	JWTAudience    string `name:"jwt-audience" help:"Audience that signed tokens must have." placeholder:"NAME"`
+	ModeratorToken string `help:"Bearer token of moderators, who may change anything. Set it in the environment: flags are visible to everyone on the machine." placeholder:"TOKEN"`
+	JWTAlgorithm   string `name:"jwt-algorithm" help:"Algorithm of signed tokens (JWT): EdDSA, RS256, ES256 or HS256. The subject of a token is the author id." placeholder:"NAME"`
+	JWTKey         string `name:"jwt-key" help:"Public key of signed tokens in PEM, or the shared secret of HS256. Set it in the environment." placeholder:"KEY"`
+	JWKSURL        string `name:"jwks-url" help:"URL of the key set (JWKS) of signed tokens." placeholder:"URL"`
+	JWTIssuer      string `name:"jwt-issuer" help:"Required issuer of signed tokens." placeholder:"NAME"`
+	JWTAudience    string `name:"jwt-audience" help:"Required audience of signed tokens." placeholder:"NAME"`
 }
 
-// authorizer is who decides about writing at an address that pages of some origins may ask. Without tokens, writing is open to the
-// machine itself, and so to those pages in its browsers, and closed to everyone else. The notice says which it is.
+// authorizer returns what decides who may write. Without tokens, writing is open to this machine, and so to pages of the
+// origins in its browsers, and closed if the server listens to other machines. The notice says which.
 func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,

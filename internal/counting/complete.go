@@ -69,7 +69,7 @@ func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 		return err
 	}
 	for _, item := range result.Improper {
-		r.log.Warn("an item is not what it should be and counts as nothing", "key", item.Key, "reason", item.Reason)
+		r.log.Warn("an item is invalid and not counted: repair or delete it, then run talkback rebuild", "key", item.Key, "reason", item.Reason)
 	}
 	if len(result.Failed) > 0 {
 		return fmt.Errorf("the table refused the statistics of %d products, %q among them", len(result.Failed), result.Failed[0])

@@ -96,10 +96,10 @@ func TestImport(t *testing.T) {
 				"Mend the file, or say by flags how it is to be read, and run it again"},
 		{"the table fails in the second chunk", rows(25, none), "", fakeLoader{err: errors.New("broken")}, []int{10, 10},
 			"the import stopped after line 11: broken\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
-				"Run it again: it goes on where it was"},
+				"Run it again: it continues where it stopped"},
 		{"someone interrupts it", rows(25, none), "", fakeLoader{err: context.Canceled}, []int{10, 10},
 			"the import stopped after line 11: interrupted\n11 rows = 11 written + 0 already there + 0 repeated in the file + 0 rejected\n" +
-				"Run it again: it goes on where it was"},
+				"Run it again: it continues where it stopped"},
 	} {
 		m := newImport(t, strings.NewReader(row.file), &row.loader, PrintRejects(io.Discard))
 		var err error

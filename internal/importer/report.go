@@ -29,7 +29,7 @@ func (m *Import) Report(err error, counted time.Duration) (summary string, failu
 	if m.done.loaded > 0 {
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
-	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s: it goes on where it was", m.done.line, err, summary, m.Rejects.again())
+	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s: it continues where it stopped", m.done.line, err, summary, m.Rejects.again())
 }
 
 // checkRows returns an error if the file brought nothing, which is never intended.
