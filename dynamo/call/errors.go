@@ -33,7 +33,7 @@ func Wrap(err error, call string, args ...any) error {
 	return &comment.Error{Kind: kind, Message: message, Cause: fmt.Errorf("%s: %w", where, err)}
 }
 
-// meaning is what an error means to whoever asked.
+// meaning is what an error means to the caller.
 type meaning struct {
 	kind    comment.Kind
 	message string
@@ -63,7 +63,7 @@ var meanings = map[string]meaning{
 	"ExpiredTokenException": {comment.Unavailable, "the table cannot be asked right now; ask again in a moment"},
 }
 
-// classify tells what an error of the SDK means to whoever asked.
+// classify tells what an error of the SDK means to the caller.
 func classify(err error) (comment.Kind, string) {
 	m := meaningOf(err)
 	return m.kind, m.message

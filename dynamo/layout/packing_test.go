@@ -180,7 +180,7 @@ func listedBy(it Item) []string {
 	return slices.Clone(ListAttrs)
 }
 
-// What was decided (docs/design/item-size.md) hangs on this: of a long comment, the keys and the text's compression save a
+// What was decided (docs/design/item-size.md) depends on this: of a long comment, the keys and the text's compression save a
 // third of the bytes, packing alone next to nothing, and packing what is compressed no more than a few hundredths.
 func TestPackingAlone(t *testing.T) {
 	all := slices.Collect(sample.Comments())[:200]
