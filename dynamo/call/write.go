@@ -18,7 +18,7 @@ const (
 )
 
 // RetryWrite tries a write until its outcome is known. The write is told whether an earlier try may have had an effect, and
-// returns an error of its own when it can tell that there was none. An error of insist itself therefore means one of two
+// returns an error of its own when it can tell that there was none. An error of RetryWrite itself therefore means one of two
 // things: the write had no effect, or, in the words of outcomeUnknown, nobody knows.
 func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool) error) error {
 	again := false

@@ -24,8 +24,8 @@ import (
 // A counter that is added to is wrong as soon as an addition whose answer was lost is tried again. So nothing is added
 // here: what a record says a comment is to be counted as (standing) is compared with what it is counted as (mark), and the
 // difference goes into the product's counts in one transaction that also sets the mark, under the condition that
-// everything is still as it was read. The decision is pure (tally.go). Whoever is unsure whether his transaction happened
-// reads again and decides anew: if it did, nothing is left to do.
+// everything is still as it was read. The decision is pure (tally.go). A counter that does not know whether its
+// transaction happened reads again and decides anew. If it did happen, nothing is left to do.
 //
 // A mark follows the records of its comment in their order: it carries the position of the last one, and refuses those at
 // or before it. So a reader that lost its shard, and still applies what it had in hand, does no harm.
@@ -312,7 +312,7 @@ func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings)
 // errHeld is for products whose statistics are held by a recount.
 var errHeld = comment.Errorf(comment.Throttled, "the statistics of a product are being counted anew; try again")
 
-// read fetches all that the standings hang on, consistently. The settings come last: a rebuild changes them before it goes
+// read fetches everything that the standings depend on, consistently. The settings come last: a rebuild changes them before it goes
 // through the statistics, so that they are not older than any statistics which it has gone through.
 func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, leaderSettings, error) {
 	var keys []layout.Item

@@ -12,13 +12,13 @@ import (
 
 // Hasten lets a rebuild wait for next to nothing: the engines of tests show no transaction in part.
 func Hasten(r *Rebuilder) *Rebuilder {
-	r.pace = pace{beat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
+	r.pace = pace{heartbeat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
 	return r
 }
 
-// HastenButForBeats keeps nobody waiting but whoever waits for another rebuild to say something.
-func HastenButForBeats(r *Rebuilder) *Rebuilder {
-	Hasten(r).pace.beat = time.Hour
+// HastenButForHeartbeats shortens all waits except the one for another rebuild's heartbeat.
+func HastenButForHeartbeats(r *Rebuilder) *Rebuilder {
+	Hasten(r).pace.heartbeat = time.Hour
 	return r
 }
 
@@ -28,9 +28,9 @@ func HastenButForReaders(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// BeatAfterTheEnd finishes a rebuild whose next beat was waiting for that, and returns what the beat came to.
-func BeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
-	lease := &rebuildLease{client: client, table: table, beat: time.Millisecond, owner: "me"}
+// HeartbeatAfterTheEnd finishes a rebuild whose next heartbeat was waiting for that, and returns what the heartbeat came to.
+func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
+	lease := &rebuildLease{client: client, table: table, heartbeat: time.Millisecond, owner: "me"}
 	if err := lease.acquire(ctx, "me"); err != nil {
 		return err
 	}

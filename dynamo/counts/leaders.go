@@ -34,7 +34,7 @@ const (
 	languageSK     = "S#"
 )
 
-// leaderPlace is what the place of a product on a leaderboard hangs on.
+// leaderPlace is what the place of a product on a leaderboard depends on.
 type leaderPlace struct {
 	product string
 	// language is empty on the leaderboard of all languages.

@@ -36,20 +36,20 @@ import (
 // later, or has a record coming.
 //
 // Counts. Every writer changes marks and counts in one transaction. So the difference between the sum of a product's marks
-// and its counts is the same at all times, whoever counts; only a hand from outside or a lost item makes it other than zero.
+// and its counts is the same at all times, whichever process counts. Only an edit by hand or a lost item makes it other than zero.
 // To know it, the statistics are read before and after the marks: when their number of changes is the same, nobody counted
 // meanwhile, and the sum belongs to them. They are then put right under the condition that the number still is the same.
 // DynamoDB may show one item of a transaction before another for a moment. So a difference is believed only when a second
 // look, a second later, finds the same: a true one does not change. Places on leaderboards follow from the counts, and are
-// put right in the same transaction. A product that is counted at every look is held: those who count wait while the
-// hold lasts, which is for a few looks. Nobody needs to trust a clock for that: whoever thinks the hold has ended takes it
-// away by his own write, and the rebuild's fails.
+// put right in the same transaction. A product that is counted during every look is held: counters wait while the
+// hold lasts, which is for a few looks. That needs no common clock: a counter that takes the hold for expired removes it
+// with its own write, and the rebuild's write fails.
 //
 // Shards. The new number is written first, with the old one beside it, and the leaderboards are read by the larger one from
-// then on. Each product is written anew, whether it moves or not: whoever decided by the old number has read the statistics
-// before that, and fails. Whoever reads the statistics after it reads the new number, as he reads that last. A product
-// that is counted for the first time meanwhile is so under the condition that the number is the one that was read
-// (settings.go), and so are all repairs, lest a rebuild that was taken over and does not know it yet goes by its own.
+// then on. Each product is rewritten, whether it moves or not. A counter that decided by the old number read the statistics
+// before that, and its write fails. A counter that reads the statistics afterwards reads the new number, because it reads
+// that last. A product that is counted for the first time meanwhile is counted on condition that the number is the one that
+// was read (settings.go). So are all repairs: a rebuild that was taken over, and does not know it yet, fails.
 //
 // That the statistics are complete is said last, of the time when the rebuild began, unless records were lost since.
 
@@ -75,7 +75,7 @@ type rebuildClient interface {
 type Rebuilder struct {
 	// LeaderShards is into how many shards the leaderboards are to be parted, 1 to MaxLeaderShards; 0 leaves it as it is.
 	LeaderShards int
-	// Who is at it, for whoever starts another rebuild meanwhile.
+	// Who names the process that rebuilds, for the message to a second rebuild.
 	Who string
 	// Engine names the run of the engine that the table is in, if that tells who is gone: a rebuild that was interrupted
 	// together with another run is gone on with at once. Empty where engines outlive those who use them, such as on AWS.
@@ -88,7 +88,7 @@ type Rebuilder struct {
 }
 
 // pace are the waits of a rebuild.
-type pace struct{ beat, secondLook, shardsKnown, lastWords time.Duration }
+type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
 
 // NewRebuilder makes a rebuilder for a table, which must be as Definition says. calls is how many products may be worked on
 // at once, 1 or more; 0 stands for DefaultScanCalls.
@@ -96,7 +96,7 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
 	}
-	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildBeat, secondLook, shardsKnown, lastWords}}
+	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}}
 }
 
 // RebuildProgress is how far a rebuild came.
@@ -136,7 +136,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		table:     r.table,
 		examiner:  examiner{client: r.client, table: r.table},
 		counter:   NewCounter(r.client, r.table),
-		lease:     &rebuildLease{client: r.client, table: r.table, beat: r.pace.beat, owner: rand.Text(), engine: r.Engine},
+		lease:     &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: rand.Text(), engine: r.Engine},
 		progress:  progress,
 		seen:      productSet{claims: map[string]*claim{}},
 	}

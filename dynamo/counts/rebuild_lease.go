@@ -15,11 +15,11 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// How far a rebuild came is kept in the table, in one item that is written every beat. A number in it rises with every
-// write: whoever sees it stand still for some beats takes the work over, so that no clocks need to agree.
+// How far a rebuild came is kept in the table, in one item that is written with every heartbeat. A number in it rises with
+// every write. A process that sees it stand still for some heartbeats takes the work over, so no clocks need to agree.
 const (
-	rebuildBeat     = time.Second
-	rebuildPatience = 6 // beats
+	rebuildHeartbeat = time.Second
+	rebuildPatience  = 6 // heartbeats
 	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
 	rebuildForgets = 12 * time.Hour
 )
@@ -29,11 +29,11 @@ var errRebuildLost = comment.Errorf(comment.Conflict, "another rebuild has taken
 
 // rebuildLease keeps the progress of a rebuild that is ours. It is safe for use by many goroutines.
 type rebuildLease struct {
-	client rebuildClient
-	table  string
-	beat   time.Duration
-	owner  string // of no other rebuild, ever
-	engine string // as in the Rebuilder
+	client    rebuildClient
+	table     string
+	heartbeat time.Duration
+	owner     string // of no other rebuild, ever
+	engine    string // as in the Rebuilder
 
 	saving   sync.Mutex // held while the item is written; over ended
 	ended    bool       // the item is gone since the work is done
@@ -44,16 +44,16 @@ type rebuildLease struct {
 // acquire makes the rebuild ours, also one that was interrupted. While another is at it, that is an error which names it.
 func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 	var first rebuildProgress
-	for beats := 0; ; beats++ {
+	for heartbeats := 0; ; heartbeats++ {
 		now, err := l.read(ctx)
 		if err != nil {
 			return err
 		}
-		if beats == 0 {
+		if heartbeats == 0 {
 			first = now
 		}
-		switch same := now.sameBeat(first); {
-		case now.owner == "" || now.owner == l.owner || l.orphaned(now) || same && beats >= rebuildPatience:
+		switch same := now.sameHeartbeat(first); {
+		case now.owner == "" || now.owner == l.owner || l.orphaned(now) || same && heartbeats >= rebuildPatience:
 			taken, err := l.take(ctx, now, who)
 			if taken || err != nil {
 				return err
@@ -61,7 +61,7 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 		case !same:
 			return comment.Errorf(comment.Conflict, "a rebuild is under way, by %s: wait until it has ended, or end it; then run this again", now.who)
 		}
-		if err := call.Wait(ctx, l.beat); err != nil {
+		if err := call.Wait(ctx, l.heartbeat); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (l *rebuildLease) orphaned(p rebuildProgress) bool {
 func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who string) (taken bool, err error) {
 	condition, values := from.unchanged()
 	from.owner, from.who, from.engine = l.owner, who, l.engine
-	from.beat++
+	from.heartbeat++
 	from.saved = time.Now()
 	if err := l.put(ctx, from.item(), condition, values); err != nil {
 		var refused *types.ConditionalCheckFailedException
@@ -100,7 +100,7 @@ func (l *rebuildLease) read(ctx context.Context) (progress rebuildProgress, err 
 	return progress, err
 }
 
-// update changes what is saved with the next beat.
+// update changes what is saved with the next heartbeat.
 func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,10 +121,10 @@ func (l *rebuildLease) save(ctx context.Context) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	if l.ended {
-		return nil // a beat that had to wait until it was not needed any more
+		return nil // a heartbeat that had to wait until it was not needed any more
 	}
 	l.mu.Lock()
-	l.progress.beat++
+	l.progress.heartbeat++
 	l.progress.saved = time.Now()
 	it := l.progress.item()
 	l.mu.Unlock()
@@ -145,10 +145,10 @@ func (l *rebuildLease) put(ctx context.Context, it layout.Item, condition string
 	})
 }
 
-// keep saves the progress every beat until the context ends or another rebuild has taken over.
+// keep saves the progress every heartbeat until the context ends or another rebuild has taken over.
 func (l *rebuildLease) keep(ctx context.Context) error {
 	for {
-		if err := call.Wait(ctx, l.beat); err != nil {
+		if err := call.Wait(ctx, l.heartbeat); err != nil {
 			return nil
 		}
 		if err := l.save(ctx); err != nil && ctx.Err() == nil {
@@ -157,7 +157,7 @@ func (l *rebuildLease) keep(ctx context.Context) error {
 	}
 }
 
-// release leaves the rebuild to whoever goes on with it. Should that not succeed, others find out by its silence.
+// release leaves the rebuild to the next process. If that fails, others notice the missing heartbeats.
 func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()

@@ -40,8 +40,8 @@ type repair struct {
 }
 
 // repairOf decides what a steady look makes necessary, if the statistics are to become those given. A product that moves to
-// another number of shards is written even if nothing about it changes: whoever read the statistics before, and goes by the
-// old number, then fails.
+// another number of shards is written even if nothing about it changes: a counter that read the statistics before, and uses
+// the old number, then fails.
 func repairOf(seen *examined, after statistics, settings leaderSettings) repair {
 	after.changes = seen.before.next()
 	fix := repair{

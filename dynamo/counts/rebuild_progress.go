@@ -11,20 +11,20 @@ import (
 
 // The item of a rebuild that is under way, or was interrupted.
 const (
-	rebuildSK    = "REBUILD"
-	attrOwner    = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
-	attrWho      = "who" // S, the same for people
-	attrEngine   = "en"  // S, the run of the engine that the owner works through; left out where that tells nothing
-	attrBeat     = "bt"  // N, rises with every write
-	attrSaved    = "sv"  // N, seconds since 1970, of the last write
-	attrScanned  = "sc"  // N, items of the table that were looked at
-	attrBegan    = "be"  // N, milliseconds since 1970, of the beginning, also before an interruption
-	attrLabel    = "la"  // S, of the stream at the beginning, empty if none was read
-	attrGapFound = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
-	attrGapShard = "gs"  // S, of that gap
-	attrGapWhy   = "gw"  // S, of that gap
-	attrSegments = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
-	attrDone     = "d"   // BOOL
+	rebuildSK     = "REBUILD"
+	attrOwner     = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
+	attrWho       = "who" // S, the same for people
+	attrEngine    = "en"  // S, the run of the engine that the owner works through; left out where that tells nothing
+	attrHeartbeat = "bt"  // N, rises with every write
+	attrSaved     = "sv"  // N, seconds since 1970, of the last write
+	attrScanned   = "sc"  // N, items of the table that were looked at
+	attrBegan     = "be"  // N, milliseconds since 1970, of the beginning, also before an interruption
+	attrLabel     = "la"  // S, of the stream at the beginning, empty if none was read
+	attrGapFound  = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
+	attrGapShard  = "gs"  // S, of that gap
+	attrGapWhy    = "gw"  // S, of that gap
+	attrSegments  = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
+	attrDone      = "d"   // BOOL
 )
 
 // rebuildProgress is how far a rebuild came.
@@ -32,9 +32,9 @@ type rebuildProgress struct {
 	// owner is empty when nobody is at it. who is the owner in words.
 	owner, who string
 	// engine is the run of the engine that the owner works through, empty where that tells nothing.
-	engine string
-	beat   int64
-	saved  time.Time
+	engine    string
+	heartbeat int64
+	saved     time.Time
 	// shards is the number of shards of the leaderboard that it works for.
 	shards   int
 	scanned  int64
@@ -44,7 +44,7 @@ type rebuildProgress struct {
 	stream stream.State
 }
 
-// segmentProgress is how far a segment of the table was worked off.
+// segmentProgress is how far a segment of the table is processed.
 type segmentProgress struct {
 	start layout.Item // nil at the beginning
 	done  bool
@@ -66,7 +66,7 @@ func (p rebuildProgress) item() layout.Item {
 	if p.engine != "" {
 		out[attrEngine] = layout.Text(p.engine)
 	}
-	out[attrBeat] = layout.Number(p.beat)
+	out[attrHeartbeat] = layout.Number(p.heartbeat)
 	out[attrSaved] = layout.Number(p.saved.Unix())
 	out[attrShards] = layout.Number(int64(p.shards))
 	out[attrScanned] = layout.Number(p.scanned)
@@ -96,7 +96,7 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	}
 	r := layout.NewReader(in)
 	p := rebuildProgress{
-		who: r.Text(attrWho), engine: r.OptionalText(attrEngine), beat: r.Number(attrBeat), saved: time.Unix(r.Number(attrSaved), 0),
+		who: r.Text(attrWho), engine: r.OptionalText(attrEngine), heartbeat: r.Number(attrHeartbeat), saved: time.Unix(r.Number(attrSaved), 0),
 		shards: int(r.Number(attrShards)), scanned: r.Number(attrScanned),
 		began: r.Time(attrBegan), stream: stream.State{Label: r.Text(attrLabel)},
 	}
@@ -124,16 +124,16 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 
 // unchanged is the condition that nobody has saved anything since this was read.
 func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
-	if p.beat == 0 {
+	if p.heartbeat == 0 {
 		return "attribute_not_exists(" + layout.AttrPK + ")", nil
 	}
-	values = layout.Item{":beat": layout.Number(p.beat)}
-	return attrBeat + " = :beat" + andEqual(attrOwner, p.owner, values), values
+	values = layout.Item{":heartbeat": layout.Number(p.heartbeat)}
+	return attrHeartbeat + " = :heartbeat" + andEqual(attrOwner, p.owner, values), values
 }
 
-// sameBeat tells whether nobody has saved anything between two looks.
-func (p rebuildProgress) sameBeat(other rebuildProgress) bool {
-	return p.owner == other.owner && p.beat == other.beat
+// sameHeartbeat tells whether nobody has saved anything between two looks.
+func (p rebuildProgress) sameHeartbeat(other rebuildProgress) bool {
+	return p.owner == other.owner && p.heartbeat == other.heartbeat
 }
 
 // goesOn tells whether a rebuild for a number of shards can go on where this one was interrupted: what has changed in the

@@ -68,22 +68,22 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 	}
 }
 
-// callsWithoutBeats is how many calls a rebuild takes beside its beats. Of those a slow machine sees ever more, so that a
+// callsWithoutHeartbeats is how many calls a rebuild takes beside its heartbeats. Of those a slow machine sees ever more, so that a
 // test which spoils each call would go on for ever longer.
-func callsWithoutBeats(t *testing.T, direct *dynamodb.Client, table string) int {
+func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
 	t.Helper()
 	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
-	if _, err := counts.HastenButForBeats(counts.NewRebuilder(client, table, 2)).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+	if _, err := counts.HastenButForHeartbeats(counts.NewRebuilder(client, table, 2)).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 		t.Fatal(err)
 	}
 	return network.Calls()
 }
 
-// However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few beats.
+// However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few heartbeats.
 func TestRebuildInterrupted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
-	most := 2 * callsWithoutBeats(t, direct, smallTable(t, direct, r, historicProducts...))
+	most := 2 * callsWithoutHeartbeats(t, direct, smallTable(t, direct, r, historicProducts...))
 	for n, more := 1, true; more && n <= most; n += commenttest.Stride(r, 24) {
 		table := smallTable(t, direct, r, historicProducts...)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -113,7 +113,7 @@ func TestRebuildInterrupted(t *testing.T) {
 	}
 }
 
-// A rebuild that was killed together with its engine is gone on with at once, by whoever started the engine again.
+// A rebuild that was killed together with its engine is continued at once by the process that started the engine again.
 func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := smallTable(t, direct, commenttest.Rand(t), historicProducts...)
@@ -132,7 +132,7 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	next := counts.HastenButForBeats(counts.NewRebuilder(direct, table, 2))
+	next := counts.HastenButForHeartbeats(counts.NewRebuilder(direct, table, 2))
 	next.Engine = "127.0.0.1:1002"
 	if result, err := next.Run(ctx, func(counts.RebuildProgress) {}); err != nil || !result.Resumed {
 		t.Fatalf("%+v, %v", result, err)
@@ -152,7 +152,7 @@ func TestRebuildPassesWhatIsDone(t *testing.T) {
 		}
 		return table
 	}
-	most := 2 * callsWithoutBeats(t, client, sixEach())
+	most := 2 * callsWithoutHeartbeats(t, client, sixEach())
 	for n, more := 10, true; more && n <= most; n += commenttest.Stride(r, 14) {
 		table := sixEach()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -252,10 +252,10 @@ func TestOneRebuildAtATime(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
-// A beat that comes after the end finds nothing to keep, and is no sign of another rebuild.
-func TestBeatAfterTheEnd(t *testing.T) {
+// A heartbeat that comes after the end finds nothing to keep, and is no sign of another rebuild.
+func TestHeartbeatAfterTheEnd(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	if err := counts.BeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
+	if err := counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
 		t.Error(err)
 	}
 }

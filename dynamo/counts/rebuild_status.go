@@ -16,12 +16,12 @@ type RebuildStatus struct {
 }
 
 // silence is for how long a rebuild may say nothing before it is taken to be interrupted.
-const silence = rebuildPatience * rebuildBeat
+const silence = rebuildPatience * rebuildHeartbeat
 
 // CurrentRebuild is the rebuild of a table that is under way or was interrupted.
 func CurrentRebuild(ctx context.Context, client rebuildClient, table string) (RebuildStatus, error) {
 	now, err := (&rebuildLease{client: client, table: table}).read(ctx)
-	if err != nil || now.beat == 0 {
+	if err != nil || now.heartbeat == 0 {
 		return RebuildStatus{}, err
 	}
 	return RebuildStatus{Who: now.who, Items: now.scanned, Interrupted: now.owner == "" || time.Since(now.saved) > silence}, nil

@@ -110,7 +110,7 @@ func TestCountingBesideDamage(t *testing.T) {
 		{"the grid is a text", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) }},
 		{"a row is too short", func(v vandal, c comment.Comment) { v.update("P#p", "S", "SET g.en = :a", countsOf(1, 2)) }},
 		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
-		{"the mark is of no cell that there is", func(v vandal, c comment.Comment) {
+		{"the mark is of no cell that exists", func(v vandal, c comment.Comment) {
 			v.update("P#p", markOf(c.ID), "SET s = :a", text("private words"))
 		}},
 	} {

@@ -17,11 +17,11 @@ import (
 
 // Settings of the statistics of a whole table: into how many shards the leaderboards are parted.
 //
-// They are in one item, which is read. A transaction that hangs on them must fail once a rebuild has changed them. Were that
+// They are in one item, which is read. A transaction that depends on them must fail once a rebuild has changed them. Were that
 // a condition on the item itself, all such transactions would be in each other's way, for DynamoDB lets no two that name
 // one item run at once, though neither changes it. So there are settingsGuards more items, each with the generation of the
 // settings, of which a transaction names one. A rebuild raises the generation in the settings first, then in each guard, and
-// only then looks for products: whoever goes by an older generation after that fails at its guard.
+// only then looks for products. A transaction that uses an older generation then fails at its guard.
 const (
 	settingsPK     = "STATISTICS"
 	settingsSK     = "LEADERS"

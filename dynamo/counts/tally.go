@@ -31,7 +31,7 @@ type standing struct {
 }
 
 // news tells whether a standing changes a mark. Even one that leaves the comment where it is counted must be noted when an
-// earlier record, which it stands for as well, would move it: whoever has only that one in hand is to be refused. So must
+// earlier record, which it stands for as well, would move it: a late reader that replays the earlier record is rejected. So must
 // the first record after a look, which may have told what that record says, or what a later one will say.
 func (s standing) news(m mark) bool {
 	return !s.overtaken(m) && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))

@@ -71,7 +71,7 @@ func TestTallyUp(t *testing.T) {
 			want:      en5,
 		},
 		{
-			why:   "there and back within one batch is noted, lest a reader with the way there alone be believed",
+			why:   "there and back within one batch is noted, so that a reader with the way there alone is rejected",
 			marks: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5, position: "9", moved: true}},
 			want:      en5, marked: 1,
@@ -88,7 +88,7 @@ func TestTallyUp(t *testing.T) {
 			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
 		},
 		{
-			why:   "the first record after a look is noted though it changes nothing, lest a reader with earlier ones be believed",
+			why:   "the first record after a look is noted though it changes nothing, so that a reader with earlier ones is rejected",
 			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
 			want:      en5, marked: 1,

@@ -41,7 +41,7 @@ var coinages = []struct {
 
 // uncleaned are the packages whose words are still to be replaced.
 var uncleaned = []string{
-	"cmd/talkback-lambda", "command", "dynamo", "dynamo/counts", "dynamo/leases", "dynamo/planner", "internal/bench", "internal/counting",
+	"cmd/talkback-lambda", "command", "dynamo", "dynamo/leases", "dynamo/planner", "internal/bench", "internal/counting",
 	"internal/streamtest", "stream", "stream/function",
 }
 
