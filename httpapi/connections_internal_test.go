@@ -13,11 +13,11 @@ func TestLeastUsed(t *testing.T) {
 		reason string
 	}{
 		{[]*connection{{head: &held{}, since: at(1)}, {idle: true, since: at(9)}}, 1, "an idle one goes before one that sends"},
-		{[]*connection{{idle: true, since: at(2)}, {idle: true, since: at(1)}}, 1, "of idle ones the oldest"},
-		{[]*connection{{idle: true, since: at(2)}, {since: at(1)}}, 1, "one that never sent a byte is idle"},
-		{[]*connection{{head: &held{}, since: at(2)}, {requests: 1, since: at(1)}}, 1, "sending and reading are alike: the oldest"},
-		{[]*connection{{since: at(2)}, {requests: 2, working: 1, since: at(1)}}, 0, "one that is worked for stays"},
-		{[]*connection{{requests: 1, working: 1}}, -1, "when all are worked for, the new one goes"},
+		{[]*connection{{idle: true, since: at(2)}, {idle: true, since: at(1)}}, 1, "of idle ones, the oldest goes"},
+		{[]*connection{{idle: true, since: at(2)}, {since: at(1)}}, 1, "one that never sent a byte counts as idle"},
+		{[]*connection{{head: &held{}, since: at(2)}, {requests: 1, since: at(1)}}, 1, "of those that send or read, the oldest goes"},
+		{[]*connection{{since: at(2)}, {requests: 2, working: 1, since: at(1)}}, 0, "one whose request is being processed stays"},
+		{[]*connection{{requests: 1, working: 1}}, -1, "when all others are such, the new one goes"},
 	} {
 		added := &connection{since: at(10)}
 		c := &Connections{open: map[*connection]struct{}{added: {}}}

@@ -56,7 +56,7 @@ func TestNothingElseIsCached(t *testing.T) {
 		"a POST":                       post(t, server, `{"query": "{ long }"}`, "If-None-Match: *"),
 		"a POST of the wrong type":     post(t, server, `{"query": "{ long }"}`, "Content-Type: text/plain"),
 		"an unknown method":            send(t, "DELETE", server.URL+"/graphql", ""),
-		"a look for the methods":       send(t, "OPTIONS", server.URL+"/graphql", ""),
+		"an OPTIONS request":           send(t, "OPTIONS", server.URL+"/graphql", ""),
 	} {
 		if got.status == 304 || got.header.Get("ETag") != "" || got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d, ETag %q, Cache-Control %q", reason, got.status, got.header.Get("ETag"), got.header.Get("Cache-Control"))
@@ -71,7 +71,7 @@ func TestCompression(t *testing.T) {
 		{"long", "br;q=1.0, gzip;q=0.5", "gzip", "rather not, but it can"},
 		{"long", "gzip;q=0", "", "refused"},
 		{"long", "identity", "", "as it is"},
-		{"long", "br", "", "only what there is not"},
+		{"long", "br", "", "only codings that do not exist here"},
 		{"echo", "gzip", "", "one packet either way"},
 	} {
 		for _, got := range []reply{

@@ -39,7 +39,7 @@ func TestInFlight(t *testing.T) {
 	// The place is given back behind the answer, so the first to ask again may come too early.
 	for tries := 0; post(t, server, `{"query": "{ echo }"}`).status != 200; tries++ {
 		if tries == 1000 {
-			t.Fatal("the place is not given again")
+			t.Fatal("the free place is not used again")
 		}
 	}
 }
@@ -76,7 +76,7 @@ type unread struct{ t *testing.T }
 
 // Read implements [io.Reader].
 func (u unread) Read([]byte) (int, error) {
-	u.t.Error("a body that is too large by its own account is sent all the same")
+	u.t.Error("a body whose announced length is too large is sent all the same")
 	return 0, io.EOF
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	Comments loaders.CommentGetter
 	// Stats fetches statistics for the loaders of each request. Required.
 	Stats loaders.StatsGetter
-	// Freshness tells how fresh those statistics are. Without it, answers leave that open.
+	// Freshness tells how fresh those statistics are. Without it, asOf is null in answers.
 	Freshness loaders.Freshness
 	// Limits bound what a request may cost, beyond the size of its body. The default is
 	// limits.Default().

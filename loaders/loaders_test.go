@@ -303,7 +303,7 @@ func TestStatsOfAll(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if _, whole := l.StatsOfAll(gone, []string{"another"}); whole {
-		t.Error("who went away waited")
+		t.Error("the caller that went away waited")
 	}
 }
 

@@ -67,7 +67,7 @@ func TestVariables(t *testing.T) {
 		{"Int", `{"v": 2147483647}`, int64(2147483647), "the highest"},
 		{"Int", `{"v": null}`, nil, "nothing"},
 		{"Int = 7", `{}`, int64(7), "the default"},
-		{"Int = 7", `{"v": null}`, nil, "nothing by name is no default"},
+		{"Int = 7", `{"v": null}`, nil, "an explicit null is no default"},
 		{"Int! = 7", `{}`, int64(7), "a default makes it optional"},
 		{"Float", `{"v": 5}`, 5.0, "whole numbers are numbers"},
 		{"Float", `{"v": -1.5e3}`, -1500.0, "a number"},
@@ -87,10 +87,10 @@ func TestVariables(t *testing.T) {
 		{"[Int!]", `{"v": []}`, []any{}, "an empty list"},
 		{"[[Int]]", `{"v": 1}`, []any{[]any{int64(1)}}, "likewise, twice"},
 		{"[[Int]]", `{"v": [1, [2], null]}`, []any{[]any{int64(1)}, []any{int64(2)}, nil}, "each element by itself"},
-		{"Draft", `{"v": {"language": "en"}}`, map[string]any{"language": "en"}, "what is left out stays so"},
+		{"Draft", `{"v": {"language": "en"}}`, map[string]any{"language": "en"}, "a field that is left out stays absent"},
 		{"Draft", `{"v": {"language": "en", "rating": null, "tags": "a", "author": {"id": 1}}}`, map[string]any{"language": "en", "rating": nil, "tags": []any{"a"}, "author": map[string]any{"id": "1"}}, "inside too"},
 		{"Draft = {language: \"en\", rating: 3}", `{}`, map[string]any{"language": "en", "rating": int64(3)}, "a default that is an object"},
-		{"Int", `{"v": 1, "other": {"a": [1]}}`, int64(1), "what no operation declares is left alone"},
+		{"Int", `{"v": 1, "other": {"a": [1]}}`, int64(1), "undeclared variables are ignored"},
 	} {
 		got, errs := coercion.Variables(schema, operation(t, test.declared), decode(t, test.sent))
 		if diff := cmp.Diff(map[string]any{"v": test.want}, got); diff != "" || len(errs) > 0 {
