@@ -83,11 +83,7 @@ func (g files) reached(from string) map[string]bool {
 
 // A file can be understood with those that it uses. In a circle, each needs all the others.
 func TestFilesUseEachOtherInOneDirection(t *testing.T) {
-	loaded, err := goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, "./...")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range loaded {
+	for _, p := range loadModule(t) {
 		circle := filesOf(p).circles()
 		if len(circle) > 0 && !entangled[p.PkgPath] {
 			t.Errorf("%s: these files use each other in a circle: %s", p.PkgPath, strings.Join(circle, " "))

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -23,27 +24,36 @@ func (p pkg) local() string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 }
 
+// packages returns the packages of this module, listed once for all tests.
 func packages(t *testing.T) []pkg {
 	t.Helper()
+	all, err := listOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var listOnce = sync.OnceValues(func() ([]pkg, error) {
 	list := exec.Command("go", "list", "-json", "./...")
 	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var all []pkg
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p pkg
 		err := decoder.Decode(&p)
 		if errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		}
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
-}
+})
 
 // own are the packages of ours that a package may import, and why no others. Test support is below internal.
 var own = map[string]struct {

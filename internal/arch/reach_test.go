@@ -5,6 +5,7 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	goload "golang.org/x/tools/go/packages"
@@ -20,17 +21,33 @@ type program struct {
 	foreign []*types.Interface
 }
 
-// loadProgram type-checks packages of this module from source; of all others it reads what the compiler exported.
-func loadProgram(t *testing.T, paths ...string) program {
+// loadModule returns the packages of this module, type-checked from source once for all tests; of all others it reads what
+// the compiler exported.
+func loadModule(t *testing.T) []*goload.Package {
 	t.Helper()
-	loaded, err := goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, paths...)
+	loaded, err := loadOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := program{uses: map[types.Object][]types.Object{}}
-	for _, pkg := range loaded {
-		for _, err := range pkg.Errors {
+	for _, p := range loaded {
+		for _, err := range p.Errors {
 			t.Fatal(err)
+		}
+	}
+	return loaded
+}
+
+var loadOnce = sync.OnceValues(func() ([]*goload.Package, error) {
+	return goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, "./...")
+})
+
+// loadProgram returns the program that some packages of this module are.
+func loadProgram(t *testing.T, paths ...string) program {
+	t.Helper()
+	p := program{uses: map[types.Object][]types.Object{}}
+	for _, pkg := range loadModule(t) {
+		if !slices.Contains(paths, pkg.PkgPath) {
+			continue
 		}
 		for _, file := range pkg.Syntax {
 			for _, declaration := range file.Decls {
