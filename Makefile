@@ -58,7 +58,7 @@ check-explorer:
 # counter and of a rebuild spoiled in every way, and both engines where `make test` asks one. It runs these packages whole, so
 # that no test can be missing here. The race detector is off.
 torture: provision
-	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command
+	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench
 
 # What gofmt, go vet and staticcheck find. The program is built first, so that its packages are not compiled by both at once.
 # The tests go first where the processor is short.

@@ -1,8 +1,10 @@
 package planbench
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,9 +20,13 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-func TestMain(m *testing.M) { dynamotest.Main(m) }
-
-const calls = 200 // that each engine is asked
+func TestMain(m *testing.M) {
+	// rapid would check each property 100 times. A flag on the command line takes precedence.
+	if err := flag.Set("rapid.checks", strconv.Itoa(commenttest.Times(25, 300))); err != nil {
+		panic(err)
+	}
+	dynamotest.Main(m)
+}
 
 // The table in memory is believed because real engines answer alike: the same items, and the same price. Where an answer
 // ends after a megabyte is not compared, for these engines differ from each other there.
@@ -34,7 +40,7 @@ func TestTableAnswersAsEnginesDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inputs := make([]*dynamodb.QueryInput, calls)
+	inputs := make([]*dynamodb.QueryInput, commenttest.Times(100, 400)) // for each engine
 	for i := range inputs {
 		inputs[i] = anyCall(r, comments)
 	}
