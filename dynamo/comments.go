@@ -32,13 +32,21 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 // read reads a page by what is known of its product, and puts it into the page cache.
 func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (comment.Page, error) {
 	began := s.now() // a caller who joins this read gets a page as old as the read
-	known := s.memory.recall(q)
-	known.Sizes = s.sizes.of(q.Product)
-	page, err := s.answer(ctx, q, key, known)
+	page, err := s.answer(ctx, q, key, s.known(q))
 	if err == nil {
 		s.pages.keep(key, page, began)
 	}
 	return page, err
+}
+
+// known is what is known of the product of a query.
+func (s *Store) known(q comment.Query) planner.Known {
+	if s.given != nil {
+		return s.given(q)
+	}
+	known := s.memory.recall(q)
+	known.Sizes = s.sizes.of(q.Product)
+	return known
 }
 
 // answer reads a page, and counts the list beside it if the query asks for that.

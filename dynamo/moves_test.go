@@ -203,7 +203,8 @@ func pageBesideEdits(t *rapid.T) {
 		known = planner.Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
 	}
 	began := max(0, len(l.states)-1-l.lag)
-	page, err := store.CommentsKnowing(context.Background(), q, known)
+	store.UseKnown(func(comment.Query) planner.Known { return known })
+	page, err := store.Comments(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}

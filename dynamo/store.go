@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // client is the part of the SDK's client that a Store works with.
@@ -40,10 +41,11 @@ type Store struct {
 	now    func() time.Time
 
 	// Hints for plans.
-	memory   *memory   // statistics of products; nil before UseStatistics
-	sizes    *sizes    // of the comments of products
-	recent   *recent   // what pages held when they were last read
-	attempts *attempts // that were given up lately
+	given    func(comment.Query) planner.Known // in the place of statistics and sizes; nil before UseKnown
+	memory   *memory                           // statistics of products; nil before UseStatistics
+	sizes    *sizes                            // of the comments of products
+	recent   *recent                           // what pages held when they were last read
+	attempts *attempts                         // that were given up lately
 
 	// What keeps pages fresh.
 	changes *changes // of products, by this Store or heard from the stream
@@ -70,6 +72,11 @@ func NewStore(client client, table string) *Store {
 func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 	s.memory = newMemory(source, maxAge, s.Latest)
 }
+
+// UseKnown plans pages with what known returns for a query, instead of what the Store remembers of statistics and sizes. It
+// is for callers that know their products better, and to measure what knowledge is worth. Wrong hints cost reads; only
+// counts that are Trusted can hide comments. known is called by many goroutines. Call UseKnown before the first query.
+func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
 
 // KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before the first query.
 func (s *Store) KeepPages(maxAge time.Duration) {

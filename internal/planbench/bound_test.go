@@ -36,7 +36,8 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		}
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		ctx, store := usage.With(t.Context(), account), p.table.Store()
-		page, err := store.CommentsKnowing(ctx, q, beliefs)
+		store.UseKnown(func(comment.Query) planner.Known { return beliefs })
+		page, err := store.Comments(ctx, q)
 		most := capacity.BoundFactor * dynamo.Prices{}.PageUnits(q)
 		if large {
 			const call, atOnce = 128.5, 16
@@ -72,8 +73,9 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	store := p.table.Store()
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
 	beliefs := planner.Known{Stats: nothingElse(q.Filter)}
+	store.UseKnown(func(comment.Query) planner.Known { return beliefs })
 	attempts := func() (residual int) {
-		page, err := store.CommentsKnowing(t.Context(), q, beliefs)
+		page, err := store.Comments(t.Context(), q)
 		if err != nil || len(page.Comments) != q.Slice.Size {
 			t.Fatalf("%d comments, %v", len(page.Comments), err)
 		}

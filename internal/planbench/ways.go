@@ -87,7 +87,8 @@ func (p *Product) known() planner.Known {
 
 // plan has a Store plan and read.
 func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
-	page, err := store.CommentsKnowing(ctx, q, known)
+	store.UseKnown(func(comment.Query) planner.Known { return known })
+	page, err := store.Comments(ctx, q)
 	if err != nil {
 		return nil, Cost{}, err
 	}
