@@ -42,7 +42,8 @@ func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
 	return all
 }
 
-// docs/operate/configure.md has a row for every flag of every command, with its variable and its default, and no other.
+// docs/operate/configure.md has a row for every flag of every command, with its variable and its
+// default, and no other.
 func TestEveryFlagIsDocumented(t *testing.T) {
 	want := map[string]flagShown{}
 	for _, flags := range flagsOfCommands(t) {
@@ -73,8 +74,9 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 	}
 }
 
-// Every command line in the documents, in blocks and in prose, is one that its program takes: targets of the Makefile, tests
-// and packages, commands and flags of talkback, templates and their parameters.
+// Every command line in the documents, in blocks and in prose, is one that its program takes:
+// targets of the Makefile, tests and packages, commands and flags of talkback, templates and their
+// parameters.
 func TestCommandLines(t *testing.T) {
 	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text}
 	checked := 0
@@ -172,7 +174,8 @@ func (c commandLines) checkFlag(command, flag string) string {
 	return "there is no flag --" + flag
 }
 
-// checkTest looks for the packages of a go command, and for a test or a benchmark that its patterns match.
+// checkTest looks for the packages of a go command, and for a test or a benchmark that its patterns
+// match.
 func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	t.Helper()
 	var source strings.Builder
@@ -209,7 +212,8 @@ func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	return ""
 }
 
-// checkTemplate looks for the template that a stack is made of, and for the parameters that it is given.
+// checkTemplate looks for the template that a stack is made of, and for the parameters that it is
+// given.
 func (c commandLines) checkTemplate(t *testing.T, arguments []string) string {
 	t.Helper()
 	at := slices.Index(arguments, "--template-file")

@@ -19,8 +19,9 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// What the documents tell a newcomer to do works as they say: `make run`, then, beside the one server that it starts, each
-// command with its output and each query with its answer, and Ctrl-C. The kinds of blocks are:
+// What the documents tell a newcomer to do works as they say: `make run`, then, beside the one
+// server that it starts, each command with its output and each query with its answer, and Ctrl-C.
+// The kinds of blocks are:
 //
 //	sh               commands, a line each; all of them run
 //	text             what the last command of the block before prints
@@ -54,8 +55,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// waitForTotal waits until the product of the README's query is counted as its answer says. Once the server
-// has shown its counts, it plans by them.
+// waitForTotal waits until the product of the README's query is counted as its answer says. Once
+// the server has shown its counts, it plans by them.
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
@@ -85,7 +86,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 				printed = n.run(t, document.Path, line)
 			}
 		case "text":
-			if got, want := comparable(line, printed), comparable(line, block.Text); got != want {
+			if got, want := sameEachTime(line, printed), sameEachTime(line, block.Text); got != want {
 				edits.replace(t, block, printed, cmp.Diff(want, got))
 			}
 		case "graphql":
@@ -137,9 +138,9 @@ var (
 	numbers      = regexp.MustCompile(`\d[\d.,]*`)
 )
 
-// comparable is what a command printed, as far as it is the same each time: of what depends on this run's other commands or on
-// the machine's speed, the words.
-func comparable(line, printed string) string {
+// sameEachTime is what a command printed, as far as it is the same each time: of what depends on this
+// run's other commands or on the machine's speed, the words.
+func sameEachTime(line, printed string) string {
 	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") {
 		return milliseconds.ReplaceAllString(printed, "")
 	}
@@ -178,7 +179,8 @@ func (e *edits) write(t *testing.T) {
 	}
 }
 
-// bound are ids, cursors and times in documents that are others each time, and what they are this time.
+// bound are ids, cursors and times in documents that are others each time, and what they are this
+// time.
 type bound map[string]string
 
 // minted are the forms of texts that a mutation makes anew.
@@ -203,7 +205,8 @@ func (b bound) restore(text string) string {
 	return text
 }
 
-// compare holds an answer against the one that a document shows. What a mutation makes anew is bound and is no difference.
+// compare holds an answer against the one that a document shows. What a mutation makes anew is
+// bound and is no difference.
 func (b bound) compare(t *testing.T, mutation bool, shown string, answer []byte) string {
 	t.Helper()
 	want, got := decoded(t, []byte(b.apply(shown))), decoded(t, answer)

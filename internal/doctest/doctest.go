@@ -1,4 +1,5 @@
-// Package doctest reads the project's documents, so that tests can run what they show and check what they say.
+// Package doctest reads the project's documents, so that tests can run what they show and check
+// what they say.
 package doctest
 
 import (
@@ -46,8 +47,8 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// All returns every document, in the order in which a newcomer reads them: README.md, the guides, the pages for
-// operators, and then the others by name.
+// All returns every document, in the order in which a newcomer reads them: README.md, the guides,
+// the pages for operators, and then the others by name.
 func All(t testing.TB) []Document {
 	t.Helper()
 	root := Root(t)
@@ -106,7 +107,8 @@ func (d Document) Blocks() []Block {
 	return all
 }
 
-// Prose returns the lines outside of fenced blocks, by their numbers from 0; those of blocks are empty.
+// Prose returns the lines outside of fenced blocks, by their numbers from 0; those of blocks are
+// empty.
 func (d Document) Prose() []string {
 	lines := strings.Split(d.Text, "\n")
 	inside := false
@@ -172,7 +174,8 @@ func anchor(heading string) string {
 	}, heading)
 }
 
-// Table returns the rows of each table that has a column of a name, as cells by the names of their columns.
+// Table returns the rows of each table that has a column of a name, as cells by the names of their
+// columns.
 func (d Document) Table(column string) []map[string]string {
 	var rows []map[string]string
 	var names []string

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// Every link of a document leads somewhere: to a file of the repository, to a heading, or to an address that is HTTPS.
+// Every link of a document leads somewhere: to a file of the repository, to a heading, or to an
+// address that is HTTPS.
 func TestLinks(t *testing.T) {
 	root := Root(t)
 	for _, d := range All(t) {
@@ -147,8 +148,8 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// The page about monitoring has a row for every warning and every error that is logged, and no other. There "…" stands for
-// what differs and for the rest of a long message.
+// The page about monitoring has a row for every warning and every error that is logged, and no
+// other. There "…" stands for what differs and for the rest of a long message.
 func TestLogLines(t *testing.T) {
 	logged := map[string]bool{}
 	for _, message := range logMessages(t) {

@@ -14,8 +14,9 @@ import (
 
 var hop = regexp.MustCompile(`^\d+\. ((?:` + "`[^`]+`" + `(?:, | and )?)+)`)
 
-// The walks in CONTRIBUTING.md lead through code that exists, and never back: each hop names a file and functions in it, each
-// function is named in a file that was passed before, and no package is entered twice. The way of an answer ends where it began.
+// The walks in CONTRIBUTING.md lead through code that exists, and never back: each hop names a file
+// and functions in it, each function is named in a file that was passed before, and no package is
+// entered twice. The way of an answer ends where it began.
 func TestWalks(t *testing.T) {
 	_, rest, _ := strings.Cut(Read(t, "CONTRIBUTING.md").Text, "\n## Three walks through the code\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
@@ -45,7 +46,8 @@ type walk struct {
 	named    []string // every identifier in them
 }
 
-// hop goes on to the file and the functions that code spans name; what gqlgen calls is named by no file of ours.
+// hop goes on to the file and the functions that code spans name; what gqlgen calls is named by no
+// file of ours.
 func (w *walk) hop(t *testing.T, spans string, unnamed bool) {
 	t.Helper()
 	names := codeSpan.FindAllStringSubmatch(spans, -1)
