@@ -39,7 +39,7 @@ func TestPictureOfPackages(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(was, is); diff != "" {
-		t.Logf("the picture in docs/design/packages.md is old; go test ./internal/arch -run Picture -update draws it anew (-was +is):\n%s", diff)
+		t.Errorf("the picture in docs/design/packages.md is old; go test ./internal/arch -run Picture -update draws it anew (-was +is):\n%s", diff)
 	}
 }
 
