@@ -21,8 +21,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// shelf are the products that writes are spread over.
-var shelf = []string{"globe", "a/b#c", "ü"}
+// products are the products that writes are spread over.
+var products = []string{"globe", "a/b#c", "ü"}
 
 // newScribe is a scribe with a model of its own.
 func newScribe(a *api) *scribe {
@@ -33,7 +33,7 @@ func newScribe(a *api) *scribe {
 // writeAnywhere makes a random mutation of a comment on any product.
 func (s *scribe) writeAnywhere() {
 	s.tb.Helper()
-	s.product = shelf[s.random.IntN(len(shelf))]
+	s.product = products[s.random.IntN(len(products))]
 	s.write()
 }
 
@@ -41,7 +41,7 @@ func (s *scribe) writeAnywhere() {
 func (s *scribe) checkCounted() {
 	s.tb.Helper()
 	languages := map[comment.Language]int{"": 0}
-	for _, product := range shelf {
+	for _, product := range products {
 		s.checkStats(s.random, s.model, product)
 		for language := range s.model.Stats(product) {
 			languages[language]++
@@ -100,7 +100,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 			a.drained(time.Now())
 			s.checkLeaders(s.model, "", 20)
 			for range 3 {
-				s.product = shelf[s.random.IntN(len(shelf))]
+				s.product = products[s.random.IntN(len(products))]
 				l := s.question()
 				a.walk(l, false, s.model.List(l.product, mustNormalize(t, l.filter), l.order))
 			}
@@ -131,7 +131,7 @@ const callsOfConsumer = 24
 // countThroughFault has a fresh consumer count what was written, with one fault.
 func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	s.tb.Helper()
-	for _, product := range shelf {
+	for _, product := range products {
 		c := commenttest.Random(s.random, product)
 		s.model.Insert(c)
 		s.load(c)
@@ -150,8 +150,8 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 		s.tb.Error(err)
 	}
 	store := dynamo.NewStore(s.session.Client, s.session.Table)
-	found, _, err := store.StatsOf(context.Background(), shelf)
-	for _, product := range shelf {
+	found, _, err := store.StatsOf(context.Background(), products)
+	for _, product := range products {
 		s.equal(fmt.Sprintf("call %d: %s: %v", n, product, err), s.model.Stats(product), found[product].Clone())
 	}
 	leaders, err := store.Leaders(context.Background(), "", 20)

@@ -80,7 +80,7 @@ func (a *api) leases() []stream.Lease {
 	return list
 }
 
-// After records were lost, whoever counts counts everything again.
+// After records were lost, a process that counts counts everything again.
 func TestGapIsClosed(t *testing.T) {
 	a, comments := uncounted(t)
 	leases := leases.NewLeases(a.session.Client, a.session.Table)

@@ -18,7 +18,7 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	for title, shows := range map[string]string{
 		"Newest comments":                      `"summary"`,
 		"One language":                         `"language": "de"`,
-		"Ratings and languages":                `"index": "by`, // which one hangs on what is known by then
+		"Ratings and languages":                `"index": "by`, // which one depends on what is known by then
 		"Date range":                           `"createdAt": "2024-`,
 		"Latest praise and complaint":          `"latestNegative": {`,
 		"Several products":                     `"id": "never-commented-on"`,

@@ -365,7 +365,7 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	return g
 }
 
-// Whoever interrupts an export waits for nothing, whether the table does not answer or nobody reads, and is told in one
+// An interrupted export waits for nothing, whether the table does not answer or nobody reads, and says so in one
 // sentence. Nothing is left behind.
 func TestExportInterrupted(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)

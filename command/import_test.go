@@ -219,7 +219,7 @@ func checkGoesOn(t *testing.T, i *importer, rows int) {
 	}
 }
 
-// Whoever interrupts before there is any input does not wait for it.
+// An import that is interrupted before there is any input does not wait for it.
 func TestImportInterruptedBeforeAnyInput(t *testing.T) {
 	i := newImporter(t, "http://127.0.0.1:1")
 	in, out := io.Pipe()

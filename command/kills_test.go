@@ -165,7 +165,7 @@ func (m *massacre) write(added, deleted int) {
 	m.t.Helper()
 	var comments []comment.Comment
 	for range added {
-		c := commenttest.Random(m.random, shelf[m.random.IntN(len(shelf))])
+		c := commenttest.Random(m.random, products[m.random.IntN(len(products))])
 		comments = append(comments, c)
 		m.bulk.Insert(c)
 	}
@@ -192,7 +192,7 @@ func (m *massacre) write(added, deleted int) {
 // total is how many comments are counted.
 func (m *massacre) total() int {
 	m.t.Helper()
-	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table).StatsOf(context.Background(), shelf)
+	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table).StatsOf(context.Background(), products)
 	if err != nil || len(failed) > 0 {
 		m.t.Fatal(err, failed)
 	}
@@ -217,7 +217,7 @@ func (m *massacre) untilCounting() {
 func (m *massacre) seen() string {
 	m.t.Helper()
 	var keys []map[string]types.AttributeValue
-	for _, product := range shelf {
+	for _, product := range products {
 		keys = append(keys, map[string]types.AttributeValue{
 			"PK": &types.AttributeValueMemberS{Value: "P#" + product}, "SK": &types.AttributeValueMemberS{Value: "S"},
 		})

@@ -76,7 +76,7 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 		{counts.Verified{Unproven: true}, false},
 	} {
 		var out strings.Builder
-		_ = printVerified(&out, row.found, 0) // that there is drift
+		_ = printVerified(&out, row.found, 0) // drift is an error
 		if strings.Contains(out.String(), "still to be counted") != row.tells {
 			t.Errorf("%+v: %s", row.found, &out)
 		}

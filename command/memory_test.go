@@ -20,7 +20,7 @@ import (
 const memoryBound = 160 << 20
 
 // Of texts that are small in the table and large outside it, and of texts that are large in both, no more is in memory than
-// is promised, however many ask for however much of them; and whoever asks for little afterwards gets it.
+// is promised, however many ask for however much of them; and a client that asks for little afterwards gets it.
 func TestMemoryHeldByTexts(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryBound))
 	a := newAPI(t, dynamotest.Dynoxide(t))

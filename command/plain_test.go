@@ -33,7 +33,7 @@ func TestRefusalsOfEngines(t *testing.T) {
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 			w.WriteHeader(row.status)
-			_, _ = io.WriteString(w, row.body) // whoever asked may be gone
+			_, _ = io.WriteString(w, row.body) // the client may be gone
 		}))
 		var stderr, log bytes.Buffer
 		status := command.Main(t.Context(), []string{"verify", "--endpoint", front.URL}, command.Terminal{

@@ -152,7 +152,7 @@ func TestRandomWritesBetweenReads(t *testing.T) {
 	})
 }
 
-// While several write, whoever reads sees all that stays, once each and in order, and nothing that the filter forbids.
+// While several write, a reader sees all that stays, once each and in order, and nothing that the filter forbids.
 func TestRandomWritesBesideReads(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

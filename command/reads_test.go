@@ -290,7 +290,7 @@ func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 	})
 }
 
-// While comments come and go, whoever pages through sees those that were there all along exactly once, in order.
+// While comments come and go, a client that pages through sees those that exist all along exactly once, in order.
 func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

@@ -52,8 +52,8 @@ func (a *api) trusted(filter string) (p skippingPage) {
 	return p
 }
 
-// What statistics say is empty is not read, and the page and its plan say the same as before; who writes finds what he
-// wrote at once.
+// What statistics say is empty is not read, and the page and its plan say the same as before; a client that writes finds
+// its comment at once.
 func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

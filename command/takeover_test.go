@@ -47,8 +47,8 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 	return c, leases, dynamo.NewStore(client, layout.DefaultTable)
 }
 
-// Whoever starts on the data folder of a process that was killed takes over what that one read at once, since its engine
-// ended with it. The lease itself would last for an hour.
+// A process that starts on the data folder of one that was killed takes over its shards at once, since the engine ended
+// with it. The lease itself would last for an hour.
 func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

@@ -102,7 +102,7 @@ func (a *api) checkRightTokens(t *testing.T, there string) {
 	edited := a.edit(map[string]any{"id": there, "version": 1, "rating": 1})
 	deleted := a.remove(map[string]any{"id": own.Comment.ID})
 	if own.codes()+edited.codes()+deleted.codes() != "" {
-		t.Errorf("an author writes his own: %s %s %s", own.codes(), edited.codes(), deleted.codes())
+		t.Errorf("an author writes own comments: %s %s %s", own.codes(), edited.codes(), deleted.codes())
 	}
 	a.header = "Bearer " + moderatorToken
 	edited = a.edit(map[string]any{"id": there, "version": 2, "rating": 2})

@@ -217,8 +217,8 @@ func TestScheduleCountsAsNothing(t *testing.T) {
 	if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
 		t.Errorf("it is counted: %v", err)
 	}
-	if beat, ok := leases.NewLeases(client, table).HeartbeatOf(record); ok {
-		t.Errorf("a consumer takes it for its own heartbeat: %v", beat)
+	if sent, ok := leases.NewLeases(client, table).HeartbeatOf(record); ok {
+		t.Errorf("a consumer takes it for its own heartbeat: %v", sent)
 	}
 }
 

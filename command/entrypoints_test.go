@@ -181,7 +181,7 @@ func wire(value types.AttributeValue) any {
 
 // A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that fail and come again: what
 // is counted is exact.
-func TestBothDoors(t *testing.T) {
+func TestBothEntryPoints(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		dynamotest.Each(t, func(t *testing.T, endpoint string) {
 			a := newAPI(t, endpoint)
@@ -201,7 +201,7 @@ func TestBothDoors(t *testing.T) {
 			if !alone {
 				a.drained(time.Now())
 			}
-			for _, product := range shelf {
+			for _, product := range products {
 				var data struct{ Product struct{ Stats statsShown } }
 				a.mustAsk(`query($p: ID!) { product(id: $p) { stats `+statsFields+` } }`, map[string]any{"p": product}, &data)
 				s.equal(product, statsOf(s.model.List(product, comment.Filter{}, comment.NewestFirst)), data.Product.Stats)
