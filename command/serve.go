@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
@@ -125,7 +126,9 @@ func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dyn
 		term.Logger.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
 	})
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
-	runner.Consumer.Handler = store.Noticing(runner.Consumer.Handler)
+	counter := counts.NewCounter(session.Client, session.Table)
+	store.Follow(counter)
+	runner.Consumer.Handler = counter
 	return store, runner
 }
 

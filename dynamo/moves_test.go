@@ -153,7 +153,7 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 			}
 			l.put(after)
 			record := stream.Record{Created: time.Now(), Old: layout.Encode(before), New: layout.Encode(after)}
-			if err := store.Noticing(handled(func([]stream.Record) error { return nil })).Handle(context.Background(), []stream.Record{record}); err != nil {
+			if err := following(store, nil).Handle(context.Background(), []stream.Record{record}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -373,7 +373,7 @@ func TestOldRecordsAreNoMoves(t *testing.T) {
 	after.Rating = 5
 	for age, want := range map[time.Duration]int{time.Hour: 0, moveAge: 1} {
 		store.moves = newMoves()
-		store.heardMove(stream.Record{Created: time.Now().Add(-age), Old: layout.Encode(before), New: layout.Encode(after)})
+		tell(t, store, stream.Record{Created: time.Now().Add(-age), Old: layout.Encode(before), New: layout.Encode(after)})
 		if got := len(store.moves.of("42", time.Now())); got != want {
 			t.Errorf("%v after its edit %d comments are remembered, want %d", age, got, want)
 		}

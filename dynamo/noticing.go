@@ -1,41 +1,26 @@
 package dynamo
 
 import (
-	"context"
 	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/stream"
 )
 
 // createdError is how much older a record may seem than it is: its time is told to the second, by another clock.
 const createdError = 3 * time.Second
 
-// Noticing returns a handler of the table's stream that tells the Store of each change of a comment. From then on no page is
-// shown that was read before, no partition is skipped that the change put a comment into, and no page lacks a comment
-// because it moved. A process hears of the shards that it reads.
-func (s *Store) Noticing(handler stream.Handler) stream.Handler { return noticing{handler, s} }
-
-type noticing struct {
-	stream.Handler
-	store *Store
+// Follow has a Counter tell the Store of each change of a comment that it counts. From then on no page is shown that was
+// read before the change, no partition is skipped that the change put a comment into, and no page lacks a comment because
+// it moved. A process hears of the shards that it reads. It is to be called before the Counter is used.
+func (s *Store) Follow(counter *counts.Counter) {
+	counter.OnChange(s.heardMove, s.heard) // moves before counting takes its time: pages are being read
 }
 
-// Handle implements stream.Handler.
-func (n noticing) Handle(ctx context.Context, records []stream.Record) error {
-	for _, record := range records {
-		n.store.heardMove(record) // before the handler takes its time: pages are being read
-	}
-	err := n.Handler.Handle(ctx, records)
-	for _, record := range records {
-		if product, now, concerns, err := counts.StandingOf(record); err == nil && concerns {
-			n.store.memory.noticed(product, now.Cell)
-			n.store.changed(product)
-		}
-	}
-	return err
+// heard notes a change that the stream told of.
+func (s *Store) heard(change counts.Change) {
+	s.memory.noticed(change.Product, change.After)
+	s.changed(change.Product)
 }
 
 // wrote notes that this Store wrote to a product, or may have: what is remembered or being read of it may be older.
@@ -53,21 +38,14 @@ func (s *Store) moved(before, after comment.Comment) {
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 
-// heardMove notes the edit that a record of the stream tells of, if it is one and indexes may still lag behind it: a process
-// that was down hears of hours of edits at once.
-func (s *Store) heardMove(record stream.Record) {
-	old := s.now().Sub(record.Created) > moveAge+createdError
-	if old || layout.NoComment(record.Old) || layout.NoComment(record.New) {
+// heardMove notes a change that the stream told of, if it is an edit and indexes may still lag behind it: a process that
+// was down hears of hours of edits at once.
+func (s *Store) heardMove(change counts.Change) {
+	old := s.now().Sub(change.Created) > moveAge+createdError
+	if old || change.Before == nil || change.After == nil {
 		return
 	}
-	product, now, concerns, err := counts.StandingOf(record)
-	if err != nil || !concerns {
-		return
-	}
-	if before, err := counts.CellOf(record.Old); err == nil {
-		r := layout.NewReader(record.New)
-		s.noteMove(product, move{position: now.ID.Position(), from: *before, to: *now.Cell, version: r.Version()})
-	}
+	s.noteMove(change.Product, move{position: change.ID.Position(), from: *change.Before, to: *change.After, version: change.Version})
 }
 
 func (s *Store) noteMove(product string, m move) {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	"github.com/talkback/talkback/comment"
@@ -30,12 +29,8 @@ import (
 // A mark follows the records of its comment in their order: it carries the position of the last one, and refuses those at
 // or before it. So a reader that lost its shard, and still applies what it had in hand, does no harm.
 
-const (
-	// countCalls bounds the calls of one Counter under way at once.
-	countCalls = 4
-	// standingsPerRound is how many comments of one product are looked up at once: what fits into one transaction at best.
-	standingsPerRound = maxItemsPerTransaction - 2
-)
+// standingsPerRound is how many comments of one product are looked up at once: what fits into one transaction at best.
+const standingsPerRound = maxItemsPerTransaction - 2
 
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
@@ -49,41 +44,53 @@ type Counter struct {
 	client countClient
 	table  string
 	now    func() time.Time
+	// before and after are told of each change.
+	before, after func(Change)
 }
 
 var _ stream.Handler = (*Counter)(nil)
 
 // NewCounter makes a counter for a table, which must be as Definition says.
 func NewCounter(client countClient, table string) *Counter {
-	return &Counter{client: client, table: table, now: time.Now}
+	return &Counter{client: client, table: table, now: time.Now, before: func(Change) {}, after: func(Change) {}}
 }
+
+// OnChange has functions told of each change that records tell of: before it is counted, and once that was tried,
+// whether it succeeded or not. It is to be called before the first Handle.
+func (c *Counter) OnChange(before, after func(Change)) { c.before, c.after = before, after }
 
 // Handle counts what records say of comments; other records are of no concern. All of them are counted unless it returns
 // an error. One of the type stream.RecordErrors says which are not, by their own fault or that of an item which they
 // concern: all others are. Any other error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
-	pending, about, failed := workload{}, make([]counted, len(records)), stream.RecordErrors{}
-	for i, record := range records {
-		product, s, concerns, err := StandingOf(record)
-		if err != nil {
-			failed[i] = err
-		}
-		if err == nil && concerns {
-			pending.add(product, s)
-			about[i] = counted{product, s.ID}
-		}
+	changes, failed := decodeChanges(records)
+	for _, change := range changes {
+		c.before(change)
+	}
+	err := c.countChanges(ctx, changes, failed)
+	for _, change := range changes {
+		c.after(change)
+	}
+	if err == nil && len(failed) > 0 {
+		return failed
+	}
+	return err
+}
+
+// countChanges counts changes. Those that cannot be counted are added to the failed; an error is of all.
+func (c *Counter) countChanges(ctx context.Context, changes []Change, failed stream.RecordErrors) error {
+	pending := workload{}
+	for _, change := range changes {
+		pending.add(change.Product, standing{ID: change.ID, Cell: change.After, position: change.Position})
 	}
 	refused := refusals{}
 	if err := c.count(ctx, pending, refused); err != nil {
 		return err
 	}
-	for i, what := range about {
-		if err := refused[what]; err != nil {
-			failed[i] = fmt.Errorf("record %s: %w", records[i].Position, err)
+	for _, change := range changes {
+		if err := refused[counted{change.Product, change.ID}]; err != nil {
+			failed[change.record] = fmt.Errorf("record %s: %w", change.Position, err)
 		}
-	}
-	if len(failed) > 0 {
-		return failed
 	}
 	return nil
 }
@@ -96,34 +103,6 @@ type counted struct {
 
 // refusals are comments that cannot be counted as what they are, and why.
 type refusals map[counted]error
-
-// StandingOf is what a record says of a comment, if it is about one.
-func StandingOf(record stream.Record) (product string, s standing, concerns bool, err error) {
-	image := record.New
-	if layout.NoComment(image) {
-		image = record.Old
-	}
-	if layout.NoComment(image) {
-		return "", s, false, nil // a tombstone was changed by hand
-	}
-	r := layout.NewReader(image)
-	if r.Text(layout.AttrSK) != layout.CommentSK || r.Err() != nil {
-		return "", s, false, nil
-	}
-	s = standing{ID: layout.IDOfKey(image), position: record.Position}
-	if _, err := comment.ParseID(string(s.ID)); err != nil {
-		return "", s, false, fmt.Errorf("record %s: item %q is no comment", record.Position, r.Text(layout.AttrPK))
-	}
-	if product, err = layout.ProductOf(image); err != nil {
-		return "", s, false, fmt.Errorf("record %s: %w", record.Position, err)
-	}
-	if !layout.NoComment(record.New) {
-		if s.Cell, err = CellOf(image); err != nil {
-			return "", s, false, fmt.Errorf("record %s: item of comment %s: %w", record.Position, s.ID, err)
-		}
-	}
-	return product, s, true, nil
-}
 
 // workload are the standings still to be counted, by product.
 type workload map[string][]standing
@@ -377,38 +356,4 @@ func decodeLedger(product string, standings []standing, items map[itemKey]layout
 		}
 	}
 	return l
-}
-
-// itemKey is a primary key as a value that can be compared.
-type itemKey struct{ partition, sort string }
-
-func keyOf(it layout.Item) itemKey {
-	r := layout.NewReader(it)
-	return itemKey{r.Text(layout.AttrPK), r.Text(layout.AttrSK)}
-}
-
-// fetch gets any number of items by their keys, consistently.
-func fetch(ctx context.Context, client call.BatchGetter, table string, keys []layout.Item) (map[itemKey]layout.Item, error) {
-	var mu sync.Mutex
-	found := make(map[itemKey]layout.Item, len(keys))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(countCalls)
-	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
-		group.Go(call.Recover(func() error {
-			items, left, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
-			if err != nil {
-				return call.Wrap(err, "BatchGetItem of %d keys", len(part))
-			}
-			if len(left) > 0 {
-				return call.ErrBusy
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, it := range items {
-				found[keyOf(it)] = it
-			}
-			return nil
-		}))
-	}
-	return found, group.Wait()
 }

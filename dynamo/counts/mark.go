@@ -2,7 +2,6 @@ package counts
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,7 +70,9 @@ func decodeMark(in layout.Item) (mark, error) {
 	err := r.Err()
 	if in[attrCell] != nil && err == nil {
 		var cell comment.Cell
-		cell, err = parseCell(r.Text(attrCell))
+		if cell, err = parseCell(r.Text(attrCell)); err != nil {
+			err = fmt.Errorf("attribute %q is %w", attrCell, err)
+		}
 		m.cell = &cell
 	}
 	if err != nil {
@@ -105,33 +106,4 @@ func (m mark) unchanged() (condition string, values layout.Item) {
 	}
 	return "attribute_exists(" + layout.AttrPK + ")" + andEqual(attrCell, textOf(m.cell), values) +
 		andEqual(attrPosition, string(m.position), values) + andEqual(attrSource, source, values), values
-}
-
-// andEqual is the further condition that an attribute has a value, or is not there if that is empty.
-func andEqual(attr, text string, values layout.Item) string {
-	if text == "" {
-		return " AND attribute_not_exists(" + attr + ")"
-	}
-	values[":"+attr] = layout.Text(text)
-	return " AND " + attr + " = :" + attr
-}
-
-func textOf(cell *comment.Cell) string {
-	if cell == nil {
-		return ""
-	}
-	return cellText(*cell)
-}
-
-func cellText(cell comment.Cell) string {
-	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
-}
-
-func parseCell(text string) (comment.Cell, error) {
-	language, rating, found := strings.Cut(text, "/")
-	n, err := strconv.Atoi(rating)
-	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
-		return comment.Cell{}, fmt.Errorf("attribute %q is not a language and a rating", attrCell)
-	}
-	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
 }

@@ -2,9 +2,11 @@ package counts
 
 import (
 	"context"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -53,4 +55,71 @@ func (r *Reader) Latest(ctx context.Context, product string) (comment.Stats, err
 	}
 	found, err := decodeStatistics(output.Item)
 	return found.stats, err
+}
+
+// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call, eventually consistently. A
+// product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
+// has an error among the failed.
+func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	if err := r.first.check(ctx); err != nil {
+		return nil, nil, err
+	}
+	keys := make([]layout.Item, len(products))
+	for i, product := range products {
+		keys[i] = layout.ProductKey(product, statisticsSK)
+	}
+	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
+	if err != nil {
+		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
+	}
+	found, failed = make(map[string]comment.Stats, len(items)), map[string]error{}
+	for _, it := range items {
+		product := layout.ProductOfKey(it)
+		decoded, err := decodeStatistics(it)
+		if err != nil {
+			failed[product] = err
+			continue
+		}
+		found[product] = decoded.stats
+		r.onRead(product, decoded.stats)
+	}
+	for _, key := range left {
+		failed[layout.ProductOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
+	}
+	return found, failed, nil
+}
+
+// RowsOf fetches the counts of languages that share a row of the statistics of their products, at most MaxKeysPerGet
+// different ones in one call, eventually consistently. One without comments, or with a row of its own, is missing from the
+// answer; one that the table left out, or whose item is damaged, has an error among the failed.
+func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
+	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+) {
+	keys := make([]layout.Item, len(languages))
+	for i, l := range languages {
+		keys[i] = languageKey(l.Product, l.Language)
+	}
+	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
+	if err != nil {
+		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
+	}
+	found, failed = make(map[comment.ProductLanguage]comment.Counts, len(items)), map[comment.ProductLanguage]error{}
+	for _, it := range items {
+		row, err := rowOfItem(it)
+		if err != nil {
+			failed[languageOfKey(it)] = err
+			continue
+		}
+		found[languageOfKey(it)] = row
+	}
+	for _, key := range left {
+		failed[languageOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
+	}
+	return found, failed, nil
+}
+
+// RefuseUncounted has statistics and leaderboards refused, by an error of the kind Unavailable, until all comments of the
+// table were counted once. It is to be called before the first question.
+func (r *Reader) RefuseUncounted(journal journal) {
+	r.first = &firstCount{journal: journal, now: time.Now}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -130,15 +129,18 @@ type RebuildResult struct {
 // Run rebuilds. It tells now and then how far it came. After an error, running it again goes on where it was. While another
 // rebuild is under way, the error is of the kind Conflict.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
+	owner := rand.Text()
 	run := &rebuilding{
 		Rebuilder: r,
 		client:    r.client,
 		table:     r.table,
-		examiner:  examiner{client: r.client, table: r.table},
-		counter:   NewCounter(r.client, r.table),
-		lease:     &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: rand.Text(), engine: r.Engine},
-		progress:  progress,
-		seen:      productSet{claims: map[string]*claim{}},
+		recounter: recounter{
+			examiner:   examiner{client: r.client, table: r.table},
+			transactor: r.client, counter: NewCounter(r.client, r.table), owner: owner,
+		},
+		lease:    &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: owner, engine: r.Engine},
+		progress: progress,
+		seen:     productSet{claims: map[string]*claim{}},
 	}
 	if err := run.lease.acquire(ctx, r.Who); err != nil {
 		return RebuildResult{}, err
@@ -153,22 +155,18 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 // rebuilding is a rebuild under way.
 type rebuilding struct {
 	*Rebuilder
-	examiner
+	recounter
 	client   rebuildClient
 	table    string
-	counter  *Counter
 	lease    *rebuildLease
-	settings leaderSettings
 	resumed  bool
 	complete bool
 
-	seen              productSet
-	counted, repaired atomic.Int64
-	mu                sync.Mutex // over what follows
-	progress          func(RebuildProgress)
-	done              int // products
-	improper          []layout.Improper
-	failed            []string
+	seen     productSet
+	mu       sync.Mutex // over what follows
+	progress func(RebuildProgress)
+	done     int // products
+	failed   []string
 }
 
 func (r *rebuilding) result() RebuildResult {
@@ -296,13 +294,6 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 // hopeless tells whether the statistics of a product cannot be mended, though those of others can: DynamoDB refuses what
 // would have to be written.
 func hopeless(err error) bool { return err != nil && invalid(err) }
-
-// report notes items that are not what they should be.
-func (r *rebuilding) report(items ...layout.Improper) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.improper = append(r.improper, items...)
-}
 
 // fail notes that the statistics of a product could not be mended.
 func (r *rebuilding) fail(product string) {

@@ -20,16 +20,21 @@ import (
 const (
 	rebuildHeartbeat = time.Second
 	rebuildPatience  = 6 // heartbeats
-	// rebuildForgets is for how long an interrupted rebuild can be gone on with.
-	rebuildForgets = 12 * time.Hour
 )
 
 // errRebuildLost is for a rebuild that was taken over.
 var errRebuildLost = comment.Errorf(comment.Conflict, "another rebuild has taken over, since this one was silent for too long: wait for the end of that one")
 
+// progressClient is the part of the SDK's client that keeps the progress of a rebuild.
+type progressClient interface {
+	call.BatchGetter
+	itemPutter
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
 // rebuildLease keeps the progress of a rebuild that is ours. It is safe for use by many goroutines.
 type rebuildLease struct {
-	client    rebuildClient
+	client    progressClient
 	table     string
 	heartbeat time.Duration
 	owner     string // of no other rebuild, ever

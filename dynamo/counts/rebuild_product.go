@@ -5,11 +5,14 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 const (
@@ -126,8 +129,29 @@ type recount struct {
 	looks int
 }
 
+// recounter brings products to right statistics, one step at a time. It is safe for concurrent use for different products.
+type recounter struct {
+	examiner
+	transactor call.Transactor
+	counter    *Counter
+	owner      string // of the rebuild, in holds
+	settings   leaderSettings
+
+	counted, repaired atomic.Int64 // comments, products
+
+	mu       sync.Mutex // guards improper
+	improper []layout.Improper
+}
+
+// report adds items that are not what they should be.
+func (r *recounter) report(items ...layout.Improper) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.improper = append(r.improper, items...)
+}
+
 // bring makes one step towards right statistics, and tells whether they are.
-func (r *rebuilding) bring(ctx context.Context, rc *recount) (done bool, err error) {
+func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err error) {
 	if rc.looks++; rc.looks > mostLooks {
 		return false, comment.Errorf(comment.Throttled, "the statistics of product %q change too often to be counted anew; run the rebuild again, it goes on where it was", rc.product)
 	}
@@ -147,7 +171,7 @@ func (r *rebuilding) bring(ctx context.Context, rc *recount) (done bool, err err
 }
 
 // lookAndSettle looks at the marks of a product. At the first look, comments whose marks do not fit are counted anew.
-func (r *rebuilding) lookAndSettle(ctx context.Context, rc *recount) (*examined, error) {
+func (r *recounter) lookAndSettle(ctx context.Context, rc *recount) (*examined, error) {
 	if rc.settled {
 		return r.look(ctx, rc.product, nil)
 	}
@@ -167,7 +191,7 @@ func (r *rebuilding) lookAndSettle(ctx context.Context, rc *recount) (*examined,
 }
 
 // settle counts comments as what they are, unless they are counted so already.
-func (r *rebuilding) settle(ctx context.Context, product string, ids []comment.ID) error {
+func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
 	for len(ids) > 0 {
 		err := call.Retry(ctx, func() (further bool, err error) {
 			found, err := r.misfits(ctx, product, ids)
@@ -207,7 +231,7 @@ func idsOf(standings []standing) []comment.ID {
 
 // judge decides what a look makes necessary, and does it. A difference between marks and counts is believed when two looks
 // in a row found it.
-func (r *rebuilding) judge(ctx context.Context, rc *recount, seen *examined) (done bool, err error) {
+func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (done bool, err error) {
 	if !seen.steady() {
 		rc.restless++
 		return false, nil
@@ -225,7 +249,7 @@ func (r *rebuilding) judge(ctx context.Context, rc *recount, seen *examined) (do
 		return false, nil
 	}
 	for _, writes := range fix.transactions(r.table, r.settings) {
-		if err := call.Transact(ctx, r.client, writes); err != nil {
+		if err := call.Transact(ctx, r.transactor, writes); err != nil {
 			rc.restless++
 			if call.Transient(err) {
 				return false, nil
@@ -254,16 +278,16 @@ func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 
 // hold makes others wait with the statistics of a product, so that its marks can be added up; for so long at most, should
 // this rebuild end.
-func (r *rebuilding) hold(ctx context.Context, product string, length time.Duration) error {
-	return r.changeHold(ctx, product, func() hold { return hold{owner: r.lease.owner, until: time.Now().Add(length)} })
+func (r *recounter) hold(ctx context.Context, product string, length time.Duration) error {
+	return r.changeHold(ctx, product, func() hold { return hold{owner: r.owner, until: time.Now().Add(length)} })
 }
 
 // release lets others go on with the statistics of a product.
-func (r *rebuilding) release(ctx context.Context, product string) error {
+func (r *recounter) release(ctx context.Context, product string) error {
 	return r.changeHold(ctx, product, func() hold { return hold{} })
 }
 
-func (r *rebuilding) changeHold(ctx context.Context, product string, to func() hold) error {
+func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)
 		if err != nil || now.changes == 0 { // what is not there cannot be held, and others are about to make it
@@ -271,7 +295,7 @@ func (r *rebuilding) changeHold(ctx context.Context, product string, to func() h
 		}
 		condition, values := now.unchanged()
 		now.hold = to()
-		return false, call.Transact(ctx, r.client, []types.TransactWriteItem{
+		return false, call.Transact(ctx, r.transactor, []types.TransactWriteItem{
 			call.PutIf(r.table, statisticsItem(product, now, r.settings.shards), condition, values),
 			r.settings.guard(r.table, product),
 		})

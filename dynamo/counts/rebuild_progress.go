@@ -27,6 +27,9 @@ const (
 	attrDone      = "d"   // BOOL
 )
 
+// rebuildForgets is for how long an interrupted rebuild can be resumed.
+const rebuildForgets = 12 * time.Hour
+
 // rebuildProgress is how far a rebuild came.
 type rebuildProgress struct {
 	// owner is empty when nobody is at it. who is the owner in words.

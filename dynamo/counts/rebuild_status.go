@@ -19,7 +19,7 @@ type RebuildStatus struct {
 const silence = rebuildPatience * rebuildHeartbeat
 
 // CurrentRebuild is the rebuild of a table that is under way or was interrupted.
-func CurrentRebuild(ctx context.Context, client rebuildClient, table string) (RebuildStatus, error) {
+func CurrentRebuild(ctx context.Context, client progressClient, table string) (RebuildStatus, error) {
 	now, err := (&rebuildLease{client: client, table: table}).read(ctx)
 	if err != nil || now.heartbeat == 0 {
 		return RebuildStatus{}, err

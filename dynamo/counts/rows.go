@@ -2,16 +2,11 @@ package counts
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // How large the statistics of a product may become.
@@ -24,9 +19,6 @@ import (
 // Which row a language is counted in follows from the statistics item alone: in its own if there is one. A new language
 // gets one while there is room and no language shares a row. So either all comments of a language are counted in a row of
 // its own or none is, and marks need not say which. A rebuild gives the rows to the languages of most comments.
-
-// attrRow is a list of the counts of 1 to 5 stars, in the item of a language without a row in the statistics item.
-const attrRow = "c"
 
 // rowOf is the language in whose row of a grid the comments of a language are counted.
 func rowOf(stats comment.Stats, language comment.Language) comment.Language {
@@ -118,60 +110,4 @@ func rowOwners(grid, kept comment.Stats) map[comment.Language]bool {
 		owners[language] = true
 	}
 	return owners
-}
-
-// rowOfItem reads the counts of a language that shares its row out of its item: none for one that does not.
-func rowOfItem(it layout.Item) (row comment.Counts, err error) {
-	if it[attrRow] == nil {
-		return row, nil
-	}
-	if row, err = decodeCounts(it[attrRow]); err != nil {
-		r := layout.NewReader(it)
-		return comment.Counts{}, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
-	}
-	return row, nil
-}
-
-// countsList is a row as an item holds it.
-func countsList(counts comment.Counts) *types.AttributeValueMemberL {
-	list := make([]types.AttributeValue, len(counts))
-	for i, n := range counts {
-		list[i] = layout.Number(int64(n))
-	}
-	return &types.AttributeValueMemberL{Value: list}
-}
-
-// RowsOf fetches the counts of languages that share a row of the statistics of their products, at most MaxKeysPerGet
-// different ones in one call, eventually consistently. One without comments, or with a row of its own, is missing from the
-// answer; one that the table left out, or whose item is damaged, has an error among the failed.
-func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
-	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
-) {
-	keys := make([]layout.Item, len(languages))
-	for i, l := range languages {
-		keys[i] = languageKey(l.Product, l.Language)
-	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
-	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
-	}
-	found, failed = make(map[comment.ProductLanguage]comment.Counts, len(items)), map[comment.ProductLanguage]error{}
-	for _, it := range items {
-		row, err := rowOfItem(it)
-		if err != nil {
-			failed[languageOfKey(it)] = err
-			continue
-		}
-		found[languageOfKey(it)] = row
-	}
-	for _, key := range left {
-		failed[languageOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
-	}
-	return found, failed, nil
-}
-
-// languageOfKey is what the item of a language is about, by its primary key.
-func languageOfKey(key layout.Item) comment.ProductLanguage {
-	language := strings.TrimPrefix(layout.NewReader(key).Text(layout.AttrSK), languageSK)
-	return comment.ProductLanguage{Product: layout.ProductOfKey(key), Language: comment.Language(language)}
 }

@@ -33,6 +33,11 @@ const (
 	settingsGuards = 64
 )
 
+// itemPutter is the part of the SDK's client that writes single items.
+type itemPutter interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+}
+
 // leaderSettings say into how many shards the leaderboard is parted.
 type leaderSettings struct {
 	shards int
@@ -135,7 +140,7 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 }
 
 // raise brings all guards to the generation of the settings. One that is further is an error of the kind Conflict.
-func (s leaderSettings) raise(ctx context.Context, client rebuildClient, table string) error {
+func (s leaderSettings) raise(ctx context.Context, client itemPutter, table string) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {
 		it := guardKeyAt(guard)

@@ -1,16 +1,13 @@
 package counts
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -106,73 +103,26 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	return err
 }
 
-func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
-	var counts comment.Counts
-	list, ok := value.(*types.AttributeValueMemberL)
-	if !ok || len(list.Value) != len(counts) {
-		return counts, fmt.Errorf("not a list of %d counts", len(counts))
+// unchanged is the condition that the statistics are as they were read.
+func (s statistics) unchanged() (condition string, values layout.Item) {
+	if s.damaged != nil {
+		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold)
 	}
-	for i, element := range list.Value {
-		n, ok := layout.ParseNumber(element)
-		if !ok {
-			return counts, fmt.Errorf("the count of %d stars is not a number", i+1)
-		}
-		counts[i] = int(n)
+	if s.changes == 0 {
+		return "attribute_not_exists(" + layout.AttrPK + ")", nil
 	}
-	return counts, nil
+	values = layout.Item{":n": layout.Number(s.changes)}
+	held := ""
+	if s.hold.owner != "" {
+		held = s.hold.String()
+	}
+	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
-// bestCount is the number of comments with the best rating, in one language or, if that is empty, in all.
-func bestCount(stats comment.Stats, language comment.Language) int {
-	filter := comment.Filter{Ratings: []int{comment.MaxRating}}
-	if language != "" {
-		filter.Languages = []comment.Language{language}
+// next is the number of changes after one more. Of an item that cannot be read it is above all that there was.
+func (s statistics) next() int64 {
+	if s.damaged == nil {
+		return s.changes + 1
 	}
-	return stats.Counts(filter)[comment.MaxRating-1]
-}
-
-// languagesOf are all languages of some grids, sorted, but not the row that several share.
-func languagesOf(grids ...comment.Stats) []comment.Language {
-	var out []comment.Language
-	for _, stats := range grids {
-		for language := range stats {
-			if language != comment.OtherLanguages {
-				out = append(out, language)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call, eventually consistently. A
-// product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
-// has an error among the failed.
-func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	if err := r.first.check(ctx); err != nil {
-		return nil, nil, err
-	}
-	keys := make([]layout.Item, len(products))
-	for i, product := range products {
-		keys[i] = layout.ProductKey(product, statisticsSK)
-	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
-	if err != nil {
-		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
-	}
-	found, failed = make(map[string]comment.Stats, len(items)), map[string]error{}
-	for _, it := range items {
-		product := layout.ProductOfKey(it)
-		decoded, err := decodeStatistics(it)
-		if err != nil {
-			failed[product] = err
-			continue
-		}
-		found[product] = decoded.stats
-		r.onRead(product, decoded.stats)
-	}
-	for _, key := range left {
-		failed[layout.ProductOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
-	}
-	return found, failed, nil
+	return max(s.changes, time.Now().UnixMilli()) + 1
 }

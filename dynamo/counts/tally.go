@@ -164,13 +164,6 @@ func (t tally) empty() bool { return len(t.marks) == 0 }
 // creates tells whether the product was never counted before.
 func (t tally) creates() bool { return t.before.changes == 0 }
 
-func sameCell(a, b *comment.Cell) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
 // writes are the items of a transaction that makes the tally true, if nothing of what it was made from has changed.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {
 	writes := []types.TransactWriteItem{t.statisticsWrite(table, shards)}
@@ -195,44 +188,6 @@ func (t tally) statisticsWrite(table string, shards int) types.TransactWriteItem
 	return call.PutIf(table, statisticsItem(t.product, t.after, shards), condition, values)
 }
 
-// unchanged is the condition that the statistics are as they were read.
-func (s statistics) unchanged() (condition string, values layout.Item) {
-	if s.damaged != nil {
-		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold)
-	}
-	if s.changes == 0 {
-		return "attribute_not_exists(" + layout.AttrPK + ")", nil
-	}
-	values = layout.Item{":n": layout.Number(s.changes)}
-	held := ""
-	if s.hold.owner != "" {
-		held = s.hold.String()
-	}
-	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
-}
-
-// next is the number of changes after one more. Of an item that cannot be read it is above all that there was.
-func (s statistics) next() int64 {
-	if s.damaged == nil {
-		return s.changes + 1
-	}
-	return max(s.changes, time.Now().UnixMilli()) + 1
-}
-
-// sameAttributes is the condition that an item is there, and that some attributes are as they were, whatever they hold.
-func sameAttributes(was layout.Item, attrs ...string) (condition string, values layout.Item) {
-	condition, values = "attribute_exists("+layout.AttrPK+")", layout.Item{}
-	for _, attr := range attrs {
-		if was[attr] == nil {
-			condition += " AND attribute_not_exists(" + attr + ")"
-			continue
-		}
-		condition += " AND " + attr + " = :" + attr
-		values[":"+attr] = was[attr]
-	}
-	return condition, values
-}
-
 // stillSo is the condition that a comment is as it was when it was looked at: of the product and in the cell, or not there,
 // or improper in the same way.
 func (c markChange) stillSo(table, product string) types.TransactWriteItem {
@@ -254,11 +209,4 @@ func (c markChange) stillSo(table, product string) types.TransactWriteItem {
 		check.ExpressionAttributeValues[":r"] = layout.Number(int64(cell.Rating))
 	}
 	return types.TransactWriteItem{ConditionCheck: check}
-}
-
-func leaderWrite(table string, place leaderPlace, shards int) types.TransactWriteItem {
-	if !place.empty() {
-		return call.PutIf(table, languageItem(place, shards), "", nil)
-	}
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}
 }

@@ -31,12 +31,6 @@ type firstCount struct {
 	looked time.Time
 }
 
-// RefuseUncounted has statistics and leaderboards refused, by an error of the kind Unavailable, until all comments of the
-// table were counted once. It is to be called before the first question.
-func (r *Reader) RefuseUncounted(journal journal) {
-	r.first = &firstCount{journal: journal, now: time.Now}
-}
-
 // check returns an error while nothing can be said of counts.
 func (f *firstCount) check(ctx context.Context) error {
 	if f == nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // DriftKind is in what a product's statistics are wrong.
@@ -137,39 +136,6 @@ func (m misfit) drift(product string) Drift {
 	}
 	return Drift{Product: product, Kind: WrongMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
 }
-
-// placesOf are the places of a product on the leaderboards.
-func placesOf(product string, stats comment.Stats, shards int) map[comment.Language]leaderKeys {
-	out := map[comment.Language]leaderKeys{}
-	place := func(language comment.Language) {
-		it := layout.Item{}
-		addLeaderKeys(it, leaderPlace{product: product, language: language, count: bestCount(stats, language)}, shards)
-		if len(it) > 0 {
-			out[language] = leaderKeysOf(it)
-		}
-	}
-	place("")
-	for language := range stats {
-		place(language)
-	}
-	return out
-}
-
-// cellsThatDiffer yields the cells in which two grids differ, in order.
-func cellsThatDiffer(a, b comment.Stats) func(yield func(comment.Cell) bool) {
-	return func(yield func(comment.Cell) bool) {
-		for _, language := range languagesOf(a, b) {
-			for rating := 1; rating <= comment.MaxRating; rating++ {
-				cell := comment.Cell{Language: language, Rating: rating}
-				if at(a, cell) != at(b, cell) && !yield(cell) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func at(stats comment.Stats, cell comment.Cell) int { return stats[cell.Language][cell.Rating-1] }
 
 func cellName(cell comment.Cell) string {
 	if cell.Rating == 1 {

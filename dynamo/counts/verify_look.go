@@ -55,14 +55,6 @@ func (e *examined) counted() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
-// leaderKeys are the index keys of a place on a leaderboard, empty for an item that has none.
-type leaderKeys struct{ partition, sort string }
-
-func leaderKeysOf(it layout.Item) leaderKeys {
-	r := layout.NewReader(it)
-	return leaderKeys{partition: r.Text(layout.AttrBoard), sort: r.Text(layout.AttrPlace)}
-}
-
 // differ is told of comments whose marks seem not to fit, at most lookedAtOnce.
 type differ func(ctx context.Context, ids []comment.ID) error
 
@@ -190,7 +182,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 	}
 	page := make([]placed, len(output.Items))
 	for i, it := range output.Items {
-		cell, err := CellOf(it)
+		cell, err := cellOf(it)
 		if err != nil {
 			seen.improper = append(seen.improper, layout.NewImproper(it, err.Error()))
 		}
@@ -202,19 +194,6 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 		}
 	}
 	return page, output.LastEvaluatedKey, nil
-}
-
-// CellOf is what the item of a comment is to be counted as. Its error names neither the item nor what stands in it.
-func CellOf(it layout.Item) (*comment.Cell, error) {
-	r := layout.NewReader(it)
-	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating))}
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	if err := layout.CheckCell(cell); err != nil {
-		return nil, err
-	}
-	return &cell, nil
 }
 
 // sideBySide compares two lists that are in one order.
@@ -359,7 +338,7 @@ func cellIn(it layout.Item, product string) (cell *comment.Cell, improper layout
 	if err != nil || of != product {
 		return nil, nil
 	}
-	if cell, err = CellOf(it); err != nil {
+	if cell, err = cellOf(it); err != nil {
 		return nil, it
 	}
 	return cell, nil

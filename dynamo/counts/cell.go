@@ -1,0 +1,50 @@
+package counts
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// cellOf is what the item of a comment is to be counted as. Its error names neither the item nor what stands in it.
+func cellOf(it layout.Item) (*comment.Cell, error) {
+	r := layout.NewReader(it)
+	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating))}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if err := layout.CheckCell(cell); err != nil {
+		return nil, err
+	}
+	return &cell, nil
+}
+
+func sameCell(a, b *comment.Cell) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func textOf(cell *comment.Cell) string {
+	if cell == nil {
+		return ""
+	}
+	return cellText(*cell)
+}
+
+func cellText(cell comment.Cell) string {
+	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
+}
+
+func parseCell(text string) (comment.Cell, error) {
+	language, rating, found := strings.Cut(text, "/")
+	n, err := strconv.Atoi(rating)
+	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
+		return comment.Cell{}, errors.New("not a language and a rating")
+	}
+	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
+}

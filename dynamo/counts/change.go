@@ -1,0 +1,77 @@
+package counts
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// Change is a change of one comment, as a record of the stream tells it.
+type Change struct {
+	// Product is the product of the comment, and ID the comment.
+	Product string
+	ID      comment.ID
+	// Before is the comment's language and rating before the change, nil if it was not there or cannot be read; After is
+	// that after the change, nil if it was deleted.
+	Before, After *comment.Cell
+	// Version is that of the comment after the change, 0 if it was deleted or has none.
+	Version int
+	// Position orders the changes of a comment.
+	Position stream.Position
+	// Created is when the change was made, to the second, by DynamoDB's clock.
+	Created time.Time
+
+	// record is the place of its record among those that were handed over together.
+	record int
+}
+
+// decodeChanges decodes records, each once, in their order. A record that is about a comment and cannot be read is among
+// the failed.
+func decodeChanges(records []stream.Record) (changes []Change, failed stream.RecordErrors) {
+	changes, failed = make([]Change, 0, len(records)), stream.RecordErrors{}
+	for i, record := range records {
+		switch change, about, err := decodeChange(record); {
+		case err != nil:
+			failed[i] = fmt.Errorf("record %s: %w", record.Position, err)
+		case about:
+			change.record = i
+			changes = append(changes, change)
+		}
+	}
+	return changes, failed
+}
+
+// decodeChange decodes a record. It is false for one that is not about a comment.
+func decodeChange(record stream.Record) (change Change, about bool, err error) {
+	image := record.New
+	if layout.NoComment(image) {
+		image = record.Old
+	}
+	if layout.NoComment(image) {
+		return Change{}, false, nil // a tombstone was changed by hand
+	}
+	r := layout.NewReader(image)
+	if r.Text(layout.AttrSK) != layout.CommentSK || r.Err() != nil {
+		return Change{}, false, nil
+	}
+	change = Change{ID: layout.IDOfKey(image), Position: record.Position, Created: record.Created}
+	if _, err := comment.ParseID(string(change.ID)); err != nil {
+		return Change{}, false, fmt.Errorf("item %q is no comment", r.Text(layout.AttrPK))
+	}
+	if change.Product, err = layout.ProductOf(image); err != nil {
+		return Change{}, false, err
+	}
+	if !layout.NoComment(record.New) {
+		if change.After, err = cellOf(record.New); err != nil {
+			return Change{}, false, fmt.Errorf("item of comment %s: %w", change.ID, err)
+		}
+		change.Version = r.Version()
+	}
+	if !layout.NoComment(record.Old) {
+		change.Before, _ = cellOf(record.Old) // one that cannot be read says nothing
+	}
+	return change, true, nil
+}

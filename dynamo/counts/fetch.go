@@ -1,0 +1,50 @@
+package counts
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"golang.org/x/sync/errgroup"
+)
+
+// countCalls bounds the calls that a Counter has under way at once, and those of one fetch.
+const countCalls = 4
+
+// itemKey is a primary key as a value that can be compared.
+type itemKey struct{ partition, sort string }
+
+func keyOf(it layout.Item) itemKey {
+	r := layout.NewReader(it)
+	return itemKey{r.Text(layout.AttrPK), r.Text(layout.AttrSK)}
+}
+
+// fetch gets any number of items by their keys, consistently.
+func fetch(ctx context.Context, client call.BatchGetter, table string, keys []layout.Item) (map[itemKey]layout.Item, error) {
+	var mu sync.Mutex
+	found := make(map[itemKey]layout.Item, len(keys))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(countCalls)
+	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
+		group.Go(call.Recover(func() error {
+			items, left, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
+			if err != nil {
+				return call.Wrap(err, "BatchGetItem of %d keys", len(part))
+			}
+			if len(left) > 0 {
+				return call.ErrBusy
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, it := range items {
+				found[keyOf(it)] = it
+			}
+			return nil
+		}))
+	}
+	return found, group.Wait()
+}

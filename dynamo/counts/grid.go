@@ -1,0 +1,74 @@
+package counts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// countsList is a row as an item holds it.
+func countsList(counts comment.Counts) *types.AttributeValueMemberL {
+	list := make([]types.AttributeValue, len(counts))
+	for i, n := range counts {
+		list[i] = layout.Number(int64(n))
+	}
+	return &types.AttributeValueMemberL{Value: list}
+}
+
+func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
+	var counts comment.Counts
+	list, ok := value.(*types.AttributeValueMemberL)
+	if !ok || len(list.Value) != len(counts) {
+		return counts, fmt.Errorf("not a list of %d counts", len(counts))
+	}
+	for i, element := range list.Value {
+		n, ok := layout.ParseNumber(element)
+		if !ok {
+			return counts, fmt.Errorf("the count of %d stars is not a number", i+1)
+		}
+		counts[i] = int(n)
+	}
+	return counts, nil
+}
+
+// bestCount is the number of comments with the best rating, in one language or, if that is empty, in all.
+func bestCount(stats comment.Stats, language comment.Language) int {
+	filter := comment.Filter{Ratings: []int{comment.MaxRating}}
+	if language != "" {
+		filter.Languages = []comment.Language{language}
+	}
+	return stats.Counts(filter)[comment.MaxRating-1]
+}
+
+// languagesOf are all languages of some grids, sorted, but not the row that several share.
+func languagesOf(grids ...comment.Stats) []comment.Language {
+	var out []comment.Language
+	for _, stats := range grids {
+		for language := range stats {
+			if language != comment.OtherLanguages {
+				out = append(out, language)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// cellsThatDiffer yields the cells in which two grids differ, in order.
+func cellsThatDiffer(a, b comment.Stats) func(yield func(comment.Cell) bool) {
+	return func(yield func(comment.Cell) bool) {
+		for _, language := range languagesOf(a, b) {
+			for rating := 1; rating <= comment.MaxRating; rating++ {
+				cell := comment.Cell{Language: language, Rating: rating}
+				if at(a, cell) != at(b, cell) && !yield(cell) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func at(stats comment.Stats, cell comment.Cell) int { return stats[cell.Language][cell.Rating-1] }
