@@ -8,11 +8,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// failedAge is how long an attempt that failed keeps others from being made: about as long as counts that steer may be false.
+// failedAge is how long after a failed attempt no other is made: statistics that steer may be wrong for about as long.
 const failedAge = time.Minute
 
-// attempts remembers which attempts were given up lately, so that a list whose counts are false pays for that once and not
-// for each page. It is safe for use by many goroutines.
+// attempts remembers which attempts were given up lately, so a list with wrong counts pays for one failed attempt and not for
+// one with each page. It is safe for use by many goroutines.
 type attempts struct {
 	now func() time.Time
 
@@ -20,7 +20,7 @@ type attempts struct {
 	failed *simplelru.LRU[attemptKey, time.Time]
 }
 
-// attemptKey says what was attempted. A probe may fail where a page would not, as it may cost less.
+// attemptKey identifies what was attempted. A probe has a key of its own: its bound is lower than that of a page.
 type attemptKey struct {
 	product   string
 	languages string
@@ -37,7 +37,7 @@ func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
 	return attemptKey{product: k.product, languages: k.languages, ratings: k.ratings, purpose: purpose}
 }
 
-// fail takes note of an attempt that was given up.
+// fail notes that an attempt was given up.
 func (a *attempts) fail(key attemptKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// changes remembers the latest change of each of remembered products. A change that had to make place counts against all
-// products that are not remembered, and its time against all. It is safe for use by many goroutines.
+// changes remembers when each product was last changed, for a bounded number of products. A product that is not among them
+// counts as changed when the last dropped one was. It is safe for use by many goroutines.
 type changes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, change]
-	dropped  change // the latest that had to make place
+	dropped  change // the latest that was dropped for others
 	noted    uint64 // how many changes there were
 }
 
@@ -38,7 +38,7 @@ func (c *changes) note(product string, at time.Time) {
 	c.products.Add(product, change{at, c.noted})
 }
 
-// last is when a product was changed at the latest, as far as that matters.
+// last is the latest time at which a product may have been changed.
 func (c *changes) last(product string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *changes) last(product string) time.Time {
 	return latest(last.at, c.dropped.at)
 }
 
-// number rises with each change of a product. It may rise without one.
+// number grows with each change of a product. It may also grow without one.
 func (c *changes) number(product string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,16 +39,15 @@ func (c *counting) result() *comment.Counted {
 	}
 	counted := comment.Counted{Err: c.err}
 	for i, read := range c.run.plan.Reads {
-		counted.Total += c.run.reads[i].kept
+		counted.Total += c.run.reads[i].returned
 		if rating := read.Partition.Rating; rating > 0 {
-			counted.ByRating[rating-1] += c.run.reads[i].kept
+			counted.ByRating[rating-1] += c.run.reads[i].returned
 		}
 	}
 	return &counted
 }
 
-// countAll counts what the reads find, wave by wave: DynamoDB counts up to 1 MB at a time, and no more than the bound has
-// left.
+// countAll counts wave by wave: DynamoDB counts up to 1 MB a call, and each wave stays within what the bound has left.
 func (r *run) countAll(ctx context.Context) error {
 	for {
 		var unread []int

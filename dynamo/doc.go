@@ -1,24 +1,16 @@
-// Package dynamo is the only one that knows the table: its keys and indexes, how an item becomes a comment, how a
-// question becomes a plan of reads, how a plan is run, and how comments are counted. store.go is the door.
+// Package dynamo reads and writes the comments of one DynamoDB table. Its [Store] answers queries; the packages below it hold
+// what a Store is made of: layout (what is stored), capacity (what reads cost), call (how DynamoDB is called), planner (which
+// partitions a query reads), merge (sorted reads to one list), counts (statistics and leaderboards) and leases (who reads the
+// stream).
 //
-// What is stored: table.go has keys and indexes, item.go the attributes of a comment, text.go those texts that are
-// compressed, statistics.go, leaders.go and mark.go what is counted, leaseitem.go who reads the stream. setup.go makes and
+// To follow a query, read comments.go, then listing.go, which plans and executes one page, run.go, which executes one plan wave
+// by wave, and explain.go. count.go counts the list beside the page, moved.go adds comments that an edit moved while the
+// page was read, and input.go turns a read of a plan into a call of the SDK.
+//
+// A Store remembers hints for its plans: memory.go has statistics, sizes.go how large comments are, recent.go what pages held,
+// attempts.go which plans were given up. flight.go shares a page among the callers who want it at the same time, pages.go is
+// the page cache, and changes.go and noticing.go tell when a page is too old for either.
+//
+// write.go changes single comments, load.go many, get.go fetches by id, and export.go reads all of them. setup.go creates and
 // checks the table.
-//
-// The way of a question, all pure functions until the calls: window.go says which stretch of a list is read, covers.go
-// which sets of index partitions hold what is asked for, cost.go what each is expected to cost, plan.go makes the plan,
-// input.go turns it into the calls of the SDK. run.go makes the calls, merge puts their answers in order, explain.go tells
-// what was done. moves.go adds comments that an edit moved while a page was read. count.go counts a list where statistics
-// cannot, price.go is what a question may cost before it is planned.
-//
-// What plans know (known.go): memory.go has statistics, sizes.go how large comments are, recent.go and earlier.go what
-// pages held that were read before. What is not read twice: flight.go has the pages that are being read, pages.go those
-// that are kept for a moment; noticing.go and changes.go say which changes end either. hedge.go reads twice on purpose,
-// when a read is slow.
-//
-// Writing: write.go one comment, load.go many, export.go reads them all again; insist.go and persist.go say how long either
-// tries.
-//
-// Counting, as a handler of package stream: counter.go takes records, tally.go decides, lease.go keeps what consumers
-// agree on. rebuild*.go count everything anew while all goes on, verify*.go compare without changing anything.
 package dynamo

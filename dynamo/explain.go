@@ -95,8 +95,8 @@ func reportRead(p planner.Plan, r planner.Read, s readState) comment.PlanRead {
 		ResidualRatings:   r.Ratings,
 		ResidualLanguages: r.Languages,
 		Queries:           s.queries,
-		ItemsRead:         s.looked,
-		ItemsKept:         s.kept,
+		ItemsRead:         s.scanned,
+		ItemsKept:         s.returned,
 		ReadUnits:         s.units,
 	}
 }

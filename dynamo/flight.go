@@ -9,22 +9,21 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// flightTimeout bounds reading a page for someone who has no deadline of his own.
+// flightTimeout bounds a read whose caller has no deadline.
 const flightTimeout = 10 * time.Second
 
-// flights reads a page once for all who want the same while it is being read, as happens when many look at one product.
-// What they see is as old as the read took, at most. A caller that asks after a change which the Store knows of does not join
-// a read that began before.
+// flights reads a page once for all callers that want it at the same time, as singleflight does. What they get is at most as
+// old as the read took. A caller that comes after a change which the Store knows does not join a read that began before it.
 //
-// The first caller leads: it reads in its own goroutine, so a page that is not shared costs a look into a map. The others
-// follow: they wait for the leader, and may leave at any time. If the leader's client leaves, the leader reads on as long as
-// anyone follows, within its own deadline.
+// The first caller leads: it reads in its own goroutine, so a page that is not shared costs one look into a map. The others
+// wait for the leader, and may leave at any time. If the leader's client leaves, the leader reads on while others wait, until
+// its own deadline.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
 }
 
-// flightKey is what callers have in common that share a read: the query, and how often its product had changed.
+// flightKey identifies a read that callers may share: the query, and the number of the last change of its product.
 type flightKey struct {
 	queryKey
 	changes uint64
@@ -32,25 +31,25 @@ type flightKey struct {
 
 // flight is one read under way.
 type flight struct {
-	waiting int                // who wants the page, the leader included; guarded by the mutex of flights
+	waiting int                // callers, the leader included; guarded by the mutex of flights
 	cancel  context.CancelFunc // ends the read
 
 	landed chan struct{} // closed once the rest is there
 	page   comment.Page
 	err    error
-	// leadersOwn says that the read failed at its leader's deadline, or for the texts that its leader holds already. A follower
-	// has a deadline and an account of its own, and reads again.
+	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the texts that its operation
+	// holds already. A follower has its own deadline and account, and reads again.
 	leadersOwn bool
 }
 
-// join reads a page, or waits for whoever reads the same. The page is shared: nobody may change it.
+// join reads a page, or waits for a caller that reads the same one. The page is shared, so do not change it.
 func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
 	for {
 		shared, leads := f.board(key)
 		if leads {
 			f.lead(ctx, key, shared, read)
 			if shared.err != nil && ctx.Err() != nil {
-				return comment.Page{}, ctx.Err() // the read may have ended since nobody waits, and says that it was cancelled
+				return comment.Page{}, ctx.Err() // the read's own error says only that it was canceled
 			}
 			return shared.page, shared.err
 		}
@@ -66,7 +65,7 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 	}
 }
 
-// board finds the read of a page that is under way, or makes one for the caller to lead.
+// board returns the read of a page that is under way, or a new one for the caller to lead.
 func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +82,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	return shared, leads
 }
 
-// lead reads a page for all who wait for it, in the goroutine of the first of them.
+// lead reads a page for all callers that wait for it, in the goroutine of the first.
 func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (comment.Page, error)) {
 	reading, cancel, own := flightContext(ctx)
 	defer cancel()
@@ -98,8 +97,8 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	f.land(key, shared)
 }
 
-// flightContext is the context of a read: its leader's, but that it outlives the leader's interest, and ends in any case. Own
-// says that it ends by the leader's deadline.
+// flightContext is the context of a read. It keeps the leader's values and deadline, and outlives the leader's request. own
+// says that the deadline is the leader's and not flightTimeout.
 func flightContext(ctx context.Context) (reading context.Context, cancel context.CancelFunc, own bool) {
 	deadline, own := ctx.Deadline()
 	if !own {
@@ -109,7 +108,7 @@ func flightContext(ctx context.Context) (reading context.Context, cancel context
 	return reading, cancel, own
 }
 
-// land gives a page to those who wait. Whoever asks from now on begins anew.
+// land gives the page to the callers that wait. Later callers begin a new read.
 func (f *flights) land(key flightKey, shared *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +116,7 @@ func (f *flights) land(key flightKey, shared *flight) {
 	close(shared.landed)
 }
 
-// leave is for one who no longer waits. The last of them ends the read.
+// leave is called for a caller that no longer waits. The last one cancels the read.
 func (f *flights) leave(key flightKey, shared *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,7 +126,7 @@ func (f *flights) leave(key flightKey, shared *flight) {
 	}
 }
 
-// end lets nobody join a read any more. Another of the same page may be under way already.
+// end lets no more callers join a read. Another read of the same page may be under way already.
 func (f *flights) end(key flightKey, shared *flight) {
 	if f.under[key] == shared {
 		delete(f.under, key)

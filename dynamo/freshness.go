@@ -6,7 +6,7 @@ import (
 )
 
 // CountedUpTo is a moment up to which every change of a comment is in the statistics, however old the comment; false when
-// that is unknown. The table is asked at most once a second, whoever asks. Nothing is known before UseStatistics.
+// that is unknown. It reads the table at most once a second for all callers. It is false before UseStatistics.
 func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 	if s.memory == nil {
 		return time.Time{}, false

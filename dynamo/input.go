@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// queryInput is the call of the SDK for one read of a plan; a limit of 0 looks at all. A LastEvaluatedKey of the same read
-// continues it; it never outlives the request, since a cursor is a position and not such a key.
+// queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the LastEvaluatedKey of the call
+// before it, nil for the first; it never leaves the request, because a cursor is a position and not such a key.
 func queryInput(table string, p planner.Plan, r planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	input := &dynamodb.QueryInput{
@@ -37,7 +37,7 @@ func queryInput(table string, p planner.Plan, r planner.Read, limit int, start l
 	return input
 }
 
-// projectionOf is what a plan needs of each comment.
+// projectionOf names the attributes that a plan reads.
 func projectionOf(p planner.Plan) string {
 	if p.WithoutText {
 		return layout.BareProjection
@@ -45,7 +45,7 @@ func projectionOf(p planner.Plan) string {
 	return layout.ListProjection
 }
 
-// rangeCondition bounds the sort key; its values go into values.
+// rangeCondition bounds the sort key. It adds its values to values.
 func rangeCondition(p planner.Plan, values layout.Item) string {
 	low, high := p.LowKey(), p.HighKey()
 	if low != nil {
@@ -65,7 +65,7 @@ func rangeCondition(p planner.Plan, values layout.Item) string {
 	return ""
 }
 
-// residualExpression keeps what was chosen of a partition that holds more; its values go into values.
+// residualExpression is the residual filter of a read, nil for none. It adds its values to values.
 func residualExpression(r planner.Read, values layout.Item) *string {
 	var conditions []string
 	if r.Languages != nil {

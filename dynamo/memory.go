@@ -12,62 +12,60 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// A plan is chosen by what a product's statistics say, and leaves out what they say is empty, since a read that finds
-// nothing costs as much as one that finds a page. So a Store remembers the statistics of products that are asked for often.
-// For choosing, old ones will do: those of a minute ago steer as well. For leaving out they have to be seconds old at most.
+// A Store remembers the statistics of products that are queried often. They serve two purposes. They steer: the planner
+// chooses by them, and a minute of age does no harm. And they skip: a partition that they say is empty is not read, because a
+// read that finds nothing costs as much as one that finds a page. Only statistics of the last seconds may skip.
 //
-// How old statistics are counts from the moment up to which the stream was processed when they were read: when those who
-// count lag or are gone, statistics grow old and nothing is left out any more. A server's own writes are known to it at
-// once, so that whoever writes there finds his comment: until statistics are there that know of the write, those of its
-// product are not trusted.
+// The age of statistics counts from the watermark of the stream, not from the moment they were read. When the processes that
+// count lag or stop, statistics grow old and nothing is skipped any more. A Store knows its own writes at once: it does not
+// trust statistics that may be older than the last write to their product, so an author always finds a new comment.
 //
-// No page waits for any of this. Statistics are read beside it, for the pages to come, and at most once in their age for
-// each product. A product of which nothing is known is worth it when it is asked for again, however late; one whose
-// statistics have only grown old when it is asked for again within seconds. Those that were read to be shown steer for nothing.
+// No page waits for statistics. They are fetched in the background for the pages to come, for each product at most once in
+// maxAge. For a product without statistics the second query fetches them; old ones are fetched again when two queries follow
+// each other within seconds. Statistics that were read for an answer steer at no extra cost.
 
 const (
-	// clockMargin is by how much clocks may differ that tell when a comment was written and how far the stream was
-	// processed. A record of the stream tells its time to the second.
+	// clockMargin is how much the clocks of servers may differ. The time of a stream record has a resolution of a second.
 	clockMargin = 2 * time.Second
-	// recallTimeout bounds what is read for later pages, and recallsAtOnce how many such reads are under way.
+	// recallTimeout bounds a background fetch of statistics, recallsAtOnce how many of them run at once.
 	recallTimeout = 2 * time.Second
 	recallsAtOnce = 8
 	// watermarkAge is how long a watermark is good enough.
 	watermarkAge = time.Second
-	// steeringAge is how old statistics become that only steer.
+	// steeringAge is the maximum age of statistics that only steer.
 	steeringAge = time.Minute
-	// worthwhile is how soon a product has to be asked for again for its statistics to be read anew: else that costs more
-	// than it saves.
+	// worthwhile is the longest time between two queries of a product for which fetching its statistics again saves more
+	// than it costs.
 	worthwhile = 5 * time.Second
 )
 
-// Watermark tells how far statistics follow the table.
+// Watermark tells up to when the statistics are complete.
 type Watermark interface {
 	// ProcessedUpTo is a moment up to which every change of a comment is in the statistics, however old the comment. It is
 	// false when there is none: when not all comments were ever counted, the stream lost records, or some were dead-lettered.
 	ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
-// memory is what a Store remembers of counts.
+// memory holds the statistics that a Store remembers. It is safe for use by many goroutines; the nil memory knows nothing.
 type memory struct {
 	maxAge time.Duration
 	now    func() time.Time
 	read   func(ctx context.Context, product string) (comment.Stats, error)
 	mark   *watermark
-	places chan struct{} // taken by each reading of statistics under way
+	places chan struct{} // one for each background fetch
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
 	writes   *changes // by this Store
-	heard    *changes // of which the stream told
+	heard    *changes // from the stream
 }
 
-// recollection is what is remembered of one product.
+// recollection holds the statistics of one product.
 type recollection struct {
 	stats comment.Stats // nil before any were read
-	asOf  time.Time     // up to which the stats know all changes; zero when that is unknown, or too long ago to trust them
-	asked time.Time     // when a plan would last have had use for them
-	tried time.Time     // when they were last looked after
+	asOf  time.Time     // the watermark when they were read; zero when it is unknown or too old to skip by them
+	asked time.Time     // when a query last had use for them
+	tried time.Time     // when a background fetch last began
 	read  time.Time     // when they were last read
 }
 
@@ -79,9 +77,8 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 	return m
 }
 
-// recall is what is known of the counts of the product that a question is about. If that may be of use, and has been
-// before, it is brought up to date for the questions to come. A question without languages and ratings has none for it: its
-// only partition is hardly ever empty.
+// recall returns what is known of a query's product, and starts a background fetch if its statistics are due. A query without
+// languages and ratings has no use for statistics: its only partition is hardly ever empty.
 func (m *memory) recall(q comment.Query) planner.Known {
 	if m == nil {
 		return planner.Known{}
@@ -102,7 +99,7 @@ func (m *memory) recall(q comment.Query) planner.Known {
 	return known
 }
 
-// known is what a plan may know at a moment. It trusts what is young and was counted after the last write of our own.
+// known is what a plan may know at a moment. Statistics are trusted when they are young and include this Store's last write.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {
 	if r.asOf.IsZero() {
 		return planner.Known{Stats: r.stats}
@@ -112,15 +109,15 @@ func (r recollection) known(now time.Time, maxAge time.Duration, written time.Ti
 	return planner.Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
-// due tells whether statistics should be looked after: the product is asked for often enough, and that was not just done.
+// due tells whether statistics should be fetched: the product is queried often enough, and no fetch has just begun.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	again := !r.asked.IsZero()
 	worth := again && r.read.IsZero() || now.Sub(r.asked) <= worthwhile
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// shown takes note of statistics that were read to be shown. How much they know is not said, so they only steer, and do
-// not take the place of any that may be trusted.
+// shown remembers statistics that were read for an answer. Their watermark is unknown, so they only steer, and do not replace
+// trusted ones.
 func (m *memory) shown(product string, stats comment.Stats) {
 	if m == nil {
 		return
@@ -135,7 +132,7 @@ func (m *memory) shown(product string, stats comment.Stats) {
 	}
 }
 
-// wrote notes that a product was just written to, or may have been.
+// wrote notes that this Store has written to a product, or may have.
 func (m *memory) wrote(product string) {
 	if m == nil {
 		return
@@ -145,8 +142,8 @@ func (m *memory) wrote(product string) {
 	m.writes.note(product, m.now())
 }
 
-// noticed notes that the stream told of a comment of a product, which is now in a cell; nil for one that was deleted. What
-// says that the cell is empty is not trusted any more.
+// noticed notes a change from the stream: a comment of the product is now in the cell, nil for a deleted one. Statistics that
+// say that the cell is empty are not trusted any more.
 func (m *memory) noticed(product string, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
@@ -160,7 +157,7 @@ func (m *memory) noticed(product string, cell *comment.Cell) {
 	}
 }
 
-// refresh reads statistics in the background, unless enough others are being read.
+// refresh fetches statistics in the background. It returns false when too many fetches are running.
 func (m *memory) refresh(product string) bool {
 	select {
 	case m.places <- struct{}{}:
@@ -169,14 +166,14 @@ func (m *memory) refresh(product string) bool {
 	}
 	go func() {
 		defer func() { <-m.places }()
-		// An error is of no concern: plans read what they would have left out, and whoever is asked for it will say so.
+		// An error does no harm: without statistics, plans read every partition.
 		_ = call.Recover(func() error { return m.fetch(context.Background(), product) })()
 	}()
 	return true
 }
 
-// fetch reads the statistics of a product, unless they could not be trusted and those that are there steer as well. How far
-// the stream was processed is asked first, so that they know all of that.
+// fetch reads the statistics of a product. It asks for the watermark first, so the statistics include every change up to it.
+// When they could not be trusted, and the remembered ones steer as well, it reads nothing.
 func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
@@ -195,7 +192,7 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.heard.number(product) != heard {
-		upTo = time.Time{} // they may be of before a change that the stream told of
+		upTo = time.Time{} // they may be older than a change that the stream has told of meanwhile
 	}
 	r, _ := m.products.Get(product)
 	r.stats, r.asOf, r.read = stats, upTo, m.now()
@@ -203,8 +200,7 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	return nil
 }
 
-// upTo is a moment up to which statistics that are read from now on know all changes, zero when there is none or it is too
-// long ago to trust them.
+// upTo is the watermark for statistics that are read from now on, zero when it is unknown or older than maxAge.
 func (m *memory) upTo(ctx context.Context) (time.Time, error) {
 	if m.maxAge == 0 {
 		return time.Time{}, nil
@@ -216,7 +212,7 @@ func (m *memory) upTo(ctx context.Context) (time.Time, error) {
 	return upTo, nil
 }
 
-// steers tells whether statistics of the product are there that are good enough to choose plans by.
+// steers tells whether the remembered statistics of a product are good enough to choose plans by.
 func (m *memory) steers(product string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,18 +220,18 @@ func (m *memory) steers(product string) bool {
 	return r.stats != nil && m.now().Sub(r.read) < steeringAge
 }
 
-// watermark remembers for a moment how far the stream was processed.
+// watermark asks a Watermark at most once in watermarkAge.
 type watermark struct {
 	source Watermark
 	now    func() time.Time
 
-	turn  chan struct{} // taken while the source is asked: whoever comes meanwhile waits for its answer
+	turn  chan struct{} // held while the source is asked; other callers wait for its answer
 	asked time.Time
 	at    time.Time
 	known bool
 }
 
-// upTo is how far the stream was processed, or how far it was within the last second.
+// upTo is the watermark, at most watermarkAge old.
 func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	select {
 	case w.turn <- struct{}{}:
@@ -252,7 +248,7 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	return w.at, w.known, err
 }
 
-// notAhead is a time by a clock that may be ahead of ours, now at the latest: nothing is known of what is still to come.
+// notAhead is a time by another server's clock, at most now by ours.
 func notAhead(at, now time.Time) time.Time {
 	if at.After(now) {
 		return now

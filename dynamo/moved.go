@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// withMoved adds, to what a run took, those comments of the filter that moved between partitions while they were read.
+// withMoved adds comments of the filter that moved between partitions while a run read them.
 func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, taken []comment.Comment) ([]comment.Comment, error) {
 	moved := s.moves.of(r.plan.Product, s.now())
 	if len(moved) == 0 {

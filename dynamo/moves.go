@@ -12,20 +12,20 @@ import (
 )
 
 // An edit of rating or language moves a comment from one partition of an index to another. The partitions of a page are
-// read at different moments, and on AWS from indexes that lag behind the table by different times. So a page may find such
-// a comment in neither partition. It may also find it in both; then the merge drops one.
+// read at different moments, and on AWS from indexes that lag behind the table by different times. So a page may find a
+// moved comment in neither partition. It may also find it in both; then the merge drops one.
 //
-// A Store therefore remembers the comments that it moved, or that the stream told it of. Once a page is read, the Store looks
-// among them for those that belong on the page and are missing, and fetches these by their ids.
+// A Store therefore remembers moved comments, from its own edits and from the stream. After it has read a page, it looks for
+// moved comments that belong on the page and are missing, and fetches those by their ids.
 
 const (
-	// moveAge is how long a move is remembered. It bounds how far the indexes may lag.
+	// moveAge is how long a move is remembered. Indexes may lag behind the table by as much.
 	moveAge = 10 * time.Second
-	// movesKept is how many comments that moved are remembered, some 300 bytes each.
+	// movesKept is how many moved comments are remembered, some 300 bytes each.
 	movesKept = 10_000
-	// cellsKept is how many cells of one comment are told apart. Some authors toggle.
+	// cellsKept is how many cells of one comment are remembered; an author may toggle between many.
 	cellsKept = 8
-	// maxLookups bounds the comments that are fetched by id for one page, each for a read unit and more.
+	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or more.
 	maxLookups = 25
 )
 
@@ -37,16 +37,16 @@ type move struct {
 	version  int // of the comment after it
 }
 
-// moved is a comment that moved, however often. It is never changed: further moves make another one.
+// moved is a comment that moved once or more. It is immutable: each further move makes a new value.
 type moved struct {
 	at       time.Time // of the latest move
 	position comment.Position
 	version  int            // after its last move
-	now      []comment.Cell // where that put it: in one of these, since several edits may have tried to make the version
+	now      []comment.Cell // it is in one of these: several edits may have tried to make the version
 	been     []comment.Cell // all cells of all its moves
 }
 
-// after is the comment after one more move, which may have been told late.
+// after is the comment after one more move, which may arrive late.
 func (m moved) after(next move) moved {
 	switch {
 	case next.version > m.version:
@@ -58,7 +58,7 @@ func (m moved) after(next move) moved {
 	return m
 }
 
-// with adds a cell to others, which are left as they are. Of more than cellsKept it is not told which they are.
+// with returns cells and one more, without changing them. A list longer than cellsKept stands for any cell.
 func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	if slices.Contains(cells, cell) || len(cells) > cellsKept {
 		return cells
@@ -68,7 +68,7 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 
 func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
 
-// mayFit tells whether the last move may have put the comment into what is wanted.
+// mayFit tells whether the comment may be in a wanted cell after its last move.
 func (m moved) mayFit(wanted planner.Part) bool {
 	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, wanted.Holds)
 }
@@ -114,7 +114,7 @@ func (m *moves) note(product string, next move) {
 	}
 }
 
-// of are the comments of a product whose moves are young at a moment, in no order.
+// of are the comments of a product that moved within moveAge, in no order.
 func (m *moves) of(product string, now time.Time) []moved {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,8 +127,8 @@ func (m *moves) of(product string, now time.Time) []moved {
 	return young
 }
 
-// missing are the positions, in the direction of reading, of comments that belong among those taken and are not there:
-// their last move made them fit the filter, and there is no partition that was read and held them all the time.
+// missing are the positions, in the direction of reading, of moved comments that belong among those taken and are not there:
+// they fit the filter after their last move, and no partition that the plan reads held them all the time.
 func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
 	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
@@ -146,8 +146,8 @@ func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment
 	})
 }
 
-// stayed tells whether a partition that the plan reads held a comment before and after each of its moves. An edit does not
-// take its entry out of such a partition.
+// stayed tells whether one partition that the plan reads held the comment before and after each of its moves. Such an edit
+// changes the entry in place, so the page cannot have missed it.
 func stayed(p planner.Plan, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read planner.Read) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.Holds(cell) })

@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// indexLag is how long after a change no page is kept, as an index may lack it yet.
+	// indexLag is how long after a change no page is cached, because an index may not have the change yet.
 	indexLag = time.Second
-	// pagesKept is how many pages are kept at most, and largestKept how many bytes of text one of them may hold: 16 MB in all.
+	// pagesKept bounds the number of pages, largestKept the bytes of text in each: 16 MB in all.
 	pagesKept   = 256
 	largestKept = 64 << 10
 )
 
-// pages keeps the first pages of lists for a moment, so that a product at which everyone looks costs a read in that time and
-// not one for each visitor. When they are lost, at a restart say, what was spared comes back: a read at a time for each page,
-// as flights see to.
+// pages is the page cache: it keeps the first pages of lists for maxAge, so a popular product costs one read in that time and
+// not one for each visitor. An empty cache, after a restart, causes no burst: flights reads each page once for all callers.
 //
-// A page is no longer shown once its product was changed by this Store, or once the stream told this process of a change.
+// A cached page is not shown once this Store has changed its product or the stream has told of a change. The nil pages caches
+// nothing. It is safe for use by many goroutines.
 type pages struct {
 	maxAge time.Duration
 	now    func() time.Time
@@ -29,7 +29,7 @@ type pages struct {
 	kept *simplelru.LRU[queryKey, keptPage]
 }
 
-// keptPage is a page, and when reading it began: it may lack whatever was written since.
+// keptPage is a page and the time when reading it began. It may lack what was written since.
 type keptPage struct {
 	page comment.Page
 	read time.Time
@@ -39,10 +39,10 @@ func newPages(maxAge time.Duration) *pages {
 	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
-// keeps tells whether the page of a query may be kept: a first page, which many ask for.
+// keeps tells whether the page of a query may be cached: only first pages, which many clients request.
 func (p *pages) keeps(key queryKey) bool { return p != nil && !key.after.given && !key.before.given }
 
-// keep keeps a page. It was read since it began to be.
+// keep caches a page that was read from a moment on.
 func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
 	if !p.keeps(key) || page.Counted != nil && page.Counted.Err != nil || textBytes(page) > largestKept {
 		return
@@ -52,7 +52,7 @@ func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
 	p.kept.Add(key, keptPage{page: page, read: began})
 }
 
-// find finds a page that may be shown now, after its product was last changed at a moment.
+// find returns a cached page that may be shown now, given when its product was last changed.
 func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
 	if !p.keeps(key) {
 		return comment.Page{}, false
@@ -69,7 +69,7 @@ func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
 	return page, true
 }
 
-// textBytes is the size of the texts of a page, which may be anything, while all else is small.
+// textBytes is the size of the texts and titles of a page in bytes. Everything else in it is small.
 func textBytes(page comment.Page) int {
 	bytes := 0
 	for _, c := range page.Comments {

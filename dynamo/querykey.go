@@ -24,7 +24,7 @@ type queryKey struct {
 	withoutText            bool
 }
 
-// optional is a value, or that there is none, which is unlike any value.
+// optional is a value or none. None differs from every value.
 type optional[T comparable] struct {
 	given bool
 	value T

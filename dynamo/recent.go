@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// recent remembers what pages held that were read lately. It is safe for use by many goroutines.
+// recent remembers what recently read pages held. It is safe for use by many goroutines.
 type recent struct {
 	now func() time.Time
 
@@ -18,18 +18,18 @@ type recent struct {
 	read *simplelru.LRU[queryKey, recentPage]
 }
 
-// recentPage is what is remembered of one page, half a kilobyte with its question.
+// recentPage describes one page in half a kilobyte, its key included.
 type recentPage struct {
 	held  *planner.LastPage
 	first comment.Position // of the comments taken
 	at    time.Time        // when it was read
-	// came is how many comments came in front of it within elapsed; zero if none can.
+	// came is how many comments arrived in front of the page within elapsed; zero if none can.
 	came    float64
 	elapsed time.Duration
 }
 
-// Of a page that begins with the newest comment it is assumed that one comes in a minute. Then what is seen of it counts,
-// of which half is forgotten each time.
+// A page that begins with the newest comment is assumed to get one comment a minute. Each time the page is read, what was seen
+// since counts for half of the rate.
 const (
 	assumedCame    = 1
 	assumedElapsed = time.Minute
@@ -39,7 +39,7 @@ func newRecent() *recent {
 	return &recent{now: time.Now, read: newLRU[queryKey, recentPage](remembered, nil)}
 }
 
-// remembers tells whether it matters what a page held. A list that is one partition is read as far as is wanted anyway.
+// remembers tells whether it helps to know what a page held. A list in one partition is read exactly as far as is wanted.
 func (k queryKey) remembers() bool { return k.conditions > 1 }
 
 // of is what the page of a query held when it was last read, nil if that is not known.
@@ -56,8 +56,8 @@ func (p *recent) of(key queryKey) *planner.LastPage {
 	return recent.held.Shifted(recent.moved(p.now()))
 }
 
-// moved is how many comments are expected to have come in front of the page by now, and one deviation more, since such
-// numbers are small and their guess is rough.
+// moved is how many comments are expected to have arrived in front of the page by now, plus one standard deviation, because
+// small numbers are estimated badly.
 func (r recentPage) moved(now time.Time) float64 {
 	if r.came == 0 {
 		return 0
@@ -66,8 +66,8 @@ func (r recentPage) moved(now time.Time) float64 {
 	return came + math.Sqrt(came)
 }
 
-// learn takes note of what was taken for the page of a query, at least one comment, and of what reading it found. fromNewest
-// says that the page begins with the newest comment of the list.
+// learn remembers the page of a query: what it held, and its comments, at least one. fromNewest says that the page begins with
+// the newest comment of the list.
 func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []comment.Comment) {
 	key = key.page()
 	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}
@@ -80,7 +80,7 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 	p.read.Add(key, recent)
 }
 
-// follow learns how quickly comments come in front of a page that begins with the newest.
+// follow learns how quickly comments arrive in front of a page that begins with the newest.
 func (r *recentPage) follow(before recentPage, known bool, taken []comment.Comment) {
 	r.came, r.elapsed = assumedCame, assumedElapsed
 	if known {
@@ -89,7 +89,7 @@ func (r *recentPage) follow(before recentPage, known bool, taken []comment.Comme
 	}
 }
 
-// newerThan is how many of some comments, newest first, are newer than a position.
+// newerThan counts the comments, newest first, that are newer than a position.
 func newerThan(position comment.Position, taken []comment.Comment) int {
 	for i, c := range taken {
 		if c.ID.Position().Compare(position) <= 0 {

@@ -16,31 +16,31 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// run is a plan on its way: what each read has done so far. The plan itself stays as it was made.
+// run is the execution of one plan: how far each of its reads has come. The plan itself does not change.
 type run struct {
 	client call.Querier
 	table  string
 	plan   planner.Plan
 	reads  []readState
 	waves  int
-	// lookups are what fetching comments that moved meanwhile took, and fetched what came of it.
+	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups metered
 	fetched readState
-	packed  map[comment.ID][]byte // compressed texts of the comments that were taken, nil for none
-	meter   *capacity.Meter       // of the page or the count that it is for; nil bounds nothing
-	most    float64               // what an attempt may cost, in read units; 0 for no attempt
+	packed  map[comment.ID][]byte // compressed texts of the taken comments, nil for none
+	meter   *capacity.Meter       // of the page or the count; nil bounds nothing
+	most    float64               // what an attempt may cost in read units; 0 when this is no attempt
 }
 
-// readState is how far one read of a plan has come, and what that took.
+// readState is how far one read of a plan has come, and what it has cost.
 type readState struct {
-	start   layout.Item // where the next call goes on, nil at the beginning
-	limit   int         // of the last call, 0 to count
-	queries int
-	looked  int // items that the table looked at
-	kept    int // items that passed the residual filter
-	units   float64
-	sizes   measured // of the items that passed
-	// improper are items that are no comments, which the page leaves out.
+	start    layout.Item // where the next call continues, nil at the beginning
+	limit    int         // of the last call, 0 to count
+	queries  int
+	scanned  int // items that the table read (ScannedCount)
+	returned int // items that passed the residual filter (Count)
+	units    float64
+	sizes    measured // of the items that passed
+	// improper are items that are no comments. The page leaves them out.
 	improper []layout.Improper
 }
 
@@ -48,16 +48,16 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
 }
 
-// take runs a plan: one parallel wave of reads, then further waves of those reads alone that ran dry before the plan
-// had what it wants. The first failure cancels its siblings and fails the plan: a page is never short without saying so.
+// take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry before the plan had all it
+// wants. The first error cancels the others and fails the plan, so a page is never short without an error.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 	compare := func(a, b layout.Packed) int { return r.compare(a.Comment, b.Comment) }
 	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
 	return r.unpack(taken), err
 }
 
-// unpack returns the comments that were taken and keeps their compressed texts. Two reads may find two versions of one
-// comment; the text kept is that of the version taken.
+// unpack returns the taken comments and keeps their compressed texts. When two reads find two versions of a comment, it keeps
+// the text of the version that was taken.
 func (r *run) unpack(taken []layout.Packed) (out []comment.Comment) {
 	out = slices.Grow(out, len(taken))
 	for _, l := range taken {
@@ -73,7 +73,7 @@ func (r *run) unpack(taken []layout.Packed) (out []comment.Comment) {
 	return out
 }
 
-// packedOf are the compressed texts of some of the comments that were taken, nil for none.
+// packedOf are the compressed texts of some of the taken comments, nil for none.
 func (r *run) packedOf(shown []comment.Comment) map[comment.ID][]byte {
 	if r.packed == nil {
 		return nil
@@ -87,7 +87,7 @@ func (r *run) packedOf(shown []comment.Comment) map[comment.ID][]byte {
 	return out
 }
 
-// compare puts comments into the direction of reading.
+// compare orders comments in the direction of reading.
 func (r *run) compare(a, b comment.Comment) int {
 	if r.plan.Descending {
 		a, b = b, a
@@ -95,7 +95,7 @@ func (r *run) compare(a, b comment.Comment) int {
 	return strings.Compare(string(a.ID), string(b.ID)) // as their positions
 }
 
-// wave makes one call for each of the dry reads, in parallel.
+// wave makes one call for each dry read, in parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Packed], error) {
 	if err := r.begin(dry, missing); err != nil {
 		return nil, err
@@ -108,7 +108,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	return batches, err
 }
 
-// begin sets the limits of the next calls. An attempt ends here when what it may still cost is a small part of what it wants.
+// begin sets the limits of the next calls. It ends an attempt when its remaining budget covers only a small part of what it
+// wants.
 func (r *run) begin(dry []int, missing int) error {
 	most := planner.MaxLimit
 	if r.most > 0 && r.waves > 0 {
@@ -119,7 +120,7 @@ func (r *run) begin(dry []int, missing int) error {
 		if state.queries == 0 {
 			state.limit = read.Limit
 		} else {
-			state.limit = r.plan.NextLimit(read, state.limit, state.looked, state.kept, missing)
+			state.limit = r.plan.NextLimit(read, state.limit, state.scanned, state.returned, missing)
 		}
 		if most < state.limit/smallPart || most == 0 {
 			return capacity.ErrBound
@@ -130,10 +131,10 @@ func (r *run) begin(dry []int, missing int) error {
 	return nil
 }
 
-// smallPart is the part of the wanted items for which an attempt does not go on: it would take ever more waves for ever less.
+// smallPart is the part of the wanted items below which an attempt ends: each further wave would bring less.
 const smallPart = 4
 
-// units are the read units that the run consumed so far.
+// units are the read units that the run has consumed.
 func (r *run) units() float64 {
 	units := 0.0
 	for _, state := range r.reads {
@@ -153,7 +154,7 @@ func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Packed],
 	return merge.Batch[layout.Packed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
-// boundOf is where a read stopped: whatever comes next lies beyond, also when the last items that it looked at were not kept.
+// boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter dropped the last items.
 func boundOf(last layout.Item) *layout.Packed {
 	r := layout.NewReader(last)
 	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
@@ -163,7 +164,7 @@ func boundOf(last layout.Item) *layout.Packed {
 	return &layout.Packed{Comment: comment.Comment{ID: comment.IDOf(position)}}
 }
 
-// query asks the table for what follows in one read.
+// query makes the next Query of one read.
 func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
 	read, state := r.plan.Reads[number], &r.reads[number]
 	if err := r.meter.Check(); err != nil {
@@ -182,13 +183,13 @@ func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, err
 func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.start = output.LastEvaluatedKey
 	s.queries++
-	s.looked += int(output.ScannedCount)
-	s.kept += int(output.Count)
+	s.scanned += int(output.ScannedCount)
+	s.returned += int(output.Count)
 	s.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
-// decode reads the comments of items of an index, and notes how large these are, unless they came without their texts. They
-// count as held by whoever asked. Items that are no comments are left out.
+// decode reads comments from items of an index and measures them, unless they came without texts. The caller's operation holds
+// them from now on. Items that are no comments are noted and left out.
 func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Packed, error) {
 	out, held := make([]layout.Packed, 0, len(items)), 0
 	for _, it := range items {
@@ -206,7 +207,7 @@ func (r *run) decode(ctx context.Context, items []layout.Item, state *readState)
 	return out, usage.From(ctx).Hold(held)
 }
 
-// sizes are those of all that a run has read.
+// sizes are the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured
 	for _, read := range r.reads {
@@ -217,11 +218,11 @@ func (r *run) sizes() measured {
 	return all
 }
 
-// held is what the page held of which the run took these comments, at least one.
+// held describes the page for which the run took these comments, at least one.
 func (r *run) held(taken []comment.Comment) *planner.LastPage {
 	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
 	for i, read := range r.plan.Reads {
-		held.NoteScan(read.Part, r.reads[i].looked, r.reads[i].kept)
+		held.NoteScan(read.Part, r.reads[i].scanned, r.reads[i].returned)
 	}
 	return held
 }
@@ -244,7 +245,7 @@ type execution struct {
 	probes []*run
 }
 
-// metered counts what fetching items by their keys takes.
+// metered is a client that counts what fetching items by their keys costs.
 type metered struct {
 	call.BatchGetter
 	keys, calls, items int

@@ -10,27 +10,27 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// learning is the share that the latest page has in what is believed of a product's item sizes, if it is a full one of
-// comment.DefaultPageSize.
+// learning is the weight of the latest page in the estimate of a product's item sizes, if the page has
+// comment.DefaultPageSize comments.
 const learning = 0.2
 
-// sizes remembers how large the comments of products are that were read lately. It is safe for use by many goroutines.
+// sizes estimates how large the comments of recently read products are. It is safe for use by many goroutines.
 type sizes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, learnt]
 }
 
-// learnt is what is believed of one product: of its comments of any rating at 0, and of those of each rating.
+// learnt are the estimates for one product: at 0 for comments of any rating, then for those of each rating.
 type learnt [1 + comment.MaxRating]moments
 
-// moments are the mean of sizes and that of their squares.
+// moments are the mean of sizes and the mean of their squares.
 type moments struct{ mean, square float64 }
 
 func newSizes() *sizes {
 	return &sizes{products: newLRU[string, learnt](remembered, nil)}
 }
 
-// of is how large the comments of a product are, zero when none was read.
+// of are the sizes of a product's comments, zero when none was read.
 func (s *sizes) of(product string) planner.Sizes {
 	s.mu.Lock()
 	known, _ := s.products.Get(product)
@@ -46,13 +46,13 @@ func (m moments) size() planner.ItemSize {
 	return planner.ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
-// measured are the sizes of entries that were read: of any rating at 0, and of those of each rating.
+// measured are the sizes of entries that were read: at 0 of any rating, then of each rating.
 type measured [1 + comment.MaxRating]measurements
 
-// measurements are how many were measured, their sum, and that of their squares.
+// measurements are a number of sizes, their sum and the sum of their squares.
 type measurements struct{ count, sum, squares float64 }
 
-// add adds an entry. One of no rating there is, which someone wrote by hand, is one of any.
+// add adds an entry. An out-of-range rating (edited by hand) counts toward the overall size only.
 func (m *measured) add(rating, bytes int) {
 	m[0].add(measurements{1, float64(bytes), float64(bytes) * float64(bytes)})
 	if rating >= 1 && rating <= comment.MaxRating {
@@ -66,7 +66,7 @@ func (m *measurements) add(more measurements) {
 	m.squares += more.squares
 }
 
-// learn takes note of entries of a product that were read.
+// learn updates the estimates for a product by entries that were read.
 func (s *sizes) learn(product string, read measured) {
 	if read[0].count == 0 {
 		return
@@ -76,7 +76,7 @@ func (s *sizes) learn(product string, read measured) {
 	believed, known := s.products.Get(product)
 	for i := range believed {
 		if !known {
-			believed[i] = read[0].moments() // until more of it were read, a rating is taken to be like the others
+			believed[i] = read[0].moments() // a rating is taken to be like the others until some of it were read
 		}
 		believed[i].follow(read[i])
 	}
@@ -87,7 +87,7 @@ func (m measurements) moments() moments {
 	return moments{mean: m.sum / m.count, square: m.squares / m.count}
 }
 
-// follow moves what is believed towards what was seen, the farther the more was seen.
+// follow moves an estimate toward what was measured. More measurements move it farther.
 func (m *moments) follow(seen measurements) {
 	if seen.count == 0 {
 		return
@@ -97,12 +97,12 @@ func (m *moments) follow(seen measurements) {
 	m.square += share * (seen.squares/seen.count - m.square)
 }
 
-// keyBytes is what an entry of a list index takes beside what a list is asked for, the product's id and the language: SK,
-// and name, prefix, separators and rating of its partition key.
+// keyBytes is the size of what each entry of a list index holds beside the attributes a list returns, the product's id and the
+// language: the sort key, and the name, prefix, separators and rating of the partition key.
 const keyBytes = len(layout.AttrSK) + len(layout.CommentSK) + len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
 
-// entryBytes is about what the index of languages and ratings keeps of a comment, in bytes, by what it was asked for: the
-// other indexes keep a few bytes less.
+// entryBytes is about the size of a comment's entry in the index by language and rating, given the size of what the list
+// returned. The other indexes hold a few bytes less.
 func entryBytes(c comment.Comment, listed int) int {
 	return keyBytes + len(c.ProductID) + len(c.Language) + listed
 }
