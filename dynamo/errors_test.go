@@ -140,7 +140,7 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"", 504, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a balancer without a word: what is behind it may have written"},
 		{"RequestTimeoutException", 408, "", singleWrites, comment.Unavailable, again, true, "the request did not come in time, as far as they know"},
 		{"ExpiredTokenException", 400, "", singleWrites + ", " + transactions, comment.Unavailable, again, false, "the credentials of a role: the next try has new ones"},
-		{"ExpiredTokenException", 400, "", reads, comment.Unavailable, once, false, "the same: whoever asked may ask again"},
+		{"ExpiredTokenException", 400, "", reads, comment.Unavailable, once, false, "the same: the caller may try again"},
 		{"AccessDeniedException", 400, "", allCalls, comment.Internal, once, false, "the role lacks a permission, or the key of KMS: for the log"},
 		{"UnrecognizedClientException", 400, "", allCalls, comment.Internal, once, false, "wrong credentials: for the log"},
 		{"InvalidSignatureException", 403, "", singleWrites, comment.Internal, once, false, "a wrong secret: for the log"},

@@ -230,8 +230,8 @@ func TestScannerWaitsAndGivesUp(t *testing.T) {
 	}
 }
 
-// Only so many calls are under way at once, and only so many pages are held: whoever does not take what comes stops it.
-// Whoever leaves early leaves nothing running, or the bubble would say so.
+// The number of calls at once and of pages held is bounded: a caller that does not take comments stops the scan. A caller that
+// leaves early leaves nothing running, or the bubble would report it.
 func TestScannerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -34,14 +34,14 @@ func (r *slowRead) counts(t *testing.T, made, ended int32) {
 	}
 }
 
-// passenger asks for a page beside others. His answer is there once the group has come back.
+// passenger is a caller that asks for a page beside others. Its answer is there once the group has finished.
 type passenger struct {
 	page comment.Page
 	err  error
 	took time.Duration
 }
 
-// fly lets someone ask, and waits until he reads or follows.
+// fly starts a caller, and waits until it leads or follows.
 func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *passenger {
 	p := &passenger{}
 	group.Go(func() {
@@ -61,8 +61,8 @@ func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	}
 }
 
-// Whoever asks for the same while it is read shares the answer; whoever asks for something else, or later, or after a change,
-// does not.
+// Callers of the same query share a read that is under way. A caller of another query, a later one, or one after a change does
+// not.
 func TestFlightsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -88,7 +88,7 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-// One who no longer waits, whether he came first or later, does not end the read of the others.
+// A caller that no longer waits, the first or a later one, does not end the read of the others.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -133,7 +133,7 @@ func TestFlightsThatNobodyWaitsFor(t *testing.T) {
 	})
 }
 
-// The time of the one who reads is not that of those who follow him: they read for themselves, together.
+// The deadline of the leader is not that of the followers: when it passes, they read together once more.
 func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights

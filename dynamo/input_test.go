@@ -50,7 +50,7 @@ var planRows = []struct {
 		comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{Size: 20}}},
 	{"the last page of a list is read from its end, and one more tells whether it has a previous one",
 		comment.Query{Slice: comment.Slice{Size: 20, FromEnd: true}}},
-	{"after a cursor: its own comment is read too, since it proves that there is a previous page",
+	{"after a cursor: its own comment is read too, since it proves that a previous page exists",
 		comment.Query{Slice: comment.Slice{Size: 20, After: commenttest.Moment(9)}}},
 	{"before a cursor, backwards",
 		comment.Query{Slice: comment.Slice{Size: 20, FromEnd: true, Before: commenttest.Moment(9)}}},

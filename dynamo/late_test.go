@@ -24,9 +24,9 @@ func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error)
 	return upTo, known && state.Complete, err
 }
 
-// Whoever wrote a comment finds it in its list for as long as the stream has yet to publish it, though nothing is counted
-// there and all answers of the stream are empty. The write was 3 seconds ago, by the server's clock: so long that only what
-// came through the stream since may tell that the counts know of it.
+// An author finds a new comment in its list before the stream publishes it, though it is not counted yet and all answers of
+// the stream are empty. The write was 3 seconds ago by the server's clock: after so long, only records that came through the
+// stream since may prove that the counts include it.
 func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	client, table, ctx := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t), t.Context()
 	if err := CreateTable(ctx, client, table); err != nil {

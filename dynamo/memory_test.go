@@ -248,7 +248,7 @@ func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 	})
 }
 
-// Whoever writes here finds his comment: nothing is left out until statistics are there that know of it.
+// An author on this server finds a new comment: no partition is skipped until statistics include it.
 func TestMemoryOfOwnWrites(t *testing.T) {
 	r := &reader{lag: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {

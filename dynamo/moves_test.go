@@ -160,8 +160,8 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 	}
 }
 
-// Whoever reads pages while comments are edited back and forth, from indexes each of which lags by itself: a page has every
-// comment that fitted the filter throughout, each once and in order, and is right about whether there are others around it.
+// Comments are edited back and forth while pages are read, from indexes that lag independently. A page still has every comment
+// that fitted the filter throughout, once and in order, and says rightly whether others are around it.
 func TestPagesBesideEdits(t *testing.T) {
 	for range 10 { // times a hundred: some of what can go wrong needs an unlikely page
 		rapid.Check(t, pageBesideEdits)

@@ -151,8 +151,8 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 	})
 }
 
-// A page is as old as its read, whoever of those that share the read keeps it, and nobody shares a read that began before a
-// change that the Store wrote or was told of.
+// A cached page is as old as its read, whichever caller of a shared read caches it. No caller shares a read that began before a
+// change that the Store wrote or heard from the stream.
 func TestPagesThatAreSharedAndKept(t *testing.T) {
 	for why, change := range map[string]func(*testing.T, *Store){
 		"written here":       func(_ *testing.T, s *Store) { s.wrote("42") },

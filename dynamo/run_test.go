@@ -168,15 +168,15 @@ func TestCanceledRunMakesNoCall(t *testing.T) {
 	}
 }
 
-// shelf is a table of one product in memory. It cuts its answers at random, as DynamoDB may: short of the limit, empty,
+// cutTable is a table of one product in memory. It cuts its answers at random, as DynamoDB may: short of the limit, empty,
 // or with a LastEvaluatedKey though nothing follows.
-type shelf struct {
+type cutTable struct {
 	comments []comment.Comment // newest first
 	random   *rand.Rand
 	mu       sync.Mutex
 }
 
-func (s *shelf) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
+func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var left []comment.Comment
@@ -213,7 +213,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		comments := commenttest.Many(r, "42", rapid.IntRange(0, 60).Draw(t, "comments"))
 		filter := comment.Filter{Ratings: []int{1, 4, 5}}
 		want := commenttest.NewModel(comments...).List("42", filter, comment.NewestFirst)
-		s := &shelf{comments: commenttest.NewModel(comments...).List("42", comment.Filter{}, comment.NewestFirst), random: r}
+		s := &cutTable{comments: commenttest.NewModel(comments...).List("42", comment.Filter{}, comment.NewestFirst), random: r}
 
 		plan := planFor(filter.Ratings...)
 		plan.Want = rapid.IntRange(0, 40).Draw(t, "want")

@@ -23,7 +23,7 @@ func CheckTableName(name string) error {
 	return fmt.Errorf("%q cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as %s", name, layout.DefaultTable)
 }
 
-// MissingTableError says that there is no table of the name.
+// MissingTableError says that no table has the name.
 type MissingTableError struct {
 	// Table is the name.
 	Table string

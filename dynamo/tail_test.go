@@ -83,8 +83,8 @@ func (w *tailed) add(failing int, meanwhile func()) {
 	w.now = w.now.Add(time.Duration(w.random.IntN(2000)) * time.Millisecond)
 }
 
-// Whoever tails settled comments sees each that is written, once and in order, though writes are tried for seconds while
-// others get ahead of them. Whoever tails all does not.
+// A client that tails settled comments sees each new one once and in order, though some writes are retried for seconds while
+// others overtake them. A client that tails all comments does not.
 func TestTailSeesWhatIsWrittenLate(t *testing.T) {
 	w := &tailed{t: t, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
 	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {

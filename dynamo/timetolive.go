@@ -12,8 +12,8 @@ import (
 )
 
 // Idempotency keys, leases, marks of deleted comments and dead letters go by themselves, if the table drops what has
-// expired. CreateTable cannot carry that setting: whoever makes a table and ends before the second call leaves one that
-// keeps everything. So every start looks.
+// expired. CreateTable cannot carry that setting: a process that ends between the two calls leaves a
+// table that keeps everything. So every start checks the setting.
 
 // timeTeller is the part of the SDK's client that tells whether expired items are dropped.
 type timeTeller interface {

@@ -41,7 +41,7 @@ var coinages = []struct {
 
 // uncleaned are the packages whose words are still to be replaced.
 var uncleaned = []string{
-	"dynamo", "dynamo/leases", "dynamo/planner", "internal/bench", "internal/streamtest", "stream", "stream/function",
+	"dynamo/leases", "dynamo/planner", "internal/bench", "internal/streamtest", "stream", "stream/function",
 }
 
 var coinagePatterns = func() (compiled []*regexp.Regexp) {
