@@ -43,7 +43,7 @@ func (e RecordErrors) Error() string {
 func Deliver(ctx context.Context, handler Handler, records []Record) (failures []Failure, done int, err error) {
 	for size := len(records); done < len(records); {
 		chunk := records[done:min(done+size, len(records))]
-		failed, err := insist(ctx, handler, chunk)
+		failed, err := deliverChunk(ctx, handler, chunk)
 		switch {
 		case err == nil:
 			failures = append(failures, failed...)
@@ -61,9 +61,9 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 	return failures, done, nil
 }
 
-// insist hands records over, and those again that the handler names, or the only one, as often as they are to be tried. An
+// deliverChunk hands records over, and those again that the handler names, or the only one, as often as they are to be tried. An
 // error is of all the records.
-func insist(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
+func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
 	for tries := 1; ; tries++ {
 		err := try(ctx, handler, records)
 		var named RecordErrors

@@ -1,8 +1,9 @@
 // Package stream reads the table's stream: shards, their order, who reads which, and how far each was read. It hands the
 // records to a handler and knows nothing of what they are about.
 //
-// What to do is decided by pure functions: plan.go says which shards a process takes up, progress.go what an answer of a
-// shard means. consumer.go and reader.go act on it. deliver.go hands records over, for whoever has some.
+// To read it, start with record.go, source.go and lease.go: what is read, and who reads it. What to do is decided by pure
+// functions: plan.go says which shards a process takes, progress.go what an answer of a shard means. consumer.go, worker.go
+// and reader.go act on it, in that order. deliver.go hands records to the handler, deadletter.go keeps those that fail.
 package stream
 
 import (
