@@ -7,31 +7,37 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// What a page or a count may cost at most. A plan believes counts and sizes; whatever they are, a page of comments of at
-// most 1 KB costs at most BoundFactor times its estimate:
+// What a page may cost at most. Counts and sizes of a product may be wrong, and so may a plan that
+// relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8) times
+// its estimate:
 //
-//   - An attempt is a plan with a residual filter. It may cost twice the estimate, and is given up before it would cost
-//     more, since what it drops may be anything.
-//   - Then the page is read from partitions that hold nothing else. Each of them is read for as many comments as are
-//     wanted, which is the estimate, or, of more than maxReads, a few at a time, of which none is read in vain. A cursor
-//     makes this one comment more than is estimated: twice the estimate.
-//   - Up to two probes may attempt at their own estimate, and are then read likewise: 4 times the estimate together.
+//   - 2 times: an attempt, which is a plan with a residual filter. It ends before it would cost more,
+//     because the filter may drop everything that it scans.
+//   - 2 times: the reads after it, from partitions that hold only comments of the list. That is what
+//     was estimated, and some more for the comment at a cursor.
+//   - 4 times: two probes for a comment before and after the page. Each costs at most one
+//     estimate for an attempt and one for the reads after it.
 //
-// Comments that were just edited and are fetched by their ids come on top, up to maxLookups of them.
+// Fetching comments by id that an edit has just moved comes on top.
 //
-// Larger comments cost more than is known before they are read. So no call begins once LargestCall more than that was spent;
-// calls under way, of which there are at most maxCallsAtOnce for the page and as many for the probes or the count, end.
+// The size of a larger comment is known only once it is read. So a page is stopped when it has spent
+// LargestCall more than the bound. Calls under way at that moment still end.
+//
+// The same bound holds for a count, which begins no call that might exceed it.
+
 const (
-	// BoundFactor is how many times its estimate a page or a count may cost, if no comment has more than 1 KB.
+	// BoundFactor is how many times its estimate a page or a count may cost, if no comment has more
+	// than 1 KB.
 	BoundFactor = 8
-	// LargestCall are what one call reads at most, 1 MB.
+	// LargestCall is what one eventually consistent call consumes at most: it reads up to 1 MB.
 	LargestCall = 128
 )
 
-// ErrBound ends an attempt that would cost more than it may.
+// ErrBound is why an attempt is given up: it would cost more than an attempt may.
 var ErrBound = errors.New("capacity: the attempt would cost more than it may")
 
-// Meter adds up what the calls for one page consume, or those for one count. It is safe for use by many goroutines.
+// Meter adds up what the calls for one page or for one count consume. It is safe for use by many
+// goroutines. A nil Meter counts nothing and has no bound.
 type Meter struct {
 	// Estimate is what the page or the count was estimated to cost, in read units.
 	Estimate float64
@@ -43,12 +49,13 @@ type Meter struct {
 	spent float64
 }
 
-// NewMeter makes a meter for an estimate in read units, at least 0. cure says what to ask for instead, once the bound is met.
+// NewMeter makes a meter for an estimate in read units, at least 0. cure is the part of the error
+// message that says what to ask for instead.
 func NewMeter(estimate float64, cure string) *Meter {
 	return &Meter{Estimate: estimate, limit: BoundFactor*estimate + LargestCall, cure: cure}
 }
 
-// Check returns a TooCostly error once so much was spent that no further call may begin.
+// Check returns a comment.TooCostly error if no further call may begin.
 func (m *Meter) Check() error {
 	if m == nil {
 		return nil
@@ -61,7 +68,7 @@ func (m *Meter) Check() error {
 	return m.refusal()
 }
 
-// Most is what may be spent on comments of at most 1 KB, 0 for no bound.
+// Most is the bound in read units, if no comment has more than 1 KB; 0 for no bound.
 func (m *Meter) Most() float64 {
 	if m == nil {
 		return 0
@@ -73,7 +80,7 @@ func (m *Meter) refusal() error {
 	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.limit, m.cure)
 }
 
-// Add notes that a call consumed so many units.
+// Add notes that a call consumed so many read units.
 func (m *Meter) Add(units float64) {
 	if m == nil {
 		return
@@ -83,8 +90,9 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// CountLimit is how many items each of so many calls may look at, so that they stay within the bound if no comment has more
-// than 1 KB; 0 for no limit.
+// CountLimit is the Limit of each of so many parallel calls that count, so that they stay within the
+// bound if no comment has more than 1 KB; 0 for no limit. It returns a comment.TooCostly error if
+// that would be less than leastCounted.
 func (m *Meter) CountLimit(calls int) (int, error) {
 	if m == nil {
 		return 0, nil
@@ -98,6 +106,6 @@ func (m *Meter) CountLimit(calls int) (int, error) {
 	return limit, nil
 }
 
-// leastCounted is how many items a call that counts has to be allowed. With less, the last few of many would take ever more
-// and ever smaller calls.
+// leastCounted is the smallest Limit of a call that counts. Smaller ones would take ever more calls
+// for the last few of many comments.
 const leastCounted = 32
