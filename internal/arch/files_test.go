@@ -143,5 +143,4 @@ var entangled = map[string]bool{
 	module + "/internal/dynamotest": true,
 	module + "/internal/engine":     true,
 	module + "/internal/faulttest":  true,
-	module + "/internal/planbench":  true,
 }

@@ -40,7 +40,7 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 		p.stats.Add(c.Cell(), 1)
 	}
 	p.sizes = sizesOf(table, p.id)
-	p.ledger = newLedger(p)
+	p.ledger = newLedger(table, p.id, p.comments, p.stats)
 	return p, nil
 }
 

@@ -5,10 +5,10 @@
 //	make bench-plans                                  # generated comments; writes docs/plans.csv and docs/plans.svg
 //	make bench-plans DATA=reviews.tsv LANGUAGE=en     # reviews of your own, read as import reads them
 //
-// The way of a page: data.go has the comments, made by generate.go or read from a file, questions.go the questions about
-// them, ways.go the ways to read a page, foresight.go the least that any way can cost; measure.go runs them all,
+// The way of a page: data.go has the comments, made by generate.go or read from a file, questions.go the pages of
+// them, ways.go the ways to read a page, ledger.go and foresight.go the least that any way can cost; measure.go runs them all,
 // summary.go takes averages, and report.go, plot.go write them down.
 //
-// Reads are answered from memory, by table.go and query.go, which tests hold against real engines: a page takes
+// Reads are answered from memory, by table.go, query.go and store.go, which tests hold against real engines: a page takes
 // microseconds, and nothing of what is measured is time.
 package planbench

@@ -2,65 +2,10 @@ package planbench
 
 import (
 	"math"
-	"sort"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
-
-// ledger knows what every stretch of every partition of a product costs.
-type ledger map[layout.Partition]account
-
-// account is a partition: its comments as numbers of the product's, newest first, and how many bytes come before each.
-type account struct {
-	numbers []int
-	before  []int // one more than numbers, the last is all
-}
-
-func newLedger(p *Product) ledger {
-	numbers := make(map[string]int, len(p.comments))
-	for number, c := range p.comments {
-		numbers[sortKeyOf(c.ID.Position())] = number
-	}
-	l := ledger{}
-	for language, counts := range p.stats {
-		l.open(p, numbers, layout.Partition{Index: layout.ByLang, Language: language})
-		for i := range counts {
-			l.open(p, numbers, layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: i + 1})
-		}
-	}
-	for rating := 1; rating <= comment.MaxRating; rating++ {
-		l.open(p, numbers, layout.Partition{Index: layout.ByRating, Rating: rating})
-	}
-	l.open(p, numbers, layout.Partition{Index: layout.All})
-	return l
-}
-
-func (l ledger) open(p *Product, numbers map[string]int, partition layout.Partition) {
-	entries := p.table.partition(partition, p.id)
-	a := account{before: []int{0}}
-	bytes := 0
-	for i := len(entries) - 1; i >= 0; i-- {
-		bytes += entries[i].bytes
-		a.numbers = append(a.numbers, numbers[entries[i].sort])
-		a.before = append(a.before, bytes)
-	}
-	l[partition] = a
-}
-
-// lastBetween is the last of the partition's comments between two, both included; false when none is.
-func (a account) lastBetween(from, to int) (number int, found bool) {
-	i := sort.SearchInts(a.numbers, to+1) - 1
-	if i < 0 || a.numbers[i] < from {
-		return 0, false
-	}
-	return a.numbers[i], true
-}
-
-// price is what one call costs that looks at the partition's comments between two, both included.
-func (a account) price(from, to int) float64 {
-	return units(a.before[sort.SearchInts(a.numbers, to+1)] - a.before[sort.SearchInts(a.numbers, from)])
-}
 
 // cellPrice is what it costs to have all that a page needs of one cell, if just that is read of one partition: the cell's
 // own, that of its language, that of its rating, or the whole product. A partition may be read for several cells, and then

@@ -124,3 +124,12 @@ func ratingsOf(filter comment.Filter) []int {
 	}
 	return filter.Ratings
 }
+
+// wanted is how many comments a page takes to be shown and to tell whether there are others around it: one beyond it, and
+// the one at its cursor.
+func wanted(q comment.Query) int {
+	if q.Slice.After == nil {
+		return q.Slice.Size + 1
+	}
+	return q.Slice.Size + 2
+}

@@ -18,6 +18,12 @@ import (
 // tableName is the name of every table in memory.
 const tableName = "comments"
 
+// sortPrefix is what sort keys of lists begin with.
+const sortPrefix = "C#"
+
+// sortKeyOf is the sort key of a position, the same in all indexes that lists are read from.
+func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
+
 // item is what DynamoDB keeps: values by attribute name.
 type item = map[string]types.AttributeValue
 
@@ -140,21 +146,6 @@ func (c *collector) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteIte
 	}
 	return &dynamodb.BatchWriteItemOutput{}, nil
 }
-
-// client is a table as the Store wants it. What a Store does beside reading lists is not for tables in memory: the
-// client of the SDK behind it is nil.
-type client struct {
-	*dynamodb.Client
-	table *Table
-}
-
-// Query answers from memory.
-func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return c.table.Query(ctx, in)
-}
-
-// Store is a Store that reads the table.
-func (t *Table) Store() *dynamo.Store { return dynamo.NewStore(client{table: t}, tableName) }
 
 // consumed is what a call tells of its price.
 func consumed(units float64) *types.ConsumedCapacity {

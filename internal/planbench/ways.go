@@ -190,26 +190,12 @@ func shownOf(q comment.Query, found []string) []comment.ID {
 	return shown
 }
 
-// wanted is how many comments a page takes to be shown and to tell whether there are others around it: one beyond it, and
-// the one at its cursor.
-func wanted(q comment.Query) int {
-	if q.Slice.After == nil {
-		return q.Slice.Size + 1
-	}
-	return q.Slice.Size + 2
-}
-
 // Attributes of the table as the simple ways know them.
 const (
 	attrSort     = "PK"
 	attrLanguage = "l"
 	attrRating   = "r"
-
-	sortPrefix = "C#"
 )
-
-// sortKeyOf is the sort key of a position, the same in all indexes that lists are read from.
-func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 
 // plainInput is a call for the newest of a partition, from a position down.
 func plainInput(partition layout.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {

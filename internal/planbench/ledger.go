@@ -1,0 +1,66 @@
+package planbench
+
+import (
+	"sort"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// ledger knows what every stretch of every partition of a product costs.
+type ledger map[layout.Partition]account
+
+// account is a partition: its comments as numbers of the product's, newest first, and how many bytes come before each.
+type account struct {
+	numbers []int
+	before  []int // one more than numbers, the last is all
+}
+
+// newLedger makes the ledger of a product's comments, newest first, that are in a table.
+func newLedger(table *Table, product string, comments []comment.Comment, stats comment.Stats) ledger {
+	numbers := make(map[string]int, len(comments))
+	for number, c := range comments {
+		numbers[sortKeyOf(c.ID.Position())] = number
+	}
+	l := ledger{}
+	open := func(partition layout.Partition) {
+		l[partition] = newAccount(table.partition(partition, product), numbers)
+	}
+	for language, counts := range stats {
+		open(layout.Partition{Index: layout.ByLang, Language: language})
+		for i := range counts {
+			open(layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: i + 1})
+		}
+	}
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		open(layout.Partition{Index: layout.ByRating, Rating: rating})
+	}
+	open(layout.Partition{Index: layout.All})
+	return l
+}
+
+// newAccount is the account of a partition's entries, ascending. numbers are those of the comments by sort key.
+func newAccount(entries []entry, numbers map[string]int) account {
+	a := account{before: []int{0}}
+	bytes := 0
+	for i := len(entries) - 1; i >= 0; i-- {
+		bytes += entries[i].bytes
+		a.numbers = append(a.numbers, numbers[entries[i].sort])
+		a.before = append(a.before, bytes)
+	}
+	return a
+}
+
+// lastBetween is the last of the partition's comments between two, both included; false when none is.
+func (a account) lastBetween(from, to int) (number int, found bool) {
+	i := sort.SearchInts(a.numbers, to+1) - 1
+	if i < 0 || a.numbers[i] < from {
+		return 0, false
+	}
+	return a.numbers[i], true
+}
+
+// price is what one call costs that looks at the partition's comments between two, both included.
+func (a account) price(from, to int) float64 {
+	return units(a.before[sort.SearchInts(a.numbers, to+1)] - a.before[sort.SearchInts(a.numbers, from)])
+}
