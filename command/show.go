@@ -32,11 +32,11 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	stored, err := dynamo.NewStore(session.Client, session.Table).Stored(ctx, id)
+	inspection, err := dynamo.NewStore(session.Client, session.Table).Inspect(ctx, id)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, showComment(stored.Comment, widthOf(term.Out), terminal.StyleOf(term.Out))+showStored(stored)+showEntries(stored.Entries))
+	_, err = io.WriteString(term.Out, showComment(inspection.Comment, widthOf(term.Out), terminal.StyleOf(term.Out))+showCompression(inspection)+showEntries(inspection.Entries))
 	return err
 }
 
@@ -96,12 +96,12 @@ func showText(text string, width int) string {
 	return out.String()
 }
 
-// showStored says how much smaller a compressed text is stored, "" for one that is not compressed.
-func showStored(stored dynamo.Stored) string {
-	if stored.CompressedText == 0 {
+// showCompression says how much smaller a compressed text is stored, "" for one that is not compressed.
+func showCompression(i dynamo.Inspection) string {
+	if i.CompressedBytes == 0 {
 		return ""
 	}
-	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", stored.CompressedText, len(stored.Comment.Text))
+	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
 }
 
 // showEntries lists the keys of a comment in the table and its indexes, and what reading each entry costs.

@@ -91,9 +91,9 @@ func (s Slice) Check(order Order) error {
 type Page struct {
 	// Comments are in the order of the list.
 	Comments []Comment
-	// Packed are texts of Comments that are not expanded yet, by id: those comments have no Text. Pages that many share stay
-	// so. It is nil in a page that a Store returned.
-	Packed map[ID][]byte
+	// CompressedTexts are the texts, by id, of those comments that have no Text yet: pages that many requests share keep
+	// texts compressed. It is nil in a page that a Store returned.
+	CompressedTexts map[ID][]byte
 	// HasNext and HasPrevious tell whether comments of the list stand after and before the page.
 	HasNext, HasPrevious bool
 	// Counted is what was counted of the whole list; nil when nothing was to be.

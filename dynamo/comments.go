@@ -73,12 +73,12 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 // expand is a page with its texts, which the caller's operation holds from now on. The shared page stays compressed. Comments
 // whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, error) {
-	if page.Packed == nil {
+	if page.CompressedTexts == nil {
 		return page, nil
 	}
 	comments := make([]comment.Comment, 0, len(page.Comments))
 	for _, c := range page.Comments {
-		c, err := layout.Packed{Comment: c, PackedText: page.Packed[c.ID]}.Expand()
+		c, err := layout.Compressed{Comment: c, CompressedText: page.CompressedTexts[c.ID]}.Decompress()
 		if err != nil {
 			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 			continue
@@ -88,7 +88,7 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 		}
 		comments = append(comments, c)
 	}
-	page.Comments, page.Packed = comments, nil
+	page.Comments, page.CompressedTexts = comments, nil
 	return page, nil
 }
 

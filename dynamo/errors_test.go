@@ -39,7 +39,7 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return err
 	},
 	"GetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t").Stored(ctx, errorsID)
+		_, err := NewStore(client, "t").Inspect(ctx, errorsID)
 		return err
 	},
 	"BatchGetItem": func(ctx context.Context, client *dynamodb.Client) error {

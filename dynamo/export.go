@@ -17,7 +17,7 @@ import (
 // A scan asks for comments alone, of the other items not even a byte; and of a comment for what it holds, not for the keys
 // that follow from that.
 var (
-	scanProjection = strings.Join([]string{layout.ListProjection, layout.All.PartitionAttr(), layout.AttrSK}, ",")
+	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.All.PartitionAttr(), layout.AttrSK}, ",")
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),
@@ -57,7 +57,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	segments := s.calls * call.SegmentsPerCall
 	reads := make([]pageRead, segments)
 	for segment := range reads {
-		reads[segment] = func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error) {
+		reads[segment] = func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 			return s.scan(ctx, segment, segments, start)
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 // what was written within the last second or so may be missing. Otherwise it is as All: a comment's place in the
 // partition is its id.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
-	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error) {
+	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 		return s.query(ctx, product, start)
 	}})
 }
@@ -85,13 +85,13 @@ func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
 
 // pageRead makes one call, for the comments from a place on. It returns the place where the next one goes on, nil at the
 // end.
-type pageRead func(ctx context.Context, start layout.Item) ([]layout.Packed, layout.Item, error)
+type pageRead func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error)
 
 // read runs reads in parallel, each to its end, and yields what they bring. The first failure stops all.
 func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		pages, failed := make(chan []layout.Packed), make(chan error, 1)
+		pages, failed := make(chan []layout.Compressed), make(chan error, 1)
 		go func() {
 			defer close(pages)
 			failed <- s.readAll(ctx, reads, pages)
@@ -103,7 +103,7 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 		}()
 		for page := range pages {
 			for _, l := range page { // expanded one by one: 1 MB of them may expand to hundreds
-				c, err := l.Expand()
+				c, err := l.Decompress()
 				if err != nil {
 					if err = s.passOver(layout.NewImproper(layout.CommentKey(l.ID), err.Error())); err == nil {
 						continue
@@ -121,7 +121,7 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 }
 
 // readAll sends the pages of all reads, of as many at once as calls are allowed.
-func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []layout.Packed) error {
+func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []layout.Compressed) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
 	for _, read := range reads {
@@ -130,9 +130,9 @@ func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []
 	return group.Wait()
 }
 
-func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Packed) error {
+func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Compressed) error {
 	for start := (layout.Item)(nil); ; {
-		var page []layout.Packed
+		var page []layout.Compressed
 		var next layout.Item
 		err := call.Retry(ctx, func() (further bool, err error) {
 			page, next, err = read(ctx, start)
@@ -154,7 +154,7 @@ func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Packed)
 }
 
 // scan reads the next page of a segment of the table.
-func (s *Scanner) scan(ctx context.Context, segment, segments int, start layout.Item) ([]layout.Packed, layout.Item, error) {
+func (s *Scanner) scan(ctx context.Context, segment, segments int, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 	output, err := s.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName:                 aws.String(s.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -184,14 +184,14 @@ func (s *Scanner) passOver(items ...layout.Improper) error {
 }
 
 // query reads the next page of a product's partition of the index All.
-func (s *Scanner) query(ctx context.Context, product string, start layout.Item) ([]layout.Packed, layout.Item, error) {
+func (s *Scanner) query(ctx context.Context, product string, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 	key := layout.Partition{Index: layout.All}.Key(product)
 	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(layout.ListProjection),
+		ProjectionExpression:      aws.String(layout.ListProjection(true)),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
@@ -202,13 +202,13 @@ func (s *Scanner) query(ctx context.Context, product string, start layout.Item) 
 }
 
 // decode decodes items, each of the product that is told of it.
-func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error)) ([]layout.Packed, error) {
-	out := make([]layout.Packed, 0, len(items))
+func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error)) ([]layout.Compressed, error) {
+	out := make([]layout.Compressed, 0, len(items))
 	for _, it := range items {
 		product, err := productOf(it)
 		if err == nil {
-			var l layout.Packed
-			if l, err = layout.DecodePacked(it, product, true); err == nil {
+			var l layout.Compressed
+			if l, err = layout.DecodeCompressed(it, product, true); err == nil {
 				out = append(out, l)
 				continue
 			}

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -20,11 +19,10 @@ const idsAtOnce = 25
 // idsCure is for those whose comments met the bound.
 const idsCure = "these comments are large: ask for fewer at once"
 
-// tableProjection asks the table for what a comment shows, and for its product; bareTableProjection leaves the text out.
-var (
-	tableProjection     = strings.Join([]string{layout.ListProjection, layout.All.PartitionAttr(), layout.AttrDeleted}, ",")
-	bareTableProjection = strings.Join([]string{layout.BareProjection, layout.All.PartitionAttr(), layout.AttrDeleted}, ",")
-)
+// tableProjection is the projection expression of what a comment shows, and of its product, in the table.
+func tableProjection(withText bool) string {
+	return layout.ListProjection(withText) + "," + layout.AttrAll + "," + layout.AttrDeleted
+}
 
 // CommentsByID fetches at most MaxKeysPerGet different comments, consistently: a comment that was just written is there.
 // One that does not exist is missing from the answer; one that the table left out, whose item is damaged, or which was not
@@ -59,10 +57,7 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 		}
 		return nil
 	}
-	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(tableProjection)}
-	if g.withoutText {
-		want.ProjectionExpression = aws.String(bareTableProjection)
-	}
+	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(tableProjection(!g.withoutText))}
 	for _, id := range ids {
 		want.Keys = append(want.Keys, layout.CommentKey(id))
 	}
@@ -102,15 +97,15 @@ func heldComment(ctx context.Context, it layout.Item, text bool) (comment.Commen
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	l, err := layout.DecodePacked(it, product, text)
+	l, err := layout.DecodeCompressed(it, product, text)
 	if err != nil {
 		return comment.Comment{}, err
 	}
 	if err := usage.From(ctx).Hold(l.Bytes); err != nil {
 		return comment.Comment{}, err
 	}
-	c, err := l.Expand()
-	if err != nil || l.PackedText == nil {
+	c, err := l.Decompress()
+	if err != nil || l.CompressedText == nil {
 		return c, err
 	}
 	return c, usage.From(ctx).Hold(len(c.Text))

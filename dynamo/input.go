@@ -39,10 +39,7 @@ func queryInput(table string, p planner.Plan, r planner.Read, limit int, start l
 
 // projectionOf names the attributes that a plan reads.
 func projectionOf(p planner.Plan) string {
-	if p.WithoutText {
-		return layout.BareProjection
-	}
-	return layout.ListProjection
+	return layout.ListProjection(!p.WithoutText)
 }
 
 // rangeCondition bounds the sort key. It adds its values to values.

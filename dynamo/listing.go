@@ -57,7 +57,7 @@ func (l *listing) read(ctx context.Context) error {
 		return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
 	}
 	l.page = makePage(l.query, shown, around)
-	l.page.Packed = last(l.execution.page).packedOf(l.page.Comments)
+	l.page.CompressedTexts = last(l.execution.page).compressedOf(l.page.Comments)
 	return nil
 }
 

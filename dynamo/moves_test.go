@@ -46,7 +46,7 @@ func (l *lagging) put(c comment.Comment) {
 
 // PutItem implements client.
 func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	c, err := layout.DecodeWhole(in.Item)
+	c, err := layout.Decode(in.Item)
 	l.put(c)
 	return &dynamodb.PutItemOutput{}, err
 }

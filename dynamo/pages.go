@@ -73,7 +73,7 @@ func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
 func textBytes(page comment.Page) int {
 	bytes := 0
 	for _, c := range page.Comments {
-		bytes += len(c.Text) + len(page.Packed[c.ID])
+		bytes += len(c.Text) + len(page.CompressedTexts[c.ID])
 		if c.Title != nil {
 			bytes += len(*c.Title)
 		}

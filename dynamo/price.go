@@ -34,4 +34,4 @@ func (Prices) CommentUnits() float64 { return 1 }
 
 // WriteUnits is what writing one comment costs, in as many read units as have the same price: a write unit for the table
 // and for each index.
-func (Prices) WriteUnits() float64 { return float64(writePrice * (1 + len(layout.Indexes))) }
+func (Prices) WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }

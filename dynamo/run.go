@@ -51,30 +51,30 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 // take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry before the plan had all it
 // wants. The first error cancels the others and fails the plan, so a page is never short without an error.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
-	compare := func(a, b layout.Packed) int { return r.compare(a.Comment, b.Comment) }
+	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
 	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
 	return r.unpack(taken), err
 }
 
 // unpack returns the taken comments and keeps their compressed texts. When two reads find two versions of a comment, it keeps
 // the text of the version that was taken.
-func (r *run) unpack(taken []layout.Packed) (out []comment.Comment) {
+func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
 	out = slices.Grow(out, len(taken))
 	for _, l := range taken {
 		out = append(out, l.Comment)
-		if l.PackedText == nil {
+		if l.CompressedText == nil {
 			continue
 		}
 		if r.packed == nil {
 			r.packed = make(map[comment.ID][]byte, len(taken))
 		}
-		r.packed[l.ID] = l.PackedText
+		r.packed[l.ID] = l.CompressedText
 	}
 	return out
 }
 
 // packedOf are the compressed texts of some of the taken comments, nil for none.
-func (r *run) packedOf(shown []comment.Comment) map[comment.ID][]byte {
+func (r *run) compressedOf(shown []comment.Comment) map[comment.ID][]byte {
 	if r.packed == nil {
 		return nil
 	}
@@ -96,11 +96,11 @@ func (r *run) compare(a, b comment.Comment) int {
 }
 
 // wave makes one call for each dry read, in parallel.
-func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Packed], error) {
+func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
 	if err := r.begin(dry, missing); err != nil {
 		return nil, err
 	}
-	batches := make([]merge.Batch[layout.Packed], len(dry))
+	batches := make([]merge.Batch[layout.Compressed], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		batches[i], err = r.call(ctx, dry[i])
 		return err
@@ -144,24 +144,24 @@ func (r *run) units() float64 {
 }
 
 // call makes the next call of one read.
-func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Packed], error) {
+func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
 	output, err := r.query(ctx, number)
 	if err != nil {
-		return merge.Batch[layout.Packed]{}, err
+		return merge.Batch[layout.Compressed]{}, err
 	}
 	items, err := r.decode(ctx, output.Items, state)
-	return merge.Batch[layout.Packed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
+	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
 // boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter dropped the last items.
-func boundOf(last layout.Item) *layout.Packed {
+func boundOf(last layout.Item) *layout.Compressed {
 	r := layout.NewReader(last)
 	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
 	if err != nil {
 		return nil
 	}
-	return &layout.Packed{Comment: comment.Comment{ID: comment.IDOf(position)}}
+	return &layout.Compressed{Comment: comment.Comment{ID: comment.IDOf(position)}}
 }
 
 // query makes the next Query of one read.
@@ -190,10 +190,10 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 
 // decode reads comments from items of an index and measures them, unless they came without texts. The caller's operation holds
 // them from now on. Items that are no comments are noted and left out.
-func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Packed, error) {
-	out, held := make([]layout.Packed, 0, len(items)), 0
+func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Compressed, error) {
+	out, held := make([]layout.Compressed, 0, len(items)), 0
 	for _, it := range items {
-		l, err := layout.DecodePacked(it, r.plan.Product, !r.plan.WithoutText)
+		l, err := layout.DecodeCompressed(it, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
 			state.improper = append(state.improper, layout.NewImproper(it, err.Error()))
 			continue

@@ -18,20 +18,20 @@ func TestEntryBytes(t *testing.T) {
 	for _, c := range comments {
 		whole := layout.Encode(c)
 		listed := layout.Item{}
-		for _, name := range strings.Split(layout.ListProjection, ",") {
+		for _, name := range strings.Split(layout.ListProjection(true), ",") {
 			if whole[name] != nil {
 				listed[name] = whole[name]
 			}
 		}
-		read, err := layout.DecodePacked(listed, c.ProductID, true)
+		read, err := layout.DecodeCompressed(listed, c.ProductID, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := entryBytes(c, read.Bytes)
-		for _, index := range layout.Indexes {
-			billed := listedBytes(whole, index.Name)
-			if exact := index.Name == layout.ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {
-				t.Errorf("%s in %s: %d bytes, billed are %d", c, index.Name, got, billed)
+		for _, index := range layout.ListIndexes() {
+			billed := listedBytes(whole, index)
+			if exact := index == layout.ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {
+				t.Errorf("%s in %s: %d bytes, billed are %d", c, index, got, billed)
 			}
 		}
 	}

@@ -187,7 +187,7 @@ func replaced(there layout.Item, mark string, after comment.Comment, again bool)
 	if isMarked(there, mark) {
 		return nil // an earlier try of ours
 	}
-	now, err := layout.Decode(there, after.ProductID)
+	now, err := layout.Decode(there)
 	switch {
 	case again && (err != nil || now.Version > after.Version):
 		return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that

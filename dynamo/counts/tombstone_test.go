@@ -65,9 +65,9 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 	edited := c
 	edited.Version++
 	_, byID := store.Comment(t.Context(), c.ID)
-	_, stored := store.Stored(t.Context(), c.ID)
+	_, inspected := store.Inspect(t.Context(), c.ID)
 	for what, err := range map[string]error{
-		"read": byID, "shown": stored, "edited": store.Replace(t.Context(), c, edited), "deleted": store.Delete(t.Context(), c),
+		"read": byID, "shown": inspected, "edited": store.Replace(t.Context(), c, edited), "deleted": store.Delete(t.Context(), c),
 	} {
 		if comment.KindOf(err) != comment.NotFound {
 			t.Errorf("version %d is %s: %v", c.Version, what, err)

@@ -26,24 +26,30 @@ const (
 	AttrSpare = "x"
 )
 
-// ListAttrs are what a list shows, beside the time of writing, which is in the sort key.
-var ListAttrs = []string{
-	AttrLanguage, AttrRating, attrTitle, AttrText, attrAuthorID, attrAuthorName, AttrVersion, attrUpdated,
+// ListAttrs returns the attributes that a list shows, beside the time of writing, which is in the sort key.
+func ListAttrs() []string {
+	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, attrAuthorID, attrAuthorName, AttrVersion, attrUpdated}
 }
 
-// ListProjection asks an index for what a list shows and for no other key. bareProjection leaves the text out, which may be
-// all but a hundredth of that.
 var (
-	ListProjection = AttrPK + "," + strings.Join(ListAttrs, ",")
-	BareProjection = strings.Replace(ListProjection, ","+AttrText+",", ",", 1)
+	listProjection     = AttrPK + "," + strings.Join(ListAttrs(), ",")
+	bareListProjection = strings.Replace(listProjection, ","+AttrText+",", ",", 1)
 )
+
+// ListProjection returns the projection expression of what a list shows, and of no other key. The text may be left out: it
+// can be 99 % of a comment's size.
+func ListProjection(withText bool) string {
+	if withText {
+		return listProjection
+	}
+	return bareListProjection
+}
 
 // Encode makes the item of a comment, with its place in every index.
 func Encode(c comment.Comment) Item {
 	out := CommentKey(c.ID)
-	for _, index := range Indexes {
-		key := PartitionOf(index.Name, c).Key(c.ProductID)
-		out[index.PartitionKey] = Text(key)
+	for _, index := range ListIndexes() {
+		out[index.PartitionAttr()] = Text(PartitionOf(index, c).Key(c.ProductID))
 	}
 	out[AttrLanguage] = Text(string(c.Language))
 	out[AttrRating] = Number(int64(c.Rating))
@@ -62,42 +68,47 @@ func Encode(c comment.Comment) Item {
 	return out
 }
 
-// Decode reads a comment of a product from an item of the table or of an index. An item that is not one that encode
-// made is an error which names its key and never what was written.
-func Decode(in Item, product string) (comment.Comment, error) {
-	l, err := DecodePacked(in, product, true)
+// Decode reads a comment from an item of the table. An item that Encode cannot have made is an error, which names its key
+// and holds nothing of what was written.
+func Decode(in Item) (comment.Comment, error) {
+	product, err := ProductOf(in)
 	if err != nil {
 		return comment.Comment{}, err
 	}
-	return l.Expand()
-}
-
-// Packed is a comment as it was read, its text compressed still if it is stored so.
-type Packed struct {
-	comment.Comment
-	PackedText []byte // the compressed text, nil for none
-	Bytes      int    // of the attributes that were read, names included
-}
-
-// Expand is the comment with its text.
-func (l Packed) Expand() (comment.Comment, error) {
-	if l.PackedText == nil {
-		return l.Comment, nil
-	}
-	text, err := plainText(l.PackedText)
+	c, err := DecodeCompressed(in, product, true)
 	if err != nil {
-		return comment.Comment{ID: l.ID}, fmt.Errorf("item of comment %s: %w", l.ID, err)
+		return comment.Comment{}, err
 	}
-	l.Text = text
-	return l.Comment, nil
+	return c.Decompress()
 }
 
-// DecodePacked is decode, but that it expands nothing. Without texts, the item has none.
-func DecodePacked(in Item, product string, texts bool) (Packed, error) {
+// Compressed is a comment whose text is still compressed if it is stored so.
+type Compressed struct {
+	comment.Comment
+	CompressedText []byte // nil if the comment has its text
+	Bytes          int    // size of the attributes that were read, names included
+}
+
+// Decompress returns the comment with its text. A damaged text is an error, which comes with a comment that has only an id.
+func (c Compressed) Decompress() (comment.Comment, error) {
+	if c.CompressedText == nil {
+		return c.Comment, nil
+	}
+	text, err := plainText(c.CompressedText)
+	if err != nil {
+		return comment.Comment{ID: c.ID}, fmt.Errorf("item of comment %s: %w", c.ID, err)
+	}
+	c.Text = text
+	return c.Comment, nil
+}
+
+// DecodeCompressed reads a comment of a product from an item of the table or of a list index, which does not hold the
+// product. Its text is left as it is stored, and left out without withText. Errors are those of Decode.
+func DecodeCompressed(in Item, product string, withText bool) (Compressed, error) {
 	r := NewReader(in)
 	position, err := PositionOfKey(r.Text(AttrPK))
 	if err != nil {
-		return Packed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
+		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
 	}
 	c := comment.Comment{
 		ID:        comment.IDOf(position),
@@ -106,9 +117,9 @@ func DecodePacked(in Item, product string, texts bool) (Packed, error) {
 		Rating:    int(r.Number(AttrRating)),
 		Author:    r.author(),
 	}
-	var packed []byte
-	if texts {
-		c.Text, packed = r.TextOrBinary(AttrText)
+	var compressed []byte
+	if withText {
+		c.Text, compressed = r.TextOrBinary(AttrText)
 	}
 	c.Title = r.title()
 	c.Version = r.Version()
@@ -117,26 +128,17 @@ func DecodePacked(in Item, product string, texts bool) (Packed, error) {
 		c.UpdatedAt = &updated
 	}
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell())); err != nil {
-		return Packed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
+		return Compressed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}
-	return Packed{c, packed, r.bytes}, nil
-}
-
-// DecodeWhole reads a comment from an item of the table, which tells the product too.
-func DecodeWhole(in Item) (comment.Comment, error) {
-	product, err := ProductOf(in)
-	if err != nil {
-		return comment.Comment{}, err
-	}
-	return Decode(in, product)
+	return Compressed{c, compressed, r.bytes}, nil
 }
 
 // ProductOf is the product of an item of the table, from its partition key in the index All.
 func ProductOf(in Item) (string, error) {
 	r := NewReader(in)
-	product, found := strings.CutPrefix(r.Text(All.PartitionAttr()), Partition{Index: All}.Key(""))
+	product, found := strings.CutPrefix(r.Text(AttrAll), ProductPKPrefix)
 	if !found {
-		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), All.PartitionAttr())
+		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), AttrAll)
 	}
 	return product, nil
 }

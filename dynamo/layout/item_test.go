@@ -28,13 +28,13 @@ func TestItemsReadBack(t *testing.T) {
 			t.Fatalf("id %s, want %s", IDOfKey(whole), want.ID)
 		}
 		listed := Item{}
-		for _, name := range strings.Split(ListProjection, ",") {
+		for _, name := range strings.Split(ListProjection(true), ",") {
 			if value, ok := whole[name]; ok {
 				listed[name] = value
 			}
 		}
 		for _, in := range []Item{whole, listed} {
-			got, err := Decode(in, product)
+			got, err := decodeEntry(in, product)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("%v\n%s", err, diff)
 			}
@@ -45,15 +45,15 @@ func TestItemsReadBack(t *testing.T) {
 // Keys of different partitions differ, also for products with slashes in their ids, which look like other keys.
 func TestPartitionKeysAreOneToOne(t *testing.T) {
 	products := []string{"a", "a/en", "a/en/5", "a/5", "b"}
-	for _, index := range Indexes {
+	for _, index := range ListIndexes() {
 		owner := map[string]string{}
 		for _, product := range products {
 			for _, language := range []comment.Language{"en", "de"} {
 				for rating := 1; rating <= comment.MaxRating; rating++ {
-					p := PartitionOf(index.Name, comment.Comment{Language: language, Rating: rating})
+					p := PartitionOf(index, comment.Comment{Language: language, Rating: rating})
 					key, means := p.Key(product), product+"|"+string(p.Language)+"|"+string(rune('0'+p.Rating))
 					if other, taken := owner[key]; taken && other != means {
-						t.Errorf("in %s the key %s stands for %s and for %s", index.Name, key, other, means)
+						t.Errorf("in %s the key %s stands for %s and for %s", index, key, other, means)
 					}
 					owner[key] = means
 				}
@@ -72,13 +72,13 @@ func TestDamagedItems(t *testing.T) {
 		delete(missing, attr)
 		mistyped[attr] = &types.AttributeValueMemberBOOL{Value: true}
 		for _, bad := range []Item{missing, mistyped} {
-			if c, err := Decode(bad, "42"); err == nil || !strings.Contains(err.Error(), attr) {
+			if c, err := Decode(bad); err == nil || !strings.Contains(err.Error(), attr) {
 				t.Errorf("without a good %s it reads as %v, %v; want an error that names it", attr, c, err)
 			}
 		}
 	}
 	odd := Item{AttrPK: good[AttrPK], AttrRating: &types.AttributeValueMemberN{Value: "five"}}
-	if _, err := Decode(odd, "42"); err == nil {
+	if _, err := Decode(odd); err == nil {
 		t.Error("a rating that is no number goes unnoticed")
 	}
 }

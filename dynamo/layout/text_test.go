@@ -36,8 +36,8 @@ func checkText(t interface{ Fatalf(string, ...any) }, text string) types.Attribu
 
 // readText is the text of what is stored.
 func readText(stored types.AttributeValue) (string, error) {
-	plain, packed := NewReader(Item{AttrText: stored}).TextOrBinary(AttrText)
-	c, err := Packed{Comment: comment.Comment{Text: plain}, PackedText: packed}.Expand()
+	plain, short := NewReader(Item{AttrText: stored}).TextOrBinary(AttrText)
+	c, err := Compressed{Comment: comment.Comment{Text: plain}, CompressedText: short}.Decompress()
 	return c.Text, err
 }
 
@@ -134,7 +134,7 @@ func TestDamagedTexts(t *testing.T) {
 		"no text":      bytes.Clone(latin),
 	} {
 		good[AttrText] = &types.AttributeValueMemberB{Value: bad}
-		_, err := Decode(good, "42")
+		_, err := Decode(good)
 		if err == nil || !strings.Contains(err.Error(), string(c.ID)) || strings.Contains(err.Error(), "private") {
 			t.Errorf("%s: %v, want an error that names %s", why, err, c.ID)
 		}

@@ -14,17 +14,16 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Stored is a comment and the entries that the table and its indexes keep of it.
-type Stored struct {
-	// Comment is what they hold.
+// Inspection is a comment with its entries in the table and in the list indexes.
+type Inspection struct {
 	Comment comment.Comment
-	// Entries are that of the table, then those of the indexes.
+	// Entries are the item of the table, then the entries of the indexes.
 	Entries []Entry
-	// CompressedText is how many bytes the text takes as it is stored, compressed; 0 when it is stored as it is.
-	CompressedText int
+	// CompressedBytes is the size of the compressed text; 0 if the text is stored uncompressed.
+	CompressedBytes int
 }
 
-// Entry is an item of the table, or what an index keeps of it.
+// Entry is an item of the table, or its projection in an index.
 type Entry struct {
 	// Index is empty for the table itself.
 	Index layout.Index
@@ -34,8 +33,8 @@ type Entry struct {
 	Bytes int
 }
 
-// ReadUnits is what reading this entry alone costs, in read units: eventually consistently, the one way for an index, or
-// consistently, which is twice that.
+// ReadUnits is the price of reading this entry alone, in read units. A consistent read costs twice as much as an eventually
+// consistent one, and only the table allows it.
 func (e Entry) ReadUnits(consistently bool) float64 {
 	units := float64((e.Bytes + capacity.UnitBytes - 1) / capacity.UnitBytes)
 	if consistently {
@@ -44,29 +43,29 @@ func (e Entry) ReadUnits(consistently bool) float64 {
 	return units / 2
 }
 
-// Stored fetches a comment, consistently, with every key under which it can be found. The keys are those in the table,
-// not those that it would be given today. It returns a NotFound error when there is none.
-func (s *Store) Stored(ctx context.Context, id comment.ID) (Stored, error) {
+// Inspect fetches a comment, consistently, with all keys that it is found by. The keys are those that its item has, which
+// may have been written by an earlier version. It returns a NotFound error if there is no such comment.
+func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
 		Key:            layout.CommentKey(id),
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return Stored{}, call.Wrap(err, "GetItem %s", id)
+		return Inspection{}, call.Wrap(err, "GetItem %s", id)
 	}
 	if layout.NoComment(output.Item) {
-		return Stored{}, notFound(id)
+		return Inspection{}, notFound(id)
 	}
-	c, err := layout.DecodeWhole(output.Item)
-	stored := Stored{Comment: c, Entries: entriesOf(output.Item)}
+	c, err := layout.Decode(output.Item)
+	inspection := Inspection{Comment: c, Entries: entriesOf(output.Item)}
 	if short, compressed := output.Item[layout.AttrText].(*types.AttributeValueMemberB); compressed {
-		stored.CompressedText = len(short.Value)
+		inspection.CompressedBytes = len(short.Value)
 	}
-	return stored, call.Wrap(err, "GetItem %s", id)
+	return inspection, call.Wrap(err, "GetItem %s", id)
 }
 
-// entriesOf are the entries of an item. An index that it has no key of has no entry.
+// entriesOf returns the entries of an item: that of the table, and those of the indexes whose keys it has.
 func entriesOf(it layout.Item) []Entry {
 	r := layout.NewReader(it)
 	entries := []Entry{{
@@ -74,21 +73,22 @@ func entriesOf(it layout.Item) []Entry {
 		SortAttr: layout.AttrSK, SortKey: r.Text(layout.AttrSK),
 		Bytes: layout.SizeOf(it, slices.Collect(maps.Keys(it))),
 	}}
-	for _, index := range layout.Indexes {
-		if it[index.PartitionKey] == nil {
+	for _, index := range layout.ListIndexes() {
+		attr := index.PartitionAttr()
+		if it[attr] == nil {
 			continue
 		}
 		entries = append(entries, Entry{
-			Index:         index.Name,
-			PartitionAttr: index.PartitionKey, PartitionKey: r.Text(index.PartitionKey),
+			Index:         index,
+			PartitionAttr: attr, PartitionKey: r.Text(attr),
 			SortAttr: layout.AttrPK, SortKey: r.Text(layout.AttrPK),
-			Bytes: listedBytes(it, index.Name),
+			Bytes: listedBytes(it, index),
 		})
 	}
 	return entries
 }
 
-// listedBytes is the size of what a list index keeps of an item.
+// listedBytes is the size of an item's entry in a list index, in bytes.
 func listedBytes(it layout.Item, index layout.Index) int {
-	return layout.SizeOf(it, slices.Concat([]string{layout.AttrPK, layout.AttrSK, index.PartitionAttr(), layout.AttrSpare}, layout.ListAttrs))
+	return layout.SizeOf(it, slices.Concat([]string{layout.AttrPK, layout.AttrSK, index.PartitionAttr(), layout.AttrSpare}, layout.ListAttrs()))
 }

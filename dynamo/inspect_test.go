@@ -18,7 +18,7 @@ import (
 
 // Each entry is where its keys say, and costs what Amazon's engine says it does, to the byte: a comment that fills a unit
 // costs one less than the same comment with one byte more.
-func TestStored(t *testing.T) {
+func TestInspect(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 12)), "p/x", 16)
 		client, table := filledTable(t, endpoint, comments)
@@ -27,11 +27,11 @@ func TestStored(t *testing.T) {
 			if strings.HasSuffix(t.Name(), "Dynoxide") && c.UpdatedAt != nil {
 				continue // it counts the digits of a number one by one, where Amazon counts pairs
 			}
-			short := 4096 - stored(t, store, c).Entries[4*(i%2)].Bytes // of the table, or of the last index
+			short := 4096 - inspect(t, store, c).Entries[4*(i%2)].Bytes // of the table, or of the last index
 			for _, more := range []int{short, 1} {
 				c.Text += strings.Repeat("x", more)
 				setText(t, client, table, c.ID, c.Text)
-				got := stored(t, store, c)
+				got := inspect(t, store, c)
 				if diff := cmp.Diff(c, got.Comment); diff != "" {
 					t.Error(diff)
 				}
@@ -41,9 +41,9 @@ func TestStored(t *testing.T) {
 	})
 }
 
-func stored(t *testing.T, store *dynamo.Store, c comment.Comment) dynamo.Stored {
+func inspect(t *testing.T, store *dynamo.Store, c comment.Comment) dynamo.Inspection {
 	t.Helper()
-	out, err := store.Stored(t.Context(), c.ID)
+	out, err := store.Inspect(t.Context(), c.ID)
 	if err != nil || len(out.Entries) != 5 {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -81,14 +81,14 @@ func checkEntries(t *testing.T, client *dynamodb.Client, table string, entries [
 	}
 }
 
-// A comment that is not there is told from one that cannot be fetched.
-func TestStoredOfNothing(t *testing.T) {
+// A comment that does not exist is NotFound; a table that does not exist is Unavailable.
+func TestInspectMissing(t *testing.T) {
 	client, table := filledTable(t, dynamotest.Dynoxide(t), nil)
-	_, err := dynamo.NewStore(client, table).Stored(t.Context(), "c_01HZ0000000000000000000000")
+	_, err := dynamo.NewStore(client, table).Inspect(t.Context(), "c_01HZ0000000000000000000000")
 	if comment.KindOf(err) != comment.NotFound {
 		t.Error(err)
 	}
-	_, err = dynamo.NewStore(client, table+"x").Stored(t.Context(), "c_01HZ0000000000000000000000")
+	_, err = dynamo.NewStore(client, table+"x").Inspect(t.Context(), "c_01HZ0000000000000000000000")
 	if comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
 	}
