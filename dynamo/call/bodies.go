@@ -9,22 +9,20 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// How many bytes of answers a client reads and decodes at a time. The SDK takes some five times as much memory for an answer
-// until it is decoded. Nearly all answers are small. They have room of their own, so that they do not wait for the large ones,
-// which have up to 16 MB.
+// How many bytes of answers a client reads and decodes at a time. Decoding takes the SDK some five times the memory of the
+// answer. Nearly all answers are small: they have room of their own, so that they do not wait for answers of up to 16 MB.
 const (
 	smallBody = 64 << 10
 	smallRoom = 2 << 20
 	largeRoom = 2 << 20
 )
 
-// bounded is an HTTP client that bounds the bytes of answers which are being read, by their Content-Length, from their
-// headers until their bodies are closed. It waits for room in the order of the headers, and no longer than the request's
-// context lasts. An answer larger than the room, or of unknown length, is the only large one while it is read. It is safe for
-// use by many goroutines.
+// bounded is an HTTP client that limits the bytes of answers being read. An answer takes room for its Content-Length from its
+// headers until its body is closed. It waits for room in the order in which headers arrive, until its request's context ends.
+// An answer that is larger than the room, or of unknown length, takes the whole room for large ones. It is safe for concurrent
+// use.
 //
-// It cannot block for ever: who has room only reads and decodes, and neither waits for more room nor for anything of an
-// account of usage, which refuses and never waits.
+// It cannot deadlock: an answer with room is only read and decoded, which waits neither for room nor for internal/usage.
 type bounded struct {
 	under        dynamodb.HTTPClient
 	small, large *semaphore.Weighted
@@ -42,14 +40,14 @@ func (b *bounded) Do(request *http.Request) (*http.Response, error) {
 	}
 	room, size := b.roomFor(response.ContentLength)
 	if err := room.Acquire(request.Context(), size); err != nil {
-		_ = response.Body.Close() // nobody reads it
+		_ = response.Body.Close() // it is not read
 		return nil, err
 	}
 	response.Body = &body{ReadCloser: response.Body, release: sync.OnceFunc(func() { room.Release(size) })}
 	return response, nil
 }
 
-// roomFor is where an answer belongs, and how much it takes there. Its length is negative if it is unknown.
+// roomFor returns the room that an answer takes, and how much of it. A negative length is an unknown one.
 func (b *bounded) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	switch {
 	case length < 0 || length > largeRoom:
@@ -60,12 +58,12 @@ func (b *bounded) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	return b.small, length
 }
 
-// around is the client with another one beneath it, in whose calls waiting for room is no part.
+// around returns the client with its inner client wrapped. The time that a call waits for room is not part of a wrapped call.
 func (b *bounded) around(wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *bounded {
 	return &bounded{under: wrap(b.under), small: b.small, large: b.large}
 }
 
-// body is the body of an answer for which there is room.
+// body is the body of an answer that holds room until it is closed.
 type body struct {
 	io.ReadCloser
 	release func()

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// How calls to the table are retried and bounded. The SDK's own defaults wait up to two seconds before the first retry,
-// keep 10 idle connections and bound no answer, which suits batch work and not a page that someone waits for.
+// Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first retry, keep 10 idle
+// connections and have no timeout for answers. That suits batch work, and not a page that a user waits for.
 const (
 	maxAttempts     = 3
 	firstBackoff    = 25 * time.Millisecond
@@ -31,11 +31,11 @@ const (
 	findCredentials = 5 * time.Second
 )
 
-// localRegion stands in for a region with engines that have none.
+// localRegion is the region of clients of a local engine: the SDK requires one.
 const localRegion = "us-east-1"
 
-// NewLocalClient makes a client for an engine at an address, such as DynamoDB Local. Such engines take any credentials:
-// those of the environment are used when there are some.
+// NewLocalClient returns a client of an engine at an address, such as DynamoDB Local. Such engines accept any credentials:
+// those of the environment if it has some.
 func NewLocalClient(endpoint string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -49,8 +49,8 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 	})
 }
 
-// NewAWSClient makes a client for AWS with the region and the credentials of the SDK's default chain. An error names
-// what is missing and how to give it.
+// NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default chain. An error says what is
+// missing and how to set it.
 func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer))
 	if err != nil {
@@ -65,7 +65,7 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 		return nil, fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.HTTPClient = newBounded(o.HTTPClient) // here, since a configuration wants to change the transport
+		o.HTTPClient = newBounded(o.HTTPClient) // not before: LoadDefaultConfig changes the transport
 	}), nil
 }
 
@@ -79,8 +79,8 @@ func httpClient() *awshttp.BuildableClient {
 		})
 }
 
-// retryer keeps the SDK's token bucket, by which a table in trouble is not asked ever more. It also asks again when an
-// answer was broken on its way, as only reads have it: writes must know what they repeat, and have none.
+// retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. Only reads have it, so it can also
+// retry when an answer was damaged on its way. Writes must know what they repeat and turn it off by NoRetries.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -90,8 +90,8 @@ func retryer() aws.Retryer {
 	})
 }
 
-// retryMore has two sorts of calls made again that the SDK by itself gives up: those whose answers were cut or garbled on
-// the way, and those in whose way another write was.
+// retryMore retries two kinds of errors that the SDK gives up on: answers that were cut or damaged on their way, and conflicts
+// with another write.
 func retryMore(err error) aws.Ternary {
 	var api smithy.APIError
 	if unreadable(err) || errors.As(err, &api) && meanings[api.ErrorCode()] == inTheWay {
@@ -100,7 +100,7 @@ func retryMore(err error) aws.Ternary {
 	return aws.UnknownTernary
 }
 
-// backoff draws a wait from a span that doubles with each attempt.
+// backoff returns a random wait below a limit that doubles with each attempt.
 func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
 }

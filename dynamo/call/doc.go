@@ -1,3 +1,3 @@
-// Package call is how DynamoDB is called: the clients, which calls are made again and after how long, hedged reads, many
-// calls side by side, and what an error of the SDK means to a caller.
+// Package call makes calls to DynamoDB: it has the clients, retries, hedged reads and parallel calls, and gives errors of the
+// SDK a kind.
 package call

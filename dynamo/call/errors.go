@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Wrap says in which call an error happened and gives it its kind. The kind of an error that has one stays.
+// Wrap adds the name of the call that failed to an error, and gives it a kind unless it has one. It returns nil for nil.
 func Wrap(err error, call string, args ...any) error {
 	if err == nil {
 		return nil
@@ -33,7 +33,7 @@ func Wrap(err error, call string, args ...any) error {
 	return &comment.Error{Kind: kind, Message: message, Cause: fmt.Errorf("%s: %w", where, err)}
 }
 
-// meaning is what an error means to the caller.
+// meaning is what an error means to the caller of the API.
 type meaning struct {
 	kind    comment.Kind
 	message string
@@ -44,26 +44,26 @@ var (
 	inTheWay = meaning{comment.Throttled, "another write was in the way; try again"}
 	slow     = meaning{comment.Timeout, "the table took too long to answer; ask for less, or again in a moment"}
 	broken   = meaning{comment.Unavailable, "the table does not answer properly; ask again in a moment"}
-	// ours is a fault of the request, which no further try mends.
+	// ours is an error in the request itself: a retry fails the same way.
 	ours = meaning{kind: comment.Internal}
 )
 
-// meanings are those of the codes that neither the SDK's list of throttling codes nor the sort of fault tells. Any other
-// code of a request that DynamoDB refused is a fault of ours, or of the account: missing permissions, wrong credentials, an
-// invalid request. TestWhatErrorsMean has them all.
+// meanings has the error codes whose meaning follows neither from the SDK's list of throttling codes nor from the fault
+// (client or server). Every other code of a refused request is an error of ours or of the account: missing permissions,
+// wrong credentials, an invalid request. TestWhatErrorsMean lists all codes.
 var meanings = map[string]meaning{
-	"TransactionConflictException":     inTheWay, // a transaction is at work on the item
-	"ReplicatedWriteConflictException": inTheWay, // another region is
+	"TransactionConflictException":     inTheWay, // a transaction is changing the item
+	"ReplicatedWriteConflictException": inTheWay, // another region is changing it
 	"TransactionInProgressException":   inTheWay,
 	"ResourceNotFoundException":        {comment.Unavailable, "the table is not there"},
 	"ResourceInUseException":           {comment.Unavailable, "the table is being made or changed; ask again in a moment"},
 	"RequestTimeout":                   broken,
 	"RequestTimeoutException":          broken,
-	// Credentials of a role expire, and the next try has new ones.
+	// Credentials of a role expire. The next try has new ones.
 	"ExpiredTokenException": {comment.Unavailable, "the table cannot be asked right now; ask again in a moment"},
 }
 
-// classify tells what an error of the SDK means to the caller.
+// classify returns the kind of an error of the SDK, and a message for the caller of the API.
 func classify(err error) (comment.Kind, string) {
 	m := meaningOf(err)
 	return m.kind, m.message
@@ -87,7 +87,7 @@ func meaningOf(err error) meaning {
 	return meaningOfTransport(err)
 }
 
-// meaningOfCode is what DynamoDB says. Throttling is told by the SDK's own list of codes.
+// meaningOfCode is the meaning of an error code of DynamoDB. The SDK's own list says which codes are throttling.
 func meaningOfCode(api smithy.APIError) meaning {
 	if m, known := meanings[api.ErrorCode()]; known {
 		return m
@@ -101,7 +101,7 @@ func meaningOfCode(api smithy.APIError) meaning {
 	return ours
 }
 
-// meaningOfTransport is what is wrong with an answer, or with the lack of one.
+// meaningOfTransport is the meaning of a call that got no answer, or none that can be read.
 func meaningOfTransport(err error) meaning {
 	var network net.Error
 	var unanswered *smithyhttp.RequestSendError
@@ -117,14 +117,14 @@ func meaningOfTransport(err error) meaning {
 	return ours
 }
 
-// Reasons for which DynamoDB cancels a transaction that may go through when it is tried again.
+// Reasons for which DynamoDB cancels a transaction that can succeed when it is retried.
 var (
 	conflictReasons  = []string{"TransactionConflict"}
 	throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
 )
 
-// meaningOfCancel is that of a transaction which was canceled: as long as one of its parts can never be, whatever else is in
-// the way does not matter. What a failed condition means is the caller's to say.
+// meaningOfCancel is the meaning of a canceled transaction. One part that can never succeed outweighs conflicts of the other
+// parts. What a failed condition means is up to the caller.
 func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
 	switch {
 	case HasReason(canceled, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
@@ -137,7 +137,8 @@ func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
 	return ours
 }
 
-// HasReason tells whether a part of a transaction was refused for one of the reasons. Parts that were not say "None".
+// HasReason reports whether a part of a canceled transaction was refused for one of the reasons. Parts that were not refused
+// have the reason "None".
 func HasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
 	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
 		return slices.Contains(reasons, aws.ToString(reason.Code))
@@ -149,12 +150,31 @@ func throttled(code string) bool {
 	return found
 }
 
-// hadNoEffect tells whether DynamoDB refused a call for what it is, so that nothing was written. That something is at work
-// with the same token is no such word: it may be an earlier copy of this very call.
+// hadNoEffect reports whether DynamoDB refused a call, so that nothing was written. TransactionInProgressException does not
+// count as a refusal: the transaction under way with the same token can be an earlier copy of this call.
 func hadNoEffect(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && meaningOf(err) != broken && api.ErrorCode() != "TransactionInProgressException"
 }
 
-// ErrBusy is for a table that answered properly and yet left something out.
+// ErrBusy is the error of a batch of which DynamoDB keeps leaving a part unprocessed.
 var ErrBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
+
+// Transient reports whether the same call can succeed later. An answer that cannot be read was damaged on its way.
+func Transient(err error) bool {
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return false
+	}
+	switch comment.KindOf(err) {
+	case comment.Throttled, comment.Unavailable, comment.Timeout:
+		return true
+	}
+	return unreadable(err)
+}
+
+// unreadable reports whether an answer came and could not be read.
+func unreadable(err error) bool {
+	var broken *smithy.DeserializationError
+	return errors.As(err, &broken)
+}

@@ -14,8 +14,7 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 const MaxKeysPerGet = 100
 
-// Unprocessed keys are asked for again this often, with waits that double from the first and are drawn at random up to
-// their full length. What is left then is reported as failed.
+// Unprocessed keys are retried this often. Waits double from the first, and each is drawn at random up to its full length.
 const (
 	getTries     = 5
 	getFirstWait = 25 * time.Millisecond
@@ -26,8 +25,8 @@ type BatchGetter interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// GetItems fetches items by key, asking again for those that the table left unprocessed. What is left after the last try
-// is returned.
+// GetItems fetches items by key and retries those that DynamoDB left unprocessed. Keys that are still unprocessed after the
+// last try are returned as left. Items come in no order, and keys without an item are in neither.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (items, left []layout.Item, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{

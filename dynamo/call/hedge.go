@@ -14,24 +14,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// How slow reads are asked for a second time.
+// When and how often slow reads are hedged.
 const (
-	// hedgeShare is how many second calls there are at most for each read, and hedgeSavings how many of them may be saved up
-	// for a bad moment.
+	// hedgeShare is how many second calls each read allows, and hedgeSavings how many can be saved up for a burst.
 	hedgeShare   = 0.05
 	hedgeSavings = 10
-	// hedgeQuantile is the share of reads that are quick.
+	// hedgeQuantile is the quantile of durations above which a read is slow.
 	hedgeQuantile = 0.95
-	// hedgeMemory is how many of the latest reads tell what is quick. They are looked at again after every hedgeLearning
-	// reads; before the first of these looks nothing is asked twice.
+	// hedgeMemory is how many of the latest reads the quantile is taken of, and hedgeLearning after how many reads it is taken
+	// anew. Nothing is hedged before the first time.
 	hedgeMemory   = 512
 	hedgeLearning = 64
 )
 
-// Hedged is a client that asks a second time for what takes longer to read than nearly everything does, and takes whichever
-// answer comes first; the other call is cancelled. A page waits for the slowest of its reads, so what is rare for a read
-// is less rare for a page. Second calls are at most one for every twenty reads, however slow the table is. Writes are never
-// repeated.
+// Hedged returns a client that makes a second call for a read that takes longer than 95 % of the latest reads. It returns the
+// answer that comes first and cancels the other call. A page waits for the slowest of its reads, so a slow page is less rare
+// than a slow read. There is at most one second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	options := client.Options()
 	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} }
@@ -48,9 +46,9 @@ type hedger struct {
 	under dynamodb.HTTPClient
 
 	mu     sync.Mutex
-	times  []time.Duration // that the latest reads took, in a ring
+	times  []time.Duration // durations of the latest reads, a ring buffer
 	reads  int             // so far
-	slow   time.Duration   // what takes as long as this is slow, 0 when that is not known yet
+	slow   time.Duration   // a read that takes this long is slow, 0 while that is unknown
 	tokens float64         // second calls that may be made
 }
 
@@ -81,7 +79,7 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	return first.answer()
 }
 
-// alone makes a call that is not repeated.
+// alone makes a call that is not hedged.
 func (h *hedger) alone(request *http.Request) (*http.Response, error) {
 	began := time.Now()
 	response, err := h.under.Do(request)
@@ -91,13 +89,13 @@ func (h *hedger) alone(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// isRead tells whether a call changes nothing.
+// isRead reports whether a call is a read.
 func isRead(request *http.Request) bool {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	return operation == "Query" || operation == "GetItem" || operation == "BatchGetItem"
 }
 
-// begin counts a call, if it is a read, and tells how long to wait for it before another is made; 0 for as long as it takes.
+// begin counts a read, and returns after how long to make a second call; 0 for never.
 func (h *hedger) begin(request *http.Request) time.Duration {
 	if !isRead(request) {
 		return 0
@@ -108,7 +106,7 @@ func (h *hedger) begin(request *http.Request) time.Duration {
 	return h.slow
 }
 
-// spend tells whether a second call may be made.
+// spend takes a token for a second call, and reports whether there was one.
 func (h *hedger) spend() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,8 +117,8 @@ func (h *hedger) spend() bool {
 	return true
 }
 
-// took learns from how long a read took. Of one that was asked for twice, that is the time until the first answer: less than
-// the first call would have taken, but no less than what is slow, so that the quantile stays where it is.
+// took notes the duration of a read. For a hedged read that is the time until the first answer: less than the first call would
+// have taken, but still slow, so that hedging does not move the quantile.
 func (h *hedger) took(duration time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +134,7 @@ func (h *hedger) took(duration time.Duration) {
 	}
 }
 
-// race is one call, made once or twice.
+// race is one read, made once or twice.
 type race struct {
 	under    dynamodb.HTTPClient
 	request  *http.Request
@@ -151,7 +149,7 @@ type try struct {
 	err      error
 }
 
-// start makes a call. When it is finished, the channel gets it.
+// start makes a call on a goroutine of its own, which sends it to finished.
 func (r *race) start() *try {
 	ctx, cancel := context.WithCancel(r.request.Context())
 	t := &try{cancel: cancel}
@@ -164,7 +162,7 @@ func (r *race) start() *try {
 	return t
 }
 
-// between is the answer of whichever call has one first. The other is cancelled, and what still comes of it thrown away.
+// between returns the first answer of two calls. It cancels the other call and discards its answer.
 func (r *race) between(a, b *try) (*http.Response, error) {
 	winner := <-r.finished
 	if winner.err != nil {
@@ -184,7 +182,7 @@ func (r *race) between(a, b *try) (*http.Response, error) {
 	return winner.answer()
 }
 
-// answer is what came of a finished call. Its context lasts until the body is closed.
+// answer returns the answer of a finished call. The call's context ends when the body is closed.
 func (t *try) answer() (*http.Response, error) {
 	if t.err != nil {
 		t.cancel()
@@ -200,7 +198,7 @@ func (t *try) discard() {
 	}
 }
 
-// cancellingBody ends its call when it is closed.
+// cancellingBody cancels its call's context when it is closed.
 type cancellingBody struct {
 	io.ReadCloser
 	cancel context.CancelFunc

@@ -2,69 +2,45 @@ package call
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
-	"github.com/talkback/talkback/comment"
 )
 
-// Bulk work that gets no further is tried this often, with waits that double from the first up to the longest and are
-// drawn at random up to their full length: about 20 s in all. A try that brought anything starts the count anew.
+// Bulk work is tried this often without progress. Waits double from the first up to the longest, and each is drawn at random
+// up to its full length: about 20 s in all.
 const (
-	persistTries       = 12
-	persistFirstWait   = 50 * time.Millisecond
-	persistLongestWait = 5 * time.Second
+	retryTries       = 12
+	retryFirstWait   = 50 * time.Millisecond
+	retryLongestWait = 5 * time.Second
 )
 
-// Retry tries until there is no error, or one that waiting does not mend. The try tells whether it got any further.
-func Retry(ctx context.Context, try func() (further bool, err error)) error {
+// Retry calls try until it succeeds, fails with an error that is not Transient, or made no progress in 12 calls in a row. try
+// reports whether it made progress.
+func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 	for fruitless := 0; ; {
-		further, err := try()
+		progress, err := try()
 		if err == nil {
 			return nil
 		}
-		if fruitless++; further {
+		if fruitless++; progress {
 			fruitless = 0
 		}
-		if !Transient(err) || fruitless == persistTries {
+		if !Transient(err) || fruitless == retryTries {
 			return err
 		}
-		if err := pause(ctx, min(persistFirstWait<<fruitless, persistLongestWait)); err != nil {
+		if err := pause(ctx, min(retryFirstWait<<fruitless, retryLongestWait)); err != nil {
 			return err
 		}
 	}
 }
 
-// Transient tells whether an error may be gone when the same is tried again. An answer that could not be read was broken on
-// its way.
-func Transient(err error) bool {
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		return false
-	}
-	switch comment.KindOf(err) {
-	case comment.Throttled, comment.Unavailable, comment.Timeout:
-		return true
-	}
-	return unreadable(err)
-}
-
-// unreadable tells whether an answer came and could not be read.
-func unreadable(err error) bool {
-	var broken *smithy.DeserializationError
-	return errors.As(err, &broken)
-}
-
-// pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were turned
-// away together from coming back together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
+// pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were throttled
+// together from retrying together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
 func pause(ctx context.Context, longest time.Duration) error {
 	return Wait(ctx, rand.N(longest))
 }
 
-// Wait waits for the whole of a time, or until the context ends.
+// Wait waits for a time. It returns the context's error if the context ends first.
 func Wait(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

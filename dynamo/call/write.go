@@ -8,18 +8,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A write is tried this often while its outcome is unknown or it was turned away, with waits between that double from the
-// first and are drawn at random up to their full length. A try without an answer is given up early enough for another
-// within the time of one request. Together that is some 15 s, on which comment.SettleTime rests.
+// A write is tried this often while its outcome is unknown or DynamoDB throttles it. Waits double from the first, and each is
+// drawn at random up to its full length. A try times out early enough for another within the time of one request. All tries
+// together take some 15 s at most; comment.SettleTime relies on that.
 const (
 	writeTries     = 5
 	writeFirstWait = 25 * time.Millisecond
 	writeTimeout   = 3 * time.Second
 )
 
-// RetryWrite tries a write until its outcome is known. The write is told whether an earlier try may have had an effect, and
-// returns an error of its own when it can tell that there was none. An error of RetryWrite itself therefore means one of two
-// things: the write had no effect, or, in the words of outcomeUnknown, nobody knows.
+// RetryWrite calls write until its outcome is known. again tells write that an earlier try may have had an effect. An error of
+// RetryWrite means that the write had no effect, unless it is one of OutcomeUnknown.
 func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool) error) error {
 	again := false
 	for try := 0; ; try++ {
@@ -40,14 +39,14 @@ func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool)
 	}
 }
 
-// within makes one try in a bounded time.
+// within makes one try, with a timeout.
 func within(ctx context.Context, limit time.Duration, again bool, write func(context.Context, bool) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return write(ctx, again)
 }
 
-// settled tells whether an error is the write's own word about what is in the table.
+// settled reports whether write itself found out what is in the table, so that a retry tells nothing new.
 func settled(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.NotFound, comment.Conflict, comment.KeyReused:
@@ -56,14 +55,14 @@ func settled(err error) bool {
 	return errors.Is(err, ErrOvertaken)
 }
 
-// ErrOvertaken is the cause of an edit whose outcome no further try would tell.
+// ErrOvertaken is the cause of an edit whose outcome cannot be found out any more.
 var ErrOvertaken = errors.New("the comment was changed or deleted meanwhile")
 
-// mayHaveHappened tells whether a try that ended in an error may have had an effect. What DynamoDB refuses for a fault of
-// the request, or turns away because it is busy, had none.
+// mayHaveHappened reports whether a try that failed may have had an effect. A request that DynamoDB refuses as invalid, or
+// throttles, had none.
 func mayHaveHappened(err error) bool {
-	var told *comment.Error // by the write itself, perhaps of another call than the one that writes
-	if !errors.As(err, &told) && hadNoEffect(err) {
+	var wrapped *comment.Error // by write itself, and perhaps for another call than the one that writes
+	if !errors.As(err, &wrapped) && hadNoEffect(err) {
 		return false
 	}
 	switch comment.KindOf(Wrap(err, "write")) {
@@ -73,7 +72,8 @@ func mayHaveHappened(err error) bool {
 	return false
 }
 
-// OutcomeUnknown is the error of a write that may have happened or not. Why the request ended, if it did, is its kind.
+// OutcomeUnknown is the error of a write that may or may not have happened. Its kind is that of ended, the error that ended
+// the request, and Unavailable if ended is nil.
 func OutcomeUnknown(err, ended error) error {
 	kind := comment.Unavailable
 	if ended != nil {

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// MaxAtOnce bounds the parallel calls of one plan.
+// MaxAtOnce is how many calls Parallel makes at a time.
 const MaxAtOnce = 16
 
-// Parallel does a number of things in parallel, at most MaxAtOnce at a time. The first that fails cancels the others,
-// and its error is returned. The last is done by the caller's own goroutine: what is done is calls of the SDK, for whose
-// depth the stack of a new goroutine has to grow several times. That costs more than anything else of ours on a page that
-// takes one call.
+// Parallel calls do for every i below number, at most MaxAtOnce at a time. The first error cancels the other calls and is
+// returned. A panic of do becomes an error.
+//
+// The last call runs on the caller's goroutine. A call of the SDK is so deep that the stack of a new goroutine has to grow
+// several times, which is the largest cost of our own in a page of one call.
 func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
 	switch number {
 	case 0:
@@ -39,12 +40,12 @@ func Parallel(ctx context.Context, number int, do func(ctx context.Context, i in
 		group.Go(func() error { one(i); return nil })
 	}
 	one(number - 1)
-	_ = group.Wait() // one keeps the errors
+	_ = group.Wait() // errors are in first
 	return first
 }
 
-// Recover turns a panic of f into an error: the goroutines of a group are ours, and no one else would catch it before
-// it stopped the process.
+// Recover returns f with panics turned into errors. A panic on a goroutine of our own would stop the process: no HTTP server
+// above recovers it.
 func Recover(f func() error) func() error {
 	return func() (err error) {
 		defer func() {
