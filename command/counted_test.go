@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path"
 	"sync"
 	"testing"
 	"time"
@@ -79,6 +80,15 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	return sync.OnceFunc(func() { cancel(); running.Wait() })
 }
 
+// timesOn is commenttest.Times with a smaller number for DynamoDB Local, which takes several times as long as Dynoxide. The
+// test is a subtest of dynamotest.Each.
+func timesOn(t *testing.T, dynoxide, local, torture int) int {
+	if path.Base(t.Name()) == "DynamoDBLocal" {
+		return commenttest.Times(local, torture)
+	}
+	return commenttest.Times(dynoxide, torture)
+}
+
 // After any mutations, all that is asked of a product has the answer that the model has, once they are counted: by
 // consumers that come and go in between.
 func TestRandomWritesAreCounted(t *testing.T) {
@@ -89,7 +99,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 		s := newScribe(a)
 		stop := a.consume(a.session.Client)
 		defer func() { stop() }()
-		for range commenttest.Times(3, 20) {
+		for range timesOn(t, 3, 1, 20) {
 			for range 15 {
 				s.writeAnywhere()
 				if s.random.IntN(8) == 0 {

@@ -189,7 +189,7 @@ func TestStatistics(t *testing.T) {
 		a.count(arrived(comments...)...)
 		model := commenttest.NewModel(comments...)
 		var changes []change
-		for _, c := range comments[:60] {
+		for _, c := range comments[:timesOn(t, 60, 20, 60)] {
 			after := c
 			switch r.IntN(3) {
 			case 0:
