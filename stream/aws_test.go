@@ -117,8 +117,8 @@ func TestErrorsOfAStream(t *testing.T) {
 	}
 }
 
-// What becomes of records when a call that counts them fails: they are tried again, or given up as none that can be worked
-// off. A reader whose own calls fail begins again in any case.
+// What becomes of records when a call that counts them fails: they are retried, or dead-lettered. A reader whose own calls
+// fail begins again in any case.
 func TestWhichErrorsPass(t *testing.T) {
 	call := func(err error) error {
 		return fmt.Errorf("count: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "TransactWriteItems", Err: err})

@@ -8,7 +8,7 @@ import (
 // How readers know how far a shard was processed.
 //
 // AWS publishes records in near-real time, without a bound. So an empty answer says nothing about changes that are committed
-// and not published yet. What does is a change of one's own: a reader writes a heartbeat, and once its record has come
+// and not published yet. A change by the reader itself does: it writes a heartbeat, and once its record has come
 // through the shard, every change of the shard that was committed before the heartbeat was sent has come through too. That
 // takes for granted that a shard shows the changes of its items in the order in which they were committed.
 //

@@ -14,7 +14,7 @@ type State struct {
 	// Label is the stream whose shards have leases, empty before any had.
 	Label string
 	// Complete says that all changes before Since were counted otherwise, and that no gap is known of since. It is false
-	// until whoever counts everything says so.
+	// until a rebuild says so.
 	Complete bool
 	// Since is when that counting began.
 	Since time.Time

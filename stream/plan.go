@@ -27,7 +27,7 @@ type view struct {
 	absent    map[string]int
 }
 
-// sighting is since when a lease has had a counter, by the clock of whoever looks: clocks of machines are not compared.
+// sighting is since when a lease has had a counter, by the observer's own clock: clocks of machines are not compared.
 type sighting struct {
 	owner   string
 	counter int64
@@ -136,7 +136,7 @@ func (v view) begin(a *actions) {
 	}
 }
 
-// takeUp takes free leases up to a fair share, else one of whoever has clearly more.
+// takeUp takes free leases up to a fair share, else one of a process that has clearly more.
 func (v view) takeUp(a *actions) {
 	have, free := map[string][]Lease{v.me: nil}, []Lease(nil)
 	open := 0
@@ -160,7 +160,7 @@ func (v view) takeUp(a *actions) {
 	}
 }
 
-// steal chooses one lease of whoever has most, if that leaves him with no fewer than this process then has.
+// steal chooses one lease of the process that has most, if that leaves it with no fewer than this process then has.
 func (v view) steal(have map[string][]Lease, mine int) []Lease {
 	var richest string
 	for owner, leases := range have {

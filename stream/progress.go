@@ -39,7 +39,7 @@ type progress struct {
 	inReach bool
 }
 
-// resume is the progress of whoever takes up a lease. What was counted otherwise is processed, so that from then on it is
+// resume is the progress of a process that takes up a lease. What was counted otherwise is processed, so that from then on it is
 // known, too, whether records may have been dropped.
 func resume(lease Lease, state State) progress {
 	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, deadLetters: lease.DeadLetters, proven: lease.Proven, key: lease.Heartbeat}
@@ -50,7 +50,7 @@ func resume(lease Lease, state State) progress {
 	return p
 }
 
-// onto is the lease with this progress. A time out of reach is not written, since whoever takes up the lease would find
+// onto is the lease with this progress. A time out of reach is not written, since the next owner of the lease would find
 // records missing a second time.
 func (p progress) onto(lease Lease) Lease {
 	lease.Checkpoint, lease.CaughtUp, lease.DeadLetters = p.checkpoint, p.caughtUp, p.deadLetters

@@ -149,7 +149,7 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 	}
 }
 
-// excused tells whether it is known, to whoever reads counts, that they may lack a record.
+// excused tells whether readers of counts can know that a record may be missing.
 func (w *world) excused(r *simRecord) bool {
 	return r.settled || (r.trimmed || r.deadLettered) && (!w.state.Complete || r.counted)
 }

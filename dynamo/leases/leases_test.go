@@ -125,7 +125,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 	}
 }
 
-// Whoever comes second is told so, and changes nothing.
+// The second process is told so, and changes nothing.
 func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -39,11 +38,6 @@ var coinages = []struct {
 	{`\bworked off\b`, "a coinage", "processed"},
 }
 
-// uncleaned are the packages whose words are still to be replaced.
-var uncleaned = []string{
-	"dynamo/leases", "dynamo/planner", "internal/bench", "internal/streamtest", "stream", "stream/function",
-}
-
 var coinagePatterns = func() (compiled []*regexp.Regexp) {
 	for _, c := range coinages {
 		compiled = append(compiled, regexp.MustCompile(c.pattern))
@@ -72,9 +66,6 @@ func TestDocumentsUseTheFieldsWords(t *testing.T) {
 
 func TestCodeUsesTheFieldsWords(t *testing.T) {
 	for _, p := range packages(t) {
-		if slices.Contains(uncleaned, p.local()) {
-			continue
-		}
 		paths, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

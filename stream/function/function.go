@@ -1,4 +1,4 @@
-// Package function is the door of the stream for AWS Lambda, which hands over the records of a table's stream in events
+// Package function is the entry point for AWS Lambda, which hands over the records of a table's stream in events
 // and wants to know from which record on to hand them over again.
 package function
 
@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// reportWithin is what is left of an invocation's time for the report: whoever is cut off reports nothing, and what was
-// done would be done again.
+// reportWithin is what is left of an invocation's time for the report: an invocation that is cut off reports nothing,
+// and its work would be done again.
 const reportWithin = 2 * time.Second
 
 // atOnce is how many records are handed over at once. What was done of an event is kept when the time is up.
