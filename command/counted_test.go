@@ -92,6 +92,7 @@ func timesOn(t *testing.T, dynoxide, local, torture int) int {
 // After any mutations, all that is asked of a product has the answer that the model has, once they are counted: by
 // consumers that come and go in between.
 func TestRandomWritesAreCounted(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
 		a.watermark = follows{leases.NewLeases(a.session.Client, a.session.Table)}

@@ -145,6 +145,7 @@ func sortedLines(text string) []string {
 // A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its texts hold. Importing
 // once more changes nothing, and exporting the copy gives the same lines.
 func TestExportAndImport(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		from, to := newExporter(t, endpoint), newExporter(t, endpoint)
 		comments := nasty(commenttest.Rand(t), 700)

@@ -126,6 +126,7 @@ func (e *editor) run(rounds int) {
 // However many edit one comment at once, over a network that loses, delays and garbles, each version is made by exactly
 // one of them, and everyone sees the same history.
 func TestConcurrentEdits(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		for range 4 {

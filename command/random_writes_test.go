@@ -136,6 +136,7 @@ func (s *scribe) question() list {
 
 // After any mutations, any question has the answer that the model has.
 func TestRandomWritesBetweenReads(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
 		s := &scribe{api: a, random: commenttest.Rand(t), model: commenttest.NewModel(), product: "globe"}

@@ -171,6 +171,7 @@ func languageSets(r *rand.Rand) [][]comment.Language {
 // Every filter, both orders, forwards and backwards, in pages of many sizes (smaller ones below): what comes is what a look at every comment
 // finds.
 func TestWholeReads(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
@@ -214,6 +215,7 @@ func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 
 // Small pages of a list in which most comments share their second.
 func TestSmallPages(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
@@ -233,6 +235,7 @@ func TestSmallPages(t *testing.T) {
 
 // DynamoDB ends a page of its own at 1 MB, whatever the limit.
 func TestPagesCutByTheEngine(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
@@ -350,6 +353,7 @@ func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 // Whatever is asked between two cursors, from either end, with comments gone at the cursors and elsewhere: the page and what it
 // says of its neighbours are what a look at the whole list tells.
 func TestSlicesBetweenCursors(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)

@@ -386,6 +386,7 @@ func hostileFile(t *rapid.T, format string) string {
 // Whatever a file holds and is called, no message and no file of its import has anything that a terminal obeys or a
 // spreadsheet runs, and each rejected row is one line.
 func TestImportOfHostileFiles(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	rapid.Check(t, func(r *rapid.T) {
 		format := rapid.SampledFrom([]string{"tsv", "csv", "jsonl"}).Draw(r, "format")

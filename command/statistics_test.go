@@ -180,6 +180,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 
 // What is counted is what a look at every comment finds, after comments came, and some of them changed and went.
 func TestStatistics(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
@@ -220,6 +221,7 @@ type leaderShown struct {
 
 // The leaderboard is ordered by numbers and not by their texts, and by id among equals; in each language too.
 func TestLeaderboard(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/talkback/talkback/comment"
 )
 

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
-	"pgregory.net/rapid"
 )
 
 // A page that was read before is read just as far as it has to be, with and without counts: what it shows, and of each

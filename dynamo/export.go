@@ -8,10 +8,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"golang.org/x/sync/errgroup"
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // A scan asks for comments alone, of the other items not even a byte; and of a comment for what it holds, not for the keys
@@ -125,7 +127,7 @@ func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
 	for _, read := range reads {
-		group.Go(call.Recover(func() error { return readToEnd(ctx, read, pages) }))
+		group.Go(panics.Guarded(func() error { return readToEnd(ctx, read, pages) }))
 	}
 	return group.Wait()
 }

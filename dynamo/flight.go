@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // flightTimeout bounds a read whose caller has no deadline.
@@ -89,7 +89,7 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	shared.cancel = cancel
 	stop := context.AfterFunc(ctx, func() { f.leave(key, shared) })
 	defer stop()
-	shared.err = call.Recover(func() (err error) {
+	shared.err = panics.Guarded(func() (err error) {
 		shared.page, err = read(reading)
 		return err
 	})()

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // A Store remembers the statistics of products that are queried often. They serve two purposes. They steer: the planner
@@ -167,7 +168,7 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error does no harm: without statistics, plans read every partition.
-		_ = call.Recover(func() error { return m.fetch(context.Background(), product) })()
+		_ = panics.Guarded(func() error { return m.fetch(context.Background(), product) })()
 	}()
 	return true
 }

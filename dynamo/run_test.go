@@ -15,13 +15,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
-	"go.uber.org/goleak"
-	"pgregory.net/rapid"
 )
 
 // fakeQuerier answers from a function, to put the runner into situations that an engine cannot be brought into.

@@ -9,6 +9,8 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"time"
+
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // What a Consumer does when its options are left zero.
@@ -135,7 +137,7 @@ func (c *Consumer) Drain(ctx context.Context) error {
 		case err == nil && fence.Passed(leases):
 			return nil
 		}
-		if err := pause(ctx, c.heartbeat()/4); err != nil {
+		if err := wait.For(ctx, c.heartbeat()/4); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // A record that fails on its own is tried this often before it is given up, with waits that double from the first.
@@ -65,7 +67,7 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 // error is of all the records.
 func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
 	for tries := 1; ; tries++ {
-		err := try(ctx, handler, records)
+		err := panics.Try(func() error { return handler.Handle(ctx, records) })
 		var named RecordErrors
 		switch {
 		case err == nil:
@@ -82,7 +84,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		if tries == recordTries {
 			return failures, nil
 		}
-		if err := pause(ctx, recordFirstWait<<(tries-1)); err != nil {
+		if err := wait.For(ctx, recordFirstWait<<(tries-1)); err != nil {
 			return nil, err
 		}
 	}
@@ -113,24 +115,9 @@ func passes(err error) bool {
 	return !errors.As(err, &api) || api.ErrorCode() != "ValidationException" && api.ErrorCode() != "TransactionCanceledException"
 }
 
-// try makes an error of a panic.
-func try(ctx context.Context, handler Handler, records []Record) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &panicError{value}
-		}
-	}()
-	return handler.Handle(ctx, records)
-}
-
-type panicError struct{ value any }
-
-// Error does not say what the handler panicked with, which may be a piece of a comment.
-func (e *panicError) Error() string { return fmt.Sprintf("panic with a %T", e.value) }
-
 // reasonOf says of which sort an error is.
 func reasonOf(err error) string {
-	var panicked *panicError
+	var panicked *panics.Error
 	if errors.As(err, &panicked) {
 		return panicked.Error()
 	}
@@ -139,16 +126,4 @@ func reasonOf(err error) string {
 		inner = next
 	}
 	return fmt.Sprintf("error of kind %d, %T", comment.KindOf(err), inner)
-}
-
-// pause waits, less if the context ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // releaseTimeout bounds how long a reader that ends may take to release its lease.
@@ -59,7 +60,7 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 			return true
 		}
 		r.note(ctx, &failures, err, "a lease cannot be renewed")
-		if pause(ctx, r.spread(r.heartbeat)) != nil {
+		if wait.For(ctx, r.spread(r.heartbeat)) != nil {
 			return false
 		}
 	}
@@ -145,14 +146,14 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 		if ended {
 			return true
 		}
-		wait := r.poll - time.Since(started)
+		rest := r.poll - time.Since(started)
 		if failures++; err == nil {
 			failures = 0
 		} else {
 			r.report(ctx, failures, err, "a shard cannot be read on", "shard", r.status().Shard)
-			wait = r.backoff(failures)
+			rest = r.backoff(failures)
 		}
-		if pause(ctx, wait) != nil {
+		if wait.For(ctx, rest) != nil {
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // keys is how many items change in the simulation. The last one stands for the leases: each write of one is a change. Each
@@ -269,14 +270,14 @@ func (p *process) draw(call string, n int) int {
 // call is on the way for a while, and may fail before or after it had its effect.
 func (p *process) call(ctx context.Context, name string, effect func() error) error {
 	p.mu.Lock()
-	wait, fault := time.Duration(p.draw(name+"'s time", 20))*time.Millisecond, 0
+	took, fault := time.Duration(p.draw(name+"'s time", 20))*time.Millisecond, 0
 	if p.faulty {
 		if fault = p.draw(name, 24); p.draw(name+" is slow", 40) == 0 {
-			wait *= 50
+			took *= 50
 		}
 	}
 	p.mu.Unlock()
-	if err := pause(ctx, wait); err != nil {
+	if err := wait.For(ctx, took); err != nil {
 		return err
 	}
 	p.mu.Lock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/usage"
 )

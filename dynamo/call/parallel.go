@@ -2,11 +2,11 @@ package call
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // MaxAtOnce is how many calls Parallel makes at a time.
@@ -22,14 +22,14 @@ func Parallel(ctx context.Context, number int, do func(ctx context.Context, i in
 	case 0:
 		return nil
 	case 1:
-		return Recover(func() error { return do(ctx, 0) })()
+		return panics.Guarded(func() error { return do(ctx, 0) })()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var once sync.Once
 	var first error
 	one := func(i int) {
-		if err := Recover(func() error { return do(ctx, i) })(); err != nil {
+		if err := panics.Guarded(func() error { return do(ctx, i) })(); err != nil {
 			once.Do(func() { first = err })
 			cancel()
 		}
@@ -42,17 +42,4 @@ func Parallel(ctx context.Context, number int, do func(ctx context.Context, i in
 	one(number - 1)
 	_ = group.Wait() // errors are in first
 	return first
-}
-
-// Recover returns f with panics turned into errors. A panic on a goroutine of our own would stop the process: no HTTP server
-// above recovers it.
-func Recover(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-			}
-		}()
-		return f()
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // Bulk work is tried this often without progress. Waits double from the first up to the longest, and each is drawn at random
@@ -37,17 +39,5 @@ func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 // pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were throttled
 // together from retrying together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
 func pause(ctx context.Context, longest time.Duration) error {
-	return Wait(ctx, rand.N(longest))
-}
-
-// Wait waits for a time. It returns the context's error if the context ends first.
-func Wait(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return wait.For(ctx, rand.N(longest))
 }

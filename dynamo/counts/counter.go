@@ -11,11 +11,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/panics"
 	"github.com/talkback/talkback/stream"
-	"golang.org/x/sync/errgroup"
 )
 
 // How comments are counted exactly, whatever is replayed, duplicated, overtaken, lost or killed.
@@ -237,7 +239,7 @@ func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings lea
 	var group errgroup.Group
 	group.SetLimit(countCalls)
 	for _, pack := range packs(tallies, settings, c.table, c.now()) {
-		group.Go(call.Recover(func() error {
+		group.Go(panics.Guarded(func() error {
 			if err := c.transact(ctx, pack, settings); err != nil {
 				return err
 			}

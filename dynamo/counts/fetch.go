@@ -7,9 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"golang.org/x/sync/errgroup"
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // countCalls bounds the calls that a Counter has under way at once, and those of one fetch.
@@ -30,7 +32,7 @@ func fetch(ctx context.Context, client call.BatchGetter, table string, keys []la
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countCalls)
 	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
-		group.Go(call.Recover(func() error {
+		group.Go(panics.Guarded(func() error {
 			items, left, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
 			if err != nil {
 				return call.Wrap(err, "BatchGetItem of %d keys", len(part))

@@ -8,12 +8,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/wait"
 	"github.com/talkback/talkback/stream"
-	"golang.org/x/sync/errgroup"
 )
 
 // How a rebuild ends exact while comments are written and counted, and whenever it is killed.
@@ -183,7 +186,7 @@ func (r *rebuilding) whileOurs(ctx context.Context) error {
 	kept := make(chan error, 1)
 	go func() {
 		defer stop()
-		kept <- call.Recover(func() error { return r.lease.keep(ctx) })()
+		kept <- panics.Guarded(func() error { return r.lease.keep(ctx) })()
 	}()
 	err := r.work(ctx)
 	stop()
@@ -242,7 +245,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		if s.done {
 			continue
 		}
-		group.Go(call.Recover(func() error {
+		group.Go(panics.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
 				fresh, ours, others := r.seen.fresh(page.products)
@@ -285,7 +288,7 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		if pending = left; len(pending) == 0 {
 			return nil
 		}
-		if err := call.Wait(ctx, r.pace.secondLook); err != nil {
+		if err := wait.For(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
 	}
@@ -319,7 +322,7 @@ func (r *rebuilding) passed(segment, items, products int, next layout.Item) {
 // end says that all is done.
 func (r *rebuilding) end(ctx context.Context) error {
 	if r.settings.was != 0 { // the index is a moment behind those that moved last
-		if err := call.Wait(ctx, r.pace.secondLook); err != nil {
+		if err := wait.For(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
 	}
@@ -371,7 +374,7 @@ func (r *rebuilding) chooseShards(ctx context.Context) error {
 	if err := r.settings.raise(ctx, r.client, r.table); err != nil {
 		return err
 	}
-	return call.Wait(ctx, r.pace.shardsKnown)
+	return wait.For(ctx, r.pace.shardsKnown)
 }
 
 // changeSettings changes the settings of the leaderboards.

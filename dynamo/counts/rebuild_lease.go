@@ -10,9 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // How far a rebuild came is kept in the table, in one item that is written with every heartbeat. A number in it rises with
@@ -66,7 +68,7 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 		case !same:
 			return comment.Errorf(comment.Conflict, "a rebuild is under way, by %s: wait until it has ended, or end it; then run this again", now.who)
 		}
-		if err := call.Wait(ctx, l.heartbeat); err != nil {
+		if err := wait.For(ctx, l.heartbeat); err != nil {
 			return err
 		}
 	}
@@ -153,7 +155,7 @@ func (l *rebuildLease) put(ctx context.Context, it layout.Item, condition string
 // keep saves the progress every heartbeat until the context ends or another rebuild has taken over.
 func (l *rebuildLease) keep(ctx context.Context) error {
 	for {
-		if err := call.Wait(ctx, l.heartbeat); err != nil {
+		if err := wait.For(ctx, l.heartbeat); err != nil {
 			return nil
 		}
 		if err := l.save(ctx); err != nil && ctx.Err() == nil {

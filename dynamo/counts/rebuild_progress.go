@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/stream"
 )

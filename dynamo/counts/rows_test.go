@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
-	"pgregory.net/rapid"
 )
 
 // world is the counting of a product in memory: what the marks say, and the statistics with all rows.

@@ -7,11 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/wait"
 	"github.com/talkback/talkback/stream"
-	"golang.org/x/sync/errgroup"
 )
 
 // What differs may be on its way: a comment whose record was not read yet, a transaction that is seen in part, an index
@@ -119,7 +122,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	group.SetLimit(v.calls)
 	segments := v.calls * call.SegmentsPerCall
 	for segment := range segments {
-		group.Go(call.Recover(func() error {
+		group.Go(panics.Guarded(func() error {
 			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
 				fresh, ours, _ := v.seen.fresh(page.products)
 				defer ours.end()
@@ -147,8 +150,8 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 // lookAgain looks at the suspects until each is cleared, convicted or given up.
 func (v *verifying) lookAgain(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
-	for wait := v.wait; len(v.suspects) > 0; wait = min(2*wait, verifyLongest) {
-		if err := call.Wait(ctx, wait); err != nil {
+	for pause := v.wait; len(v.suspects) > 0; pause = min(2*pause, verifyLongest) {
+		if err := wait.For(ctx, pause); err != nil {
 			return err
 		}
 		if err := v.awaitCounting(ctx, giveUp); err != nil {
@@ -159,7 +162,7 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(v.calls)
 		for _, s := range suspects {
-			group.Go(call.Recover(func() error { return v.inspect(ctx, s) }))
+			group.Go(panics.Guarded(func() error { return v.inspect(ctx, s) }))
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -187,7 +190,7 @@ func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 		case err == nil && fence.Passed(leases):
 			return nil
 		}
-		if err := call.Wait(ctx, v.wait); err != nil {
+		if err := wait.For(ctx, v.wait); err != nil {
 			return err
 		}
 	}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"pgregory.net/rapid"
 )
 
 // What is written is what is read, from the table and from an index, which carries the projected attributes alone.

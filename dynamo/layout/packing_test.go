@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/internal/commenttest"

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/dict"
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
+
 	"github.com/talkback/talkback/comment"
 )
 

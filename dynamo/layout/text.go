@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/klauspost/compress/flate"
+
 	"github.com/talkback/talkback/comment"
 )
 

@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/sample"
-	"pgregory.net/rapid"
 )
 
 // checkText stores a text and reads it back, and holds the form that was chosen against the standard library.

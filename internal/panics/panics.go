@@ -26,3 +26,16 @@ func Try(f func() error) (err error) {
 	}()
 	return f()
 }
+
+// Guarded returns f with panics turned into errors, whose text includes the stack. It is for
+// functions that run on a goroutine of their own: a panic there would stop the process, because no
+// HTTP server above recovers it.
+func Guarded(f func() error) func() error {
+	return func() error {
+		err := Try(f)
+		if panicked, ok := err.(*Error); ok {
+			return fmt.Errorf("%w\n%s", panicked, panicked.Stack)
+		}
+		return err
+	}
+}

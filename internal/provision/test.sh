@@ -48,9 +48,11 @@ fi
 longest="./command ./dynamo/counts ./dynamo ./dynamo/leases ./internal/planbench ./internal/counting ./internal/importer ./web
 	./internal/arch"
 rm -f "$failed"
+# Twice as many parallel tests as processors of a small machine: most of them wait for processes of their own.
+#
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
 # Vet is off because lint.sh has run it.
-{ go test $race -vet=off -timeout 30m -v "$@" $longest ./... 2>&1 || echo "go test ended with status $?" >"$failed"; } |
+{ go test $race -vet=off -parallel 4 -timeout 30m -v "$@" $longest ./... 2>&1 || echo "go test ended with status $?" >"$failed"; } |
 	tee "$log" |
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 
