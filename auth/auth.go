@@ -1,6 +1,7 @@
-// Package auth decides who may write, from the bearer token of a request: the moderators' token, which may write
-// anything, or a signed token (JWT) whose subject is the customer, who may write their own comments. Only moderators may
-// change comments of imported authors. Tokens are never logged and stand in no error.
+// Package auth decides who may write, from the bearer token of a request: the moderators' token,
+// which may write anything, or a signed token (JWT) whose subject is the customer, who may write
+// their own comments. Only moderators may change comments of imported authors. Tokens are never
+// logged and stand in no error.
 package auth
 
 import (
@@ -15,15 +16,15 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Guard decides who may write. The zero Guard lets everyone write: see Open.
+// Guard decides who may write. The zero Guard lets every client write: see Open.
 type Guard struct {
 	moderator *[sha256.Size]byte // of the token
 	parser    *jwt.Parser
 	key       jwt.Keyfunc
 }
 
-// New makes a guard of its settings. An error is one sentence that names the cure. The context ends what fetches keys in
-// the background.
+// New returns a guard for settings. An error is one sentence that says what to do. The end of the
+// context stops fetching keys in the background.
 func New(ctx context.Context, s Settings) (*Guard, error) {
 	s = s.withDefaults()
 	if err := s.check(); err != nil {
@@ -62,12 +63,12 @@ func (g *Guard) useKey(s Settings) error {
 	return nil
 }
 
-// Open tells whether everyone may write, because no token is configured.
+// Open reports whether every client may write, because no token is configured.
 func (g *Guard) Open() bool { return g.moderator == nil && g.key == nil }
 
 type contextKey struct{}
 
-// caller is what a request says of who sends it.
+// caller is what a request says about its sender.
 type caller struct {
 	token   string // empty for none
 	notHere string // why the request counts as one from elsewhere, empty for one from this machine
@@ -91,8 +92,9 @@ func bearer(header string) (token string, ok bool) {
 	return strings.TrimSpace(token), true
 }
 
-// MayWrite returns nil when the request that the context belongs to may write as the author, or change the author's comments; an
-// Unauthenticated error when it does not prove who it is, a Forbidden one when it may not.
+// MayWrite returns nil when the request that the context belongs to may write as the author, or
+// change the author's comments; an Unauthenticated error when it does not prove who it is, a
+// Forbidden one when it may not.
 func (g *Guard) MayWrite(ctx context.Context, author comment.Author) error {
 	from, known := ctx.Value(contextKey{}).(caller)
 	switch {
@@ -127,7 +129,7 @@ func (g *Guard) checkToken(token string, author comment.Author) error {
 	return nil
 }
 
-// isModerator compares hashes, so that the time it takes tells nothing of the token.
+// isModerator compares hashes, so that its duration reveals nothing of the token.
 func (g *Guard) isModerator(token string) bool {
 	if g.moderator == nil {
 		return false
@@ -136,8 +138,8 @@ func (g *Guard) isModerator(token string) bool {
 	return subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1
 }
 
-// subject is whom a signed token speaks for. Why a token is not valid is nobody's business but its maker's: the library's
-// reasons can hold parts of it.
+// subject returns whom a signed token speaks for. It does not return why a token is invalid, since
+// the library's errors can hold parts of the token.
 func (g *Guard) subject(token string) (string, bool) {
 	if g.key == nil || !isExact(token) {
 		return "", false
@@ -151,7 +153,7 @@ func (g *Guard) subject(token string) (string, bool) {
 	return subject, err == nil && subject != ""
 }
 
-// Closed lets no one write.
+// Closed lets no client write.
 type Closed struct{}
 
 // MayWrite returns a Forbidden error.

@@ -93,8 +93,8 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 	return text
 }
 
-// mayWrite asks a guard, by way of a request's header, whether its sender may write as Ada. The token must not stand in
-// the answer.
+// mayWrite asks a guard, by way of a request's header, whether its sender may write as Ada. The
+// token must not stand in the answer.
 func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	t.Helper()
 	request := fromHere()
@@ -165,7 +165,7 @@ func TestSignedTokens(t *testing.T) {
 			{"expired", bearer(jwt.MapClaims{"exp": at(-time.Minute)}), comment.Unauthenticated},
 			{"without an end", bearer(jwt.MapClaims{"exp": nil}), comment.Unauthenticated},
 			{"not valid yet", bearer(jwt.MapClaims{"nbf": at(time.Minute)}), comment.Unauthenticated},
-			{"of nobody", bearer(jwt.MapClaims{"sub": nil}), comment.Unauthenticated},
+			{"without a subject", bearer(jwt.MapClaims{"sub": nil}), comment.Unauthenticated},
 			{"of an empty subject", bearer(jwt.MapClaims{"sub": ""}), comment.Unauthenticated},
 			{"of a number", bearer(jwt.MapClaims{"sub": 7}), comment.Unauthenticated},
 			{"of another issuer", bearer(jwt.MapClaims{"iss": "elsewhere"}), comment.Unauthenticated},
@@ -191,8 +191,9 @@ func TestSignedTokens(t *testing.T) {
 	}
 }
 
-// A token of another algorithm than the one configured is refused, whatever key it is signed with: above all an HS256 one
-// signed with the public key, which everyone may know, and one of no algorithm at all.
+// A token of another algorithm than the one configured is refused, whatever key it is signed with:
+// above all an HS256 one signed with the public key, which everyone may know, and one of no
+// algorithm at all.
 func TestAlgorithmConfusion(t *testing.T) {
 	all := signers(t)
 	for name, s := range all {
@@ -259,8 +260,8 @@ func fromHere() *http.Request {
 	return request
 }
 
-// Without tokens, a request writes only when it comes from this machine, calls it by a name that means it, and was passed on by
-// no proxy that shows.
+// Without tokens, a request writes only when it comes from this machine, calls it by a name that
+// means it, and was passed on by no proxy that shows.
 func TestOpenToThisMachineAlone(t *testing.T) {
 	open := guard(t, auth.Settings{})
 	for _, test := range []struct {
@@ -321,7 +322,8 @@ func TestNoTokensConfigured(t *testing.T) {
 	}
 }
 
-// No subject is an imported author, whatever it is called: only moderators change what came with a file of reviews.
+// No subject is an imported author, whatever it is called: only moderators change what came with a
+// file of reviews.
 func TestImportedAuthorsAreNoSubjects(t *testing.T) {
 	s := signers(t)["HS256"]
 	g := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: s.text})

@@ -12,18 +12,21 @@ import (
 	"unicode/utf8"
 )
 
-// This file reads tokens exactly where the library is lenient, so that no two readers can take a token for different things: names count
-// as they are written and once, what a token says has to be understood is, and there is one way to write its bytes.
+// This file reads tokens exactly where the library is lenient, so that no two readers can take a
+// token for different things: names count as they are written and once, what a token says has to be
+// understood is, and there is one way to write its bytes.
 
-// types are the types of signed tokens that are for authors: none, the usual one, and that of RFC 9068. Others are made for other ends by
-// the same keys, as RFC 8725, section 3.11, warns: to log out, to prove possession of a key.
+// types are the types of signed tokens that are for authors: none, the usual one, and that of RFC
+// 9068. Others are made for other ends by the same keys, as RFC 8725, section 3.11, warns: to log
+// out, to prove possession of a key.
 var types = []string{"JWT", "AT+JWT"}
 
-// maxDate is the latest time that a claim may name, in seconds: up to here, they are exact as JSON's numbers.
+// maxDate is the latest time that a claim may name, in seconds: up to here, they are exact as
+// JSON's numbers.
 const maxDate = 1 << 53
 
-// isExact tells whether a token is one that can be read in a single way, and asks for nothing that is not done here. It does not look at
-// the signature.
+// isExact reports whether a token can be read in only one way, and needs nothing that this package
+// lacks. It does not check the signature.
 func isExact(token string) bool {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || strings.ContainsAny(token, "\r\n") { // which the decoder of base64 passes over
@@ -37,7 +40,7 @@ func isExact(token string) bool {
 	return ok && areExactClaims(claims)
 }
 
-// readPart reads the object that a part of a token is.
+// readPart reads the JSON object of one part of a token.
 func readPart(part string) (object map[string]any, ok bool) {
 	text, err := base64.RawURLEncoding.Strict().DecodeString(part)
 	if err != nil || !isUnambiguous(text) || json.Unmarshal(text, &object) != nil {
@@ -46,8 +49,9 @@ func readPart(part string) (object map[string]any, ok bool) {
 	return object, object != nil
 }
 
-// isPlainHeader tells whether a header has no extensions: those that are critical (RFC 7515, section 4.1.11) are not known here, and a
-// payload that is not encoded (RFC 7797) is none of a JWT's.
+// isPlainHeader tells whether a header has no extensions: those that are critical (RFC 7515,
+// section 4.1.11) are not known here, and a payload that is not encoded (RFC 7797) is none of a
+// JWT's.
 func isPlainHeader(header map[string]any) bool {
 	for _, extension := range []string{"crit", "b64"} {
 		if _, there := header[extension]; there {
@@ -63,15 +67,16 @@ func isPlainHeader(header map[string]any) bool {
 	return !there || isKnownType(kind)
 }
 
-// isKnownType tells whether a type is one of ours. As RFC 7515, section 4.1.9, has it, it is a media type, in any case, and may leave
-// "application/" away.
+// isKnownType tells whether a type is one of ours. As RFC 7515, section 4.1.9, has it, it is a
+// media type, in any case, and may leave "application/" away.
 func isKnownType(kind any) bool {
 	name, _ := kind.(string)
 	name = strings.ToUpper(name)
 	return slices.Contains(types, strings.TrimPrefix(name, "APPLICATION/"))
 }
 
-// areExactClaims tells whether the subject is a text as its maker wrote it, and times are such that comparing them is exact.
+// areExactClaims reports whether the subject is a text without replaced characters, and whether
+// times can be compared exactly.
 func areExactClaims(claims map[string]any) bool {
 	subject, isText := claims["sub"].(string)
 	if !isText || strings.ContainsRune(subject, utf8.RuneError) { // which half a character becomes
@@ -86,7 +91,8 @@ func areExactClaims(claims map[string]any) bool {
 	return true
 }
 
-// isUnambiguous tells whether a text is one JSON value in UTF-8 with nothing behind it, in which no object has a name twice.
+// isUnambiguous reports whether a text is one JSON value in UTF-8 with nothing after it, and no
+// object in it has a name twice.
 func isUnambiguous(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -100,10 +106,11 @@ func isUnambiguous(text []byte) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// maxDepth is how deep values may lie in each other: claims of identity providers are some four deep.
+// maxDepth bounds how deep values may be nested. Claims of identity providers have some four
+// levels.
 const maxDepth = 32
 
-// readValue reads a value with all in it.
+// readValue reads a value with everything in it.
 func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	opening, err := decoder.Token()
 	if err != nil || depth > maxDepth {
@@ -122,7 +129,8 @@ func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	return err == nil
 }
 
-// readName reads the name of a member, which must be new and whole.
+// readName reads the name of a member, which must be new in its object and have no replaced
+// characters.
 func readName(decoder *json.Decoder, names map[string]bool) (ok bool) {
 	token, err := decoder.Token()
 	name, _ := token.(string) // in an object, whatever is no string is an error already

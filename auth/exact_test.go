@@ -26,7 +26,8 @@ func rawToken(header, claims string) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Tokens that are signed as they should be, and that two readers could take for different things, are nobody's.
+// Tokens that are signed as they should be, and that two readers could take for different things,
+// are nobody's.
 func TestTokensAreReadExactly(t *testing.T) {
 	g := guard(t, auth.Settings{Algorithm: "HS256", Key: secret})
 	for _, row := range []struct {
@@ -113,7 +114,8 @@ func mayWriteToken(t testing.TB, g *auth.Guard, token string) comment.Kind {
 	return mayWrite(t, g, "Bearer "+token)
 }
 
-// Whatever is signed, only a token that says once and by its exact name that it is Ada's, and that it has not ended, lets write as Ada.
+// Whatever is signed, only a token that says once and by its exact name that it is Ada's, and that
+// it has not ended, lets write as Ada.
 func FuzzTokensAreReadExactly(f *testing.F) {
 	for _, claims := range []string{
 		plainClaims, `{"sub":"bob","SUB":"ada","exp":1999999999}`, `{"sub":"bob","sub":"ada","exp":1999999999}`, `{"sub":"ada","exp":1,"Exp":1999999999}`,

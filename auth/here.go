@@ -9,9 +9,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// notHere is why a request counts as one from elsewhere, or empty for one that this machine sent to itself. Where it comes from
-// does not suffice: a proxy on this machine passes on what comes from anywhere, and a page of another site reaches this
-// machine under a name of its own from a browser that runs here.
+// notHere returns why a request counts as one from elsewhere, or "" for one that this machine sent
+// to itself. The sender's address alone is not enough: a proxy on this machine passes on requests
+// from anywhere, and a browser on it sends those of other sites' pages, under host names of their
+// own.
 func notHere(r *http.Request) string {
 	switch {
 	case !isLoopbackAddress(r.RemoteAddr):
@@ -26,7 +27,8 @@ func notHere(r *http.Request) string {
 	return ""
 }
 
-// isForwarded tells whether a proxy says that it passed a request on. Not all do: see docs/design/auth.md.
+// isForwarded reports whether a header says that a proxy passed the request on. Not all proxies do:
+// see docs/design/auth.md.
 func isForwarded(header http.Header) bool {
 	for name := range header { // in canonical form
 		switch {
@@ -37,13 +39,14 @@ func isForwarded(header http.Header) bool {
 	return false
 }
 
-// isLoopbackAddress tells whether "127.0.0.1:1234" or the like is of this machine.
+// isLoopbackAddress reports whether an address such as "127.0.0.1:1234" is of this machine.
 func isLoopbackAddress(address string) bool {
 	parsed, err := netip.ParseAddrPort(address)
 	return err == nil && parsed.Addr().Unmap().IsLoopback()
 }
 
-// isLoopbackHost tells whether a host, perhaps with a port, means this machine: localhost, 127.0.0.0/8 or [::1].
+// isLoopbackHost reports whether a host, perhaps with a port, means this machine: localhost,
+// 127.0.0.0/8 or [::1].
 func isLoopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -57,7 +60,7 @@ func isLoopbackHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// refuseElsewhere is the error for a request that is not from here.
+// refuseElsewhere returns the error for a request from elsewhere.
 func refuseElsewhere(why string) error {
 	return comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", why)
 }

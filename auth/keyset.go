@@ -17,9 +17,11 @@ import (
 )
 
 const (
-	// maxKeys bounds the keys that are kept of a set: a token that names none is tried with each. Sets have some ten at most.
+	// maxKeys bounds the keys of a set: a token that names no key is tried with each. Sets have
+	// some ten keys at most.
 	maxKeys = 64
-	// maxRSA is the greatest size of an RSA key of a set, in bits: larger ones take long to verify with.
+	// maxRSA is the largest size of an RSA key of a set, in bits. Verifying with larger ones takes
+	// long.
 	maxRSA = 8192
 )
 
@@ -29,8 +31,8 @@ type keySet struct {
 	all  []jwt.VerificationKey
 }
 
-// readKeys reads a set of keys. A key that is of no use here is left out, as others of the issuer's may be for other ends; an error says
-// why none is left.
+// readKeys reads a set of keys. Keys that cannot be used here are left out, since an issuer may
+// have keys for other purposes. If none is left, the error says why.
 func readKeys(algorithm string, text []byte) (*keySet, error) {
 	var set struct{ Keys []json.RawMessage }
 	if !isUnambiguous(text) || json.Unmarshal(text, &set) != nil {
@@ -66,7 +68,7 @@ var (
 	errUnsafeSize = fmt.Errorf("one is an RSA key of less than %d or more than %d bits", minRSA, maxRSA)
 )
 
-// readKey reads a key of a set, with its id, which is empty for none.
+// readKey reads a key of a set and its ID, which is empty if it has none.
 func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err error) {
 	var parameters jwkset.JWKMarshal
 	if json.Unmarshal(raw, &parameters) != nil {
@@ -82,7 +84,7 @@ func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err
 	return parameters.KID, parsed.Key(), checkKey(algorithm, parsed.Key())
 }
 
-// checkParameters returns an error when a key is not meant for what it would be used for here.
+// checkParameters returns an error if a key is meant for another use.
 func checkParameters(algorithm string, p jwkset.JWKMarshal) error {
 	switch {
 	case p.D != "" || p.K != "":
@@ -97,7 +99,7 @@ func checkParameters(algorithm string, p jwkset.JWKMarshal) error {
 	return nil
 }
 
-// checkKey returns an error when a key is not one of the algorithm's, or not a safe one.
+// checkKey returns an error if a key is not one of the algorithm's, or is not safe.
 func checkKey(algorithm string, key crypto.PublicKey) error {
 	switch key := key.(type) {
 	case *rsa.PublicKey:

@@ -70,8 +70,8 @@ func rsaSigner(t *testing.T, bits int) signer {
 	return signer{method: jwt.SigningMethodRS256, key: key, public: key.Public()}
 }
 
-// Of a set, the keys count that are made for this: others verify nothing. A set without any of use leaves those that are known, and is
-// logged.
+// Of a set, the keys count that are made for this: others verify nothing. A set without any of use
+// leaves those that are known, and is logged.
 func TestWhichKeysOfASetCount(t *testing.T) {
 	all, fresh, others := signers(t), signers(t), signers(t)
 	short := rsaSigner(t, 1024)

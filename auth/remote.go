@@ -14,19 +14,21 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Keys at an address change: their owner adds one, signs with it, and some day takes the old one away. So they are
-// fetched now and then, and at once when a token names a key that is not known. Made-up
-// key names must not cause a fetch each, nor keep others waiting. While the address shows no keys, the known ones count.
-// keyfunc and jwkset turn requests away while they fetch, follow any redirect, and take an empty set for the end of all
-// keys; jwkset reads the single key.
+// Keys at an address change: their owner adds one, signs with it, and some day takes the old one
+// away. So they are fetched now and then, and at once when a token names a key that is not known.
+// Made-up key names must not cause a fetch each, nor keep others waiting. While the address shows
+// no keys, the known ones count. keyfunc and jwkset turn requests away while they fetch, follow any
+// redirect, and take an empty set for the end of all keys; jwkset reads the single key.
 const (
-	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken away is still accepted.
+	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken
+	// away is still accepted.
 	refreshEvery = 15 * time.Minute
-	// refetchAfter is how long after a fetch an unknown key is reason for another.
+	// refetchAfter is how long after a fetch an unknown key causes another.
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of the requests that need it.
 	fetchTimeout = 5 * time.Second
-	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its certificates.
+	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its
+	// certificates.
 	maxKeysBytes = 256 << 10
 	// maxRedirects bounds how often the address may lead on.
 	maxRedirects = 3
@@ -43,8 +45,8 @@ type remoteKeys struct {
 	fetched time.Time // when a fetch began last
 }
 
-// newRemoteKeys fetches the keys. When that fails, the server starts all the same: it can do much without them, and asks
-// again when a token comes.
+// newRemoteKeys fetches the keys. If that fails, the server starts nevertheless: it can do much
+// without keys, and fetches again when a token comes.
 func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	u, err := url.Parse(s.JWKS)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -60,15 +62,16 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	return r, nil
 }
 
-// keysClient takes no longer and goes no further than keys can need.
+// keysClient returns an HTTP client with a timeout and with bounded redirects.
 func keysClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes = maxKeysBytes
 	return &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect follows redirects within the address's own origin. Elsewhere, it would trust anyone who may write redirects
-// on that host, and with plain HTTP anyone on the way.
+// checkRedirect follows redirects within the address's own origin. Redirects to another origin
+// would extend trust to everyone who can create redirects on the host, and with plain HTTP to
+// everyone on the network path.
 func checkRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
 	switch {
@@ -80,7 +83,7 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// key are the keys that may have signed a token.
+// key returns the keys that may have signed a token.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	keys := r.choose(token)
 	if len(keys) == 0 {
@@ -90,7 +93,7 @@ func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	return jwt.VerificationKeySet{Keys: keys}, nil
 }
 
-// choose are the known keys with the id that a token names; all, if it names none.
+// choose returns the known keys with the ID that a token names, or all if it names none.
 func (r *remoteKeys) choose(token *jwt.Token) []jwt.VerificationKey {
 	known := r.known.Load()
 	if id, named := token.Header["kid"].(string); named {
@@ -99,7 +102,8 @@ func (r *remoteKeys) choose(token *jwt.Token) []jwt.VerificationKey {
 	return known.all
 }
 
-// refetchUnlessJustDone fetches the keys unless that was just done. Who comes meanwhile waits for the outcome.
+// refetchUnlessJustDone fetches the keys unless they were just fetched. Requests that come during a
+// fetch wait for its outcome.
 func (r *remoteKeys) refetchUnlessJustDone() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,8 +133,8 @@ func (r *remoteKeys) refresh() {
 	}
 }
 
-// fetchLocked fetches the keys. When there are none to be had, that is logged, which fetching at most once a minute bounds, and changes
-// nothing. The caller holds mu.
+// fetchLocked fetches the keys. If that fails, it keeps the known ones and logs the error; such
+// fetches happen at most once a minute. The caller holds mu.
 func (r *remoteKeys) fetchLocked() {
 	r.fetched = r.settings.Now()
 	keys, err := r.fetch()

@@ -128,7 +128,8 @@ func TestSharedSecretInASetOfKeys(t *testing.T) {
 	}
 }
 
-// A new key is found as soon as a token names it, by everyone who comes at that moment; the old one is forgotten.
+// A new key is found as soon as a token names it, by everyone who comes at that moment; the old one
+// is forgotten.
 func TestKeysRotate(t *testing.T) {
 	before, after := signers(t)["ES256"], signers(t)["ES256"]
 	host := newKeyHost(t)
@@ -157,7 +158,7 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// Made-up key names cause one fetch a minute, and nobody waits for it.
+// Made-up key names cause one fetch a minute, and no other request waits for it.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
 	s := signers(t)["EdDSA"]
 	host := newKeyHost(t)
@@ -180,8 +181,8 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 	}
 }
 
-// Without the keys the server starts, and finds them when they are there; when their host goes away later, those known
-// count.
+// Without the keys the server starts, and finds them when they are there; when their host goes away
+// later, those known count.
 func TestKeyHostIsDown(t *testing.T) {
 	s := signers(t)["RS256"]
 	for _, kid := range []string{"k1", ""} {

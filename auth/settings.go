@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// minSecret is the least length of a shared secret, in bytes: as long as the hash of HS256, as RFC 7518, section 3.2,
-	// asks.
+	// minSecret is the least length of a shared secret, in bytes: as long as the hash of HS256, as
+	// RFC 7518, section 3.2, asks.
 	minSecret = 32
 	// minRSA is the least size of an RSA key, in bits: RFC 7518, section 3.3.
 	minRSA = 2048
@@ -26,24 +26,28 @@ const (
 	leeway = 10 * time.Second
 )
 
-// Algorithms are those that signed tokens may use, one at a time. That only the one configured is accepted, and only with
-// its kind of key, keeps a public key from being taken for a shared secret.
+// Algorithms are the algorithms that signed tokens may use, one at a time. Only the configured
+// algorithm is accepted, and only with its kind of key, so a public key cannot be taken for a
+// shared secret.
 var Algorithms = []string{"EdDSA", "RS256", "ES256", "HS256"}
 
-// Settings say which tokens are accepted. The empty ones accept none, and let everyone write.
+// Settings say which tokens are accepted. Empty Settings accept none, and let every client write.
 type Settings struct {
-	// ModeratorToken is the token of those who may change anything, at least 32 bytes. Empty for none.
+	// ModeratorToken is the token of moderators, who may change anything. It has at least 32 bytes,
+	// or is empty for none.
 	ModeratorToken string
 	// Algorithm is that of signed tokens, one of Algorithms. Required with Key or JWKS.
 	Algorithm string
-	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least 32 bytes.
+	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least
+	// 32 bytes.
 	Key string
-	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is fetched at the start,
-	// every quarter of an hour, and when a token names a key that is not in it, then at most once a minute. Plain HTTP is for this machine alone.
+	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is
+	// fetched at the start, every quarter of an hour, and when a token names a key that is not in
+	// it, then at most once a minute. Plain HTTP is for this machine alone.
 	JWKS string
 	// Issuer and Audience, if not empty, must be those of a signed token.
 	Issuer, Audience string
-	// Logger is told when keys cannot be fetched. If not provided, nobody is.
+	// Logger logs that keys could not be fetched. If it is nil, nothing is logged.
 	Logger *slog.Logger
 	// Now is the time. If not provided, it is that of the clock.
 	Now func() time.Time
@@ -60,7 +64,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// check returns an error when settings contradict each other. Neither key nor token stands in it.
+// check returns an error if settings contradict each other. The error holds neither key nor token.
 func (s Settings) check() error {
 	signed := s.Key != "" || s.JWKS != ""
 	switch {
@@ -82,7 +86,7 @@ func (s Settings) check() error {
 	return nil
 }
 
-// parser accepts the one algorithm alone, and no token that does not expire.
+// parser returns a parser that accepts only the one algorithm, and only tokens that expire.
 func (s Settings) parser() *jwt.Parser {
 	options := []jwt.ParserOption{
 		jwt.WithValidMethods([]string{s.Algorithm}),
@@ -100,7 +104,7 @@ func (s Settings) parser() *jwt.Parser {
 	return jwt.NewParser(options...)
 }
 
-// parseKey reads the key of an algorithm. The key itself stands in no error.
+// parseKey reads the key of an algorithm. Errors do not hold the key.
 func parseKey(algorithm string, text []byte) (crypto.PublicKey, error) {
 	if algorithm == "HS256" {
 		return parseSecret(text)
@@ -134,7 +138,8 @@ func parsePublicKey(algorithm string, text []byte) (crypto.PublicKey, error) {
 	return nil, errors.New("no such algorithm")
 }
 
-// parseSecret refuses a key in PEM. A public one is no secret: anyone who knows it could make tokens.
+// parseSecret refuses a key in PEM. A public key is no secret: with it, any client could make
+// tokens.
 func parseSecret(text []byte) (crypto.PublicKey, error) {
 	if strings.Contains(string(text), "-----BEGIN") {
 		return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")

@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
-// What is wrong with settings is one sentence that names the cure and tells no secret. The sentences stand in
-// testdata/settings.golden.
+// What is wrong with settings is one sentence that names the cure and tells no secret. The
+// sentences stand in testdata/settings.golden.
 func TestSettingsErrors(t *testing.T) {
 	const short = "only-31-bytes-long-is-too-short"
 	all := signers(t)

@@ -14,9 +14,10 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Each folder of testdata/api holds data.jsonl, which is loaded into an empty table and counted, and operations: NAME.graphql with
-// NAME.variables.json if it takes any, and NAME.json, the answer. They run in the order of their names, on one table: what
-// mutations changed, the next ones see. A new case is a new file; -update writes its answer.
+// Each folder of testdata/api holds data.jsonl, which is loaded into an empty table and counted,
+// and operations: NAME.graphql with NAME.variables.json if it takes any, and NAME.json, the answer.
+// They run in the order of their names, on one table: what mutations changed, the next ones see. A
+// new case is a new file; -update writes its answer.
 func TestAnswers(t *testing.T) {
 	data, err := filepath.Glob("testdata/api/*/data.jsonl")
 	if err != nil || len(data) == 0 {

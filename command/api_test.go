@@ -65,7 +65,8 @@ func newSession(tb testing.TB, endpoint string) *command.Session {
 	return session
 }
 
-// markCounted says of a fresh table what the program says of it at the start: nothing is left to be counted.
+// markCounted says of a fresh table what the program says of it at the start: nothing is left to be
+// counted.
 func (a *api) markCounted() {
 	a.tb.Helper()
 	journal := leases.NewLeases(a.session.Client, a.session.Table)

@@ -12,11 +12,12 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// auditChecks is how many checks the pinned version of the audit makes. Fewer would be checks that were lost on the way.
+// auditChecks is how many checks the pinned version of the audit makes. Fewer would be checks that
+// were lost on the way.
 const auditChecks = 61
 
-// The audit of the npm package graphql-http, by those who wrote GraphQL over HTTP down: every check is ok, also those that the
-// draft leaves open.
+// The audit of the npm package graphql-http, by those who wrote GraphQL over HTTP down: every check
+// is ok, also those that the draft leaves open.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	folder, err := filepath.Abs("../.cache/graphql-http")
 	if err != nil {

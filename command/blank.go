@@ -9,8 +9,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// refuseBlank refuses a flag or an environment variable that is set to nothing or to spaces. Empty means off for most flags:
-// TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A flag takes precedence over its variable here too.
+// refuseBlank refuses a flag or an environment variable that is set to nothing or to spaces. Empty
+// means off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A
+// flag takes precedence over its variable here too.
 func refuseBlank(chosen *kong.Context) error {
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
@@ -35,7 +36,8 @@ func isBlank(value reflect.Value) bool {
 	return false
 }
 
-// blankVariable returns the environment variable of a flag that is set to a blank text, "" if none is.
+// blankVariable returns the environment variable of a flag that is set to a blank text, "" if none
+// is.
 func blankVariable(flag *kong.Flag) string {
 	for _, name := range flag.Envs {
 		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {

@@ -1,6 +1,6 @@
-// Package command is the command line: one file for each subcommand. A command parses its flags, wires the packages that do
-// the work, and prints their results. Every flag is also an environment variable: --listen is TALKBACK_LISTEN. The flag
-// takes precedence.
+// Package command is the command line: one file for each subcommand. A command parses its flags,
+// wires the packages that do the work, and prints their results. Every flag is also an environment
+// variable: --listen is TALKBACK_LISTEN. The flag takes precedence.
 package command
 
 import (
@@ -39,8 +39,9 @@ type line struct {
 	Help         Help         `cmd:"" help:"Print the help of a command."`
 }
 
-// Main runs the command that the arguments name until it is done or the context ends. It returns the exit status: 0 after
-// success, 2 if the command line is invalid, else 1. Every failure prints one sentence that says what is wrong and what to do.
+// Main runs the command that the arguments name until it is done or the context ends. It returns
+// the exit status: 0 after success, 2 if the command line is invalid, else 1. Every failure prints
+// one sentence that says what is wrong and what to do.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Completion prints the script that completes command lines in a shell. The script asks the program for the candidates, so
-// that it never goes out of date.
+// Completion prints the script that completes command lines in a shell. The script asks the program
+// for the candidates, so that it never goes out of date.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish. The first lines of its script say where it goes."`
 }
@@ -19,8 +19,8 @@ type Completion struct {
 //go:embed completion
 var completionScripts embed.FS
 
-// completeCommand is the hidden command that the scripts call. Its arguments are the words of the command line up to the
-// cursor; the last one is incomplete, and may be empty.
+// completeCommand is the hidden command that the scripts call. Its arguments are the words of the
+// command line up to the cursor; the last one is incomplete, and may be empty.
 const completeCommand = "__complete"
 
 // Run prints the script.
@@ -39,7 +39,8 @@ type candidate struct{ word, help string }
 // anyFile stands for all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes the words that fit at the cursor, one per line, each with a tab and its help.
+// writeCandidates writes the words that fit at the cursor, one per line, each with a tab and its
+// help.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
 	for _, c := range candidates(app, words) {
 		if _, err := fmt.Fprintln(out, strings.TrimSuffix(c.word+"\t"+c.help, "\t")); err != nil {

@@ -29,7 +29,8 @@ var completions = []struct {
 	{"flags behind a file", "talkback import reviews.jsonl --no-", []string{"--no-count"}},
 }
 
-// Real shells complete real lines with the script that the program prints. A shell that is not installed is left out.
+// Real shells complete real lines with the script that the program prints. A shell that is not
+// installed is left out.
 func TestCompletion(t *testing.T) {
 	program, err := binary()
 	if err != nil {
@@ -69,7 +70,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// completionDrivers complete each line of standard input as the shell would at the end of it, and print what is offered.
+// completionDrivers complete each line of standard input as the shell would at the end of it, and
+// print what is offered.
 var completionDrivers = map[string]string{
 	"bash": `source <(talkback completion bash)
 while IFS= read -r line; do
@@ -95,7 +97,8 @@ while read -l line
 end`,
 }
 
-// offered are the words that a shell printed, sorted, without what it tells of them, as far as they go on from the line.
+// offered are the words that a shell printed, sorted, without what it tells of them, as far as they
+// go on from the line.
 func offered(line, printed string) (words []string) {
 	last := line[strings.LastIndexByte(line, ' ')+1:]
 	for text := range strings.Lines(printed) {

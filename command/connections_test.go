@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// With more connections than there are file descriptors, whatever they are used for, new clients are answered, and so is who
-// asks for the server's health.
+// With more connections than there are file descriptors, whatever they are used for, new clients
+// are answered, and so is who asks for the server's health.
 func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	t.Parallel()
 	program, err := binary()

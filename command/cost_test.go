@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// What a page was estimated to cost is no less than what the table then says it did, and for a page of one partition not
-// far from it.
+// What a page was estimated to cost is no less than what the table then says it did, and for a page
+// of one partition not far from it.
 func TestEstimateAgainstTheTable(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var comments []comment.Comment
@@ -38,8 +38,8 @@ func TestEstimateAgainstTheTable(t *testing.T) {
 	}
 }
 
-// What counting a range was estimated to cost is no less than what the table then says it did, for a product of as many
-// comments as most have.
+// What counting a range was estimated to cost is no less than what the table then says it did, for
+// a product of as many comments as most have.
 func TestEstimateOfCounts(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var comments []comment.Comment

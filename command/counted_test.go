@@ -80,8 +80,8 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	return sync.OnceFunc(func() { cancel(); running.Wait() })
 }
 
-// timesOn is commenttest.Times with a smaller number for DynamoDB Local, which takes several times as long as Dynoxide. The
-// test is a subtest of dynamotest.Each.
+// timesOn is commenttest.Times with a smaller number for DynamoDB Local, which takes several times
+// as long as Dynoxide. The test is a subtest of dynamotest.Each.
 func timesOn(t *testing.T, dynoxide, local, torture int) int {
 	if path.Base(t.Name()) == "DynamoDBLocal" {
 		return commenttest.Times(local, torture)
@@ -89,8 +89,8 @@ func timesOn(t *testing.T, dynoxide, local, torture int) int {
 	return commenttest.Times(dynoxide, torture)
 }
 
-// After any mutations, all that is asked of a product has the answer that the model has, once they are counted: by
-// consumers that come and go in between.
+// After any mutations, all that is asked of a product has the answer that the model has, once they
+// are counted: by consumers that come and go in between.
 func TestRandomWritesAreCounted(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -120,7 +120,8 @@ func TestRandomWritesAreCounted(t *testing.T) {
 	})
 }
 
-// Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is exact.
+// Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is
+// exact.
 func TestCountingThroughEveryFault(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, fault := range faulttest.Kinds {
@@ -135,8 +136,8 @@ func TestCountingThroughEveryFault(t *testing.T) {
 	}
 }
 
-// callsOfConsumer is how many calls a consumer takes, as a rule, until it has counted what is written in this test and
-// given back its lease.
+// callsOfConsumer is how many calls a consumer takes, as a rule, until it has counted what is
+// written in this test and given back its lease.
 const callsOfConsumer = 24
 
 // countThroughFault has a fresh consumer count what was written, with one fault.

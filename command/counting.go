@@ -14,7 +14,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// newCounting wires what counts the comments of a table. The name of the command is shown to other processes.
+// newCounting wires what counts the comments of a table. The name of the command is shown to other
+// processes.
 func newCounting(session *Session, name string, log *slog.Logger) *counting.Runner {
 	shared := leases.NewLeases(session.Client, session.Table)
 	consumer := &stream.Consumer{
@@ -56,7 +57,8 @@ func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error)
 	return rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 }
 
-// printBacklog prints what a command still waits for. A failed write is ignored: it is no reason to stop.
+// printBacklog prints what a command still waits for. A failed write is ignored: it is no reason to
+// stop.
 func printBacklog(out io.Writer, done string, b counting.Backlog) {
 	text := "all comments of the table are being counted"
 	if !b.Rebuilding {

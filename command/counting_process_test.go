@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// uncounted is a table with comments that nobody ever counted.
+// uncounted is a table with comments that have never been counted.
 func uncounted(t *testing.T) (*api, []comment.Comment) {
 	t.Helper()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
@@ -31,8 +31,9 @@ func serveTable(t *testing.T, a *api, arguments ...string) *server {
 	return startServer(t, append([]string{"--endpoint", a.session.Address, "--table", a.session.Table}, arguments...)...)
 }
 
-// Without anyone who counts, what shows counts is refused for the time being, and nothing else is. A server that may count
-// does so by itself, tells of it, and leaves its lease to others when it ends.
+// Without a process that counts, queries for counts are refused for the time being, and all others
+// are answered. A server that may count does so itself, says so, and leaves its lease to others
+// when it ends.
 func TestServerCountsWhatNobodyCounted(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)

@@ -138,8 +138,8 @@ var (
 	numbers      = regexp.MustCompile(`\d[\d.,]*`)
 )
 
-// sameEachTime is what a command printed, as far as it is the same each time: of what depends on this
-// run's other commands or on the machine's speed, the words.
+// sameEachTime is what a command printed, as far as it is the same each time: of what depends on
+// this run's other commands or on the machine's speed, the words.
 func sameEachTime(line, printed string) string {
 	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") {
 		return milliseconds.ReplaceAllString(printed, "")

@@ -64,8 +64,9 @@ type Opening struct {
 	Create bool
 }
 
-// Open connects to the engine of the flags and checks that the table exists. If a server runs the local engine on the same
-// folder, Open connects to that one, else it starts its own. An error is one sentence that names the cure.
+// Open connects to the engine of the flags and checks that the table exists. If a server runs the
+// local engine on the same folder, Open connects to that one, else it starts its own. An error is
+// one sentence that names the cure.
 func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Session, error) {
 	if err := f.check(); err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/stream/function"
 )
 
-// lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch, again from the first
-// record that is reported, and now and then again from somewhere before.
+// lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch,
+// again from the first record that is reported, and now and then again from somewhere before.
 type lambda struct {
 	t      *testing.T
 	a      *api
@@ -46,8 +46,8 @@ func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 
-// invoke hands over records. One time in three there is hardly any time for them, and none until an invocation has failed: the
-// function keeps 2 seconds for its report.
+// invoke hands over records. One time in three there is hardly any time for them, and none until an
+// invocation has failed: the function keeps 2 seconds for its report.
 func (l *lambda) invoke(event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	ctx := context.Background()
 	if l.again == 0 || l.random.IntN(3) == 0 {
@@ -179,8 +179,8 @@ func wire(value types.AttributeValue) any {
 	panic("the table holds other types")
 }
 
-// A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that fail and come again: what
-// is counted is exact.
+// A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that
+// fail and come again: what is counted is exact.
 func TestBothEntryPoints(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		dynamotest.Each(t, func(t *testing.T, endpoint string) {

@@ -23,7 +23,8 @@ func ids(n int) string {
 	return strings.TrimSuffix(strings.Repeat(`"x",`, n), ",")
 }
 
-// Every way to ask wrongly, and what the client is told. The answers stand in testdata/errors.golden.
+// Every way to ask wrongly, and what the client is told. The answers stand in
+// testdata/errors.golden.
 func TestErrorTexts(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var cursor struct{ Product struct{ Comments page } }
@@ -98,7 +99,8 @@ func refuse(status int, code string) faultyHTTP {
 	}
 }
 
-// What a table in trouble looks like from outside: a code to act on, a sentence, and nothing of what is inside.
+// What a table in trouble looks like from outside: a code to act on, a sentence, and nothing of
+// what is inside.
 func TestTroubleWithTheTable(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	healthy := a.session.Client

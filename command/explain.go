@@ -28,8 +28,8 @@ type Explain struct {
 	Before        string     `help:"Only comments before this one in the list." placeholder:"ID"`
 }
 
-// Run reads the page like a warm server, which has the product's counts. It prints the plans that were considered, the reads
-// that were made, and what they cost, but no comment.
+// Run reads the page like a warm server, which has the product's counts. It prints the plans that
+// were considered, the reads that were made, and what they cost, but no comment.
 func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	q, err := c.query()
 	if err != nil {

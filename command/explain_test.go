@@ -17,8 +17,8 @@ import (
 // howLong is what differs from run to run.
 var howLong = regexp.MustCompile(`milliseconds: [\d.]+`)
 
-// What a page could read and what it did, of a product that is counted and of one that is not; the print is in
-// testdata/explain.golden.
+// What a page could read and what it did, of a product that is counted and of one that is not; the
+// print is in testdata/explain.golden.
 func TestExplain(t *testing.T) {
 	e := newExporter(t, dynamotest.Dynoxide(t)) // DynamoDB Local bills a read that finds nothing, as AWS does
 	r := rand.New(rand.NewPCG(7, 7))

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// The explorer's examples, clicked in a real browser on the real server with its sample data: each answers without an
-// error and shows what it promises.
+// The explorer's examples, clicked in a real browser on the real server with its sample data: each
+// answers without an error and shows what it promises.
 func TestExamplesOfTheExplorer(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)

@@ -37,7 +37,8 @@ type Export struct {
 // progressEvery is the number of comments between two updates of the progress.
 const progressEvery = 100
 
-// Run exports, and prints how many comments. After an error there is no file, and the error says why.
+// Run exports, and prints how many comments. After an error there is no file, and the error says
+// why.
 func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -76,7 +77,8 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
 
-// printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if there are any.
+// printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if
+// there are any.
 func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
@@ -121,8 +123,8 @@ func (c *Export) compresses() bool {
 	return c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
 }
 
-// keepBrokenPipes turns a write to a closed pipe into an error, instead of the silent end of the process, until stop is
-// called.
+// keepBrokenPipes turns a write to a closed pipe into an error, instead of the silent end of the
+// process, until stop is called.
 func keepBrokenPipes() (stop func()) {
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGPIPE)

@@ -24,8 +24,8 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// Whichever call of an export and of an import meets whichever fault, the file and the table hold every comment once, as
-// it is.
+// Whichever call of an export and of an import meets whichever fault, the file and the table hold
+// every comment once, as it is.
 func TestExportAndImportThroughEveryFault(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)

@@ -85,8 +85,9 @@ func (e *exporter) fill(comments []comment.Comment) {
 	}
 }
 
-// items are all attributes of all comments in the table, by key. Only the mark by which an edit knows its own lost answer
-// is left out: it says nothing about the comment, and is of no use an hour later.
+// items are all attributes of all comments in the table, by key. Only the mark by which an edit
+// knows its own lost answer is left out: it says nothing about the comment, and is of no use an
+// hour later.
 func (e *exporter) items() map[string]map[string]string {
 	e.t.Helper()
 	out := map[string]map[string]string{}
@@ -142,8 +143,8 @@ func sortedLines(text string) []string {
 	return slices.Sorted(strings.Lines(text))
 }
 
-// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its texts hold. Importing
-// once more changes nothing, and exporting the copy gives the same lines.
+// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its
+// texts hold. Importing once more changes nothing, and exporting the copy gives the same lines.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -243,7 +244,8 @@ func TestExportCompressed(t *testing.T) {
 	}
 }
 
-// What cannot work is refused in one sentence, before any engine is asked: the one given here does not exist.
+// What cannot work is refused in one sentence, before any engine is asked: the one given here does
+// not exist.
 func TestExportRefusals(t *testing.T) {
 	folder := t.TempDir()
 	there := filepath.Join(folder, "there.jsonl")
@@ -366,8 +368,8 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	return g
 }
 
-// An interrupted export waits for nothing, whether the table does not answer or nobody reads, and says so in one
-// sentence. Nothing is left behind.
+// An interrupted export does not wait for a table that does not answer, or for a reader that does
+// not read. It ends with one sentence and leaves nothing behind.
 func TestExportInterrupted(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	e := newExporter(t, endpoint)
@@ -400,7 +402,8 @@ func TestExportInterrupted(t *testing.T) {
 	}
 }
 
-// An export and an import that are killed in the middle leave nothing wrong behind: run again, they do all.
+// An export and an import that are killed in the middle leave nothing wrong behind: run again, they
+// do all.
 func TestExportAndImportKilled(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -426,8 +429,8 @@ func TestExportAndImportKilled(t *testing.T) {
 	}
 }
 
-// kill runs a command in a process of its own and kills it while it waits for the answer of a call, so many of which had
-// one before.
+// kill runs a command in a process of its own and kills it while it waits for the answer of a call,
+// so many of which had one before.
 func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
 	t.Helper()
 	program, err := binary()

@@ -16,10 +16,12 @@ import (
 	"time"
 )
 
-// residentBound is what docs/design/connections.md promises of the memory of the whole process under clients that hold their requests back.
+// residentBound is what docs/design/connections.md promises of the memory of the whole process
+// under clients that hold their requests back.
 const residentBound = 160 << 20
 
-// Whatever clients begin to send and do not end, memory stays bounded, and those who send all of theirs are answered.
+// Whatever clients begin to send and do not end, memory stays bounded, and those who send all of
+// theirs are answered.
 func TestRequestsHeldBack(t *testing.T) {
 	t.Parallel()
 	const connections = 2000
@@ -73,7 +75,8 @@ func holdConnections(t *testing.T, address string, connections int, held string)
 	group.Wait()
 }
 
-// holdStreams sends bodies over HTTP/2, as many at a time over each of 20 connections as the server allows.
+// holdStreams sends bodies over HTTP/2, as many at a time over each of 20 connections as the server
+// allows.
 func holdStreams(t *testing.T, address string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group, sent sync.WaitGroup

@@ -35,8 +35,8 @@ type told struct {
 	seen    register // what a read saw
 }
 
-// commentModel is what a comment is to one client after the other: an edit succeeds if it names the version that is
-// there, and is refused if not; one whose outcome is unknown was made or not.
+// commentModel is what a comment is to one client after the other: an edit succeeds if it names the
+// version that is there, and is refused if not; one whose outcome is unknown was made or not.
 var commentModel = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{register{version: 1, text: "first"}} },
 	Step: func(state, input, output any) []any {
@@ -100,8 +100,8 @@ func (e *editor) read() (register, bool) {
 	return seen, true
 }
 
-// edit tries to change a version of the comment. An edit that was throttled had no effect, whatever the version, so it is
-// no part of the history.
+// edit tries to change a version of the comment. An edit that was throttled had no effect, whatever
+// the version, so it is no part of the history.
 func (e *editor) edit(version, round int) {
 	in := asked{version: version, text: fmt.Sprintf("editor %d, round %d", e.number, round)}
 	call := time.Since(e.start).Nanoseconds()
@@ -123,8 +123,8 @@ func (e *editor) run(rounds int) {
 	}
 }
 
-// However many edit one comment at once, over a network that loses, delays and garbles, each version is made by exactly
-// one of them, and everyone sees the same history.
+// However many edit one comment at once, over a network that loses, delays and garbles, each
+// version is made by exactly one of them, and everyone sees the same history.
 func TestConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {

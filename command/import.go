@@ -35,8 +35,8 @@ type Import struct {
 	NoCount    bool     `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
-// Run imports the file and prints what became of its rows. A row that cannot be imported stops nothing. An error says what
-// stopped the import, how far it came, and how to continue.
+// Run imports the file and prints what became of its rows. A row that cannot be imported stops
+// nothing. An error says what stopped the import, how far it came, and how to continue.
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	options, err := c.Options()
 	if err != nil {

@@ -23,9 +23,10 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// BenchmarkImport compares the import of a file with a bare loop that writes the same items by BatchWriteItem, 25 at a
-// time, into a second table of the same engine. The two take turns every few seconds, so that whatever else the machine
-// does slows both. The metric "ratio" is the speed of the import over that of the loop.
+// BenchmarkImport compares the import of a file with a bare loop that writes the same items by
+// BatchWriteItem, 25 at a time, into a second table of the same engine. The two take turns every
+// few seconds, so that whatever else the machine does slows both. The metric "ratio" is the speed
+// of the import over that of the loop.
 //
 //	go test ./command -run - -bench 'Import$' -benchtime 1x
 func BenchmarkImport(b *testing.B) {
@@ -56,9 +57,10 @@ func BenchmarkImport(b *testing.B) {
 	b.ReportMetric(bare.Seconds()/imported.Seconds(), "ratio")
 }
 
-// BenchmarkImportLong compares rows 50,001-60,000 of a long import with the first 10,000 of another. The two take turns,
-// a thousand rows at a time, each on an engine of its own, so that whatever else the machine does slows both. The metric
-// "ratio" is the speed of the long import's rows over that of the first ones.
+// BenchmarkImportLong compares rows 50,001-60,000 of a long import with the first 10,000 of
+// another. The two take turns, a thousand rows at a time, each on an engine of its own, so that
+// whatever else the machine does slows both. The metric "ratio" is the speed of the long import's
+// rows over that of the first ones.
 //
 //	go test ./command -run - -bench ImportLong -benchtime 1x
 func BenchmarkImportLong(b *testing.B) {
@@ -78,7 +80,8 @@ func BenchmarkImportLong(b *testing.B) {
 	b.ReportMetric(early.Seconds()/late.Seconds(), "ratio")
 }
 
-// startEngine starts the engine as the program does, on disk and with its stream records looked after.
+// startEngine starts the engine as the program does, on disk and with its stream records looked
+// after.
 func startEngine(tb testing.TB) (endpoint string) {
 	tb.Helper()
 	local, err := engine.Start(tb.Context(), engine.Options{Folder: tb.TempDir(), Binary: dynamotest.DynoxideBinary(tb), Owner: tb.Name()})

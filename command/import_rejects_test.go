@@ -23,7 +23,8 @@ func badReviews(pattern string) string {
 	return text
 }
 
-// An import that brought nothing fails, and one with more rejects than were allowed stops and fails. What it had written by then stays.
+// An import that brought nothing fails, and one with more rejects than were allowed stops and
+// fails. What it had written by then stays.
 func TestImportOfTooManyRejects(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	many := strings.Repeat("g", 2000) + strings.Repeat("b", 21) + strings.Repeat("g", 6000)

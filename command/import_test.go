@@ -115,8 +115,9 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// What was deleted stays deleted when the file comes again, or an export does, until it is told to be revived. A comment
-// with a tag that is no longer taken comes back as it was, and is listed by its language.
+// What was deleted stays deleted when the file comes again, or an export does, until it is told to
+// be revived. A comment with a tag that is no longer taken comes back as it was, and is listed by
+// its language.
 func TestImportOfDeletedComments(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	i := newImporter(t, endpoint)
@@ -184,7 +185,8 @@ func TestImportWithoutRejects(t *testing.T) {
 	}
 }
 
-// An interrupted import ends at once, whether it is writing or waits for input that never comes, and the next one goes on.
+// An interrupted import ends at once, whether it is writing or waits for input that never comes,
+// and the next one goes on.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, rows := range map[string]int{"writing": 9000, "waiting for the rest of a chunk": 1500} {

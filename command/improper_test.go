@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Items that are not what they should be are printed by their keys, and are an error, whatever else went well.
+// Items that are not what they should be are printed by their keys, and are an error, whatever else
+// went well.
 func TestImproperItemsAreAnError(t *testing.T) {
 	items := []layout.Improper{{Key: "C#1/C", Reason: "it is none"}}
 	for _, row := range []struct {

@@ -56,7 +56,8 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// startCounter runs `talkback stream`. Its leases are short, so that others need not wait long for what it leaves behind.
+// startCounter runs `talkback stream`. Its leases are short, so that others need not wait long for
+// what it leaves behind.
 func startCounter(t *testing.T, a *api) *counter {
 	t.Helper()
 	program, err := binary()
@@ -79,7 +80,8 @@ func (c *counter) kill() {
 	c.group.Wait()
 }
 
-// stop asks the process to end, once it counts: while it is still starting, being interrupted is an error.
+// stop asks the process to end, once it counts: while it is still starting, being interrupted is an
+// error.
 func (c *counter) stop() {
 	c.t.Helper()
 	eventually(c.t, "the process counts", func() bool { return strings.Contains(c.said.String(), "Talkback counts comments.") })
@@ -92,8 +94,8 @@ func (c *counter) stop() {
 	}
 }
 
-// Processes that count are killed in the midst of it, again and again, while comments are added, edited and deleted. What
-// was counted in the end is exact.
+// Processes that count are killed in the midst of it, again and again, while comments are added,
+// edited and deleted. What was counted in the end is exact.
 func TestCountersAreKilled(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprintf("%d at work", workers), func(t *testing.T) {

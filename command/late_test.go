@@ -19,8 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// An import says that all is counted when it is: not while the stream has yet to publish what was written, however many
-// answers are empty meanwhile and however often the lease was renewed.
+// An import says that all is counted when it is: not while the stream has yet to publish what was
+// written, however many answers are empty meanwhile and however often the lease was renewed.
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
@@ -83,7 +83,8 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 	}
 }
 
-// isRead reports whether it is known how far the stream was processed, as it is once a heartbeat came through.
+// isRead reports whether it is known how far the stream was processed, as it is once a heartbeat
+// came through.
 func isRead(ctx context.Context, leases *leases.Leases) bool {
 	_, known, _, err := leases.ProcessedUpTo(ctx)
 	return known || err != nil

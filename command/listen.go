@@ -35,8 +35,9 @@ func (f ListenFlags) open() (net.Listener, error) {
 // maxHosts bounds how many addresses are printed of a server that listens on all of the machine's.
 const maxHosts = 4
 
-// openable returns the hosts, with the port, by which a browser can reach a server: its address, or if that stands for all
-// addresses of the machine, localhost and then those that other machines can reach.
+// openable returns the hosts, with the port, by which a browser can reach a server: its address, or
+// if that stands for all addresses of the machine, localhost and then those that other machines can
+// reach.
 func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -57,8 +58,8 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	return hosts
 }
 
-// certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a renewed one needs a restart,
-// which loses no request. The error names the cure.
+// certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a
+// renewed one needs a restart, which loses no request. The error names the cure.
 func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
@@ -83,8 +84,8 @@ func (f ListenFlags) scheme() string {
 	return "http"
 }
 
-// protocols returns the protocols of the server: HTTP/1.1 and HTTP/2, the latter also without TLS for proxies that are
-// configured to use it.
+// protocols returns the protocols of the server: HTTP/1.1 and HTTP/2, the latter also without TLS
+// for proxies that are configured to use it.
 func (f ListenFlags) protocols() *http.Protocols {
 	var p http.Protocols
 	p.SetHTTP1(true)

@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Over a plain connection the server speaks HTTP/1.1, and HTTP/2 with those who begin with it; over TLS either, as agreed. A
-// signal to stop ends it whichever connections are open.
+// Over a plain connection the server speaks HTTP/1.1, and HTTP/2 with those who begin with it; over
+// TLS either, as agreed. A signal to stop ends it whichever connections are open.
 func TestProtocols(t *testing.T) {
 	certificate, key, trusted := selfSigned(t)
 	for _, test := range []struct {

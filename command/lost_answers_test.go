@@ -93,8 +93,8 @@ const (
 	unknown         // it happened or not, as a whole
 )
 
-// sent sends a mutation and tells what the answer says. A clear refusal is one of a problem with the input, or one that the
-// list of codes calls so.
+// sent sends a mutation and tells what the answer says. A clear refusal is one of a problem with
+// the input, or one that the list of codes calls so.
 func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 	a.tb.Helper()
 	got := a.ask(`mutation ($input: `+w.input+`!) { payload: `+w.field+`(input: $input) `+writePayload+` }`, map[string]any{"input": input})
@@ -125,8 +125,8 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 	return success, ""
 }
 
-// Whatever happens to any call of any write, what the client is told is true of the table and of every index; and one
-// fault alone is not even noticed.
+// Whatever happens to any call of any write, what the client is told is true of the table and of
+// every index; and one fault alone is not even noticed.
 func TestWritesThroughFaults(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, w := range attempts {
@@ -207,8 +207,8 @@ func TestImportThroughFaults(t *testing.T) {
 	}
 }
 
-// importThroughFault imports with one fault, and again with faults without end until it is called off; it returns how
-// many calls the first took.
+// importThroughFault imports with one fault, and again with faults without end until it is called
+// off; it returns how many calls the first took.
 func importThroughFault(t *testing.T, a *api, n int, f faulttest.Fault) int {
 	t.Helper()
 	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 60)

@@ -19,8 +19,9 @@ import (
 // memoryBound is what docs/design/limits.md promises of the heap under attack.
 const memoryBound = 160 << 20
 
-// Of texts that are small in the table and large outside it, and of texts that are large in both, no more is in memory than
-// is promised, however many ask for however much of them; and a client that asks for little afterwards gets it.
+// Of texts that are small in the table and large outside it, and of texts that are large in both,
+// no more is in memory than is promised, however many ask for however much of them; and a client
+// that asks for little afterwards gets it.
 func TestMemoryHeldByTexts(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryBound))
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -52,8 +53,8 @@ func TestMemoryHeldByTexts(t *testing.T) {
 	}
 }
 
-// askAtOnce asks so many times at once for so many pages of 100, all different. Without texts each is answered; with them each is
-// answered or told why not.
+// askAtOnce asks so many times at once for so many pages of 100, all different. Without texts each
+// is answered; with them each is answered or told why not.
 func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	a.tb.Helper()
 	var group sync.WaitGroup

@@ -24,8 +24,9 @@ var refusals = []struct {
 	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials lack a permission: grant the permissions that docs/operate/aws.md names"},
 }
 
-// plainly returns the text of an error for people. Errors of the SDK, with request ids and type names, become the error code
-// and what it means. An error whose meaning is unknown is also logged in full.
+// plainly returns the text of an error for people. Errors of the SDK, with request ids and type
+// names, become the error code and what it means. An error whose meaning is unknown is also logged
+// in full.
 func plainly(err error, log *slog.Logger) string {
 	text := err.Error()
 	for _, call := range failedCalls(err) {

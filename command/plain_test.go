@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/command"
 )
 
-// What an engine, or what takes its place, answers, and what a person is told: never the SDK's own words.
+// What an engine, or what takes its place, answers, and what a person is told: never the SDK's own
+// words.
 func TestRefusalsOfEngines(t *testing.T) {
 	for _, row := range []struct {
 		why    string

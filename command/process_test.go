@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// Tests whose work is done by processes of their own, or that wait for faults, run side by side: a good half of their time is
-// waiting.
+// Tests whose work is done by processes of their own, or that wait for faults, run side by side: a
+// good half of their time is waiting.
 
 // patience bounds every wait for a condition in these tests. It is reached only by a failure.
 const patience = 2 * time.Minute
@@ -64,8 +64,8 @@ func startServer(t *testing.T, arguments ...string) *server {
 	return follow(t, process)
 }
 
-// follow starts a process that becomes, or starts, a server, and waits until that says where it answers. The process
-// gets a group of its own, so that none of it is left behind.
+// follow starts a process that becomes, or starts, a server, and waits until that says where it
+// answers. The process gets a group of its own, so that none of it is left behind.
 func follow(t *testing.T, process *exec.Cmd) *server {
 	t.Helper()
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -152,7 +152,8 @@ func (s *server) askWith(query, variables string) []byte {
 	return text
 }
 
-// engineOf is the process id of the engine on a data folder, as the kernel's own list of processes tells it.
+// engineOf is the process id of the engine on a data folder, as the kernel's own list of processes
+// tells it.
 func engineOf(t *testing.T, folder string) int {
 	t.Helper()
 	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -188,7 +189,8 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Sample data comes once, stays, and is there on the next start. However the server ends, its engine ends too.
+// Sample data comes once, stays, and is there on the next start. However the server ends, its
+// engine ends too.
 func TestServerLife(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -220,8 +222,9 @@ func TestServerLife(t *testing.T) {
 	}
 }
 
-// A second server on the folder is refused; an import beside the first uses its engine. That finds it by the folder: none
-// of them says where the engine listens, which keeps pages of other origins out.
+// A second server on the folder is refused; an import beside the first uses its engine. That finds
+// it by the folder: none of them says where the engine listens, which keeps pages of other origins
+// out.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -267,7 +270,8 @@ func TestEngineDies(t *testing.T) {
 	}
 }
 
-// postWhenRead posts a body that is not sent before the server begins to read it, and gives the answer's text.
+// postWhenRead posts a body that is not sent before the server begins to read it, and gives the
+// answer's text.
 func (s *server) postWhenRead(body io.Reader) string {
 	request, err := http.NewRequest(http.MethodPost, s.address+"/graphql", body)
 	if err != nil {

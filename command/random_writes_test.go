@@ -122,7 +122,7 @@ func (s *scribe) compare(what string, want comment.Comment, got payload) {
 	}
 }
 
-// question is a random list of the product.
+// question returns a random list query for the product.
 func (s *scribe) question() list {
 	l := list{product: s.product, order: comment.NewestFirst, size: 1 + s.random.IntN(30)}
 	if s.random.IntN(2) == 0 {
@@ -134,7 +134,7 @@ func (s *scribe) question() list {
 	return l
 }
 
-// After any mutations, any question has the answer that the model has.
+// After any mutations, every query has the answer that the model has.
 func TestRandomWritesBetweenReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -153,7 +153,8 @@ func TestRandomWritesBetweenReads(t *testing.T) {
 	})
 }
 
-// While several write, a reader sees all that stays, once each and in order, and nothing that the filter forbids.
+// While several write, a reader sees all that stays, once each and in order, and nothing that the
+// filter forbids.
 func TestRandomWritesBesideReads(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

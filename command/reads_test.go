@@ -106,7 +106,8 @@ func (a *api) page(variables map[string]any) page {
 	return data.Product.Comments
 }
 
-// walk reads a list page by page to its end, and checks every page against the whole list as it should be.
+// walk reads a list page by page to its end, and checks every page against the whole list as it
+// should be.
 func (a *api) walk(l list, backwards bool, want []comment.Comment) {
 	a.tb.Helper()
 	var cursor *string
@@ -168,8 +169,8 @@ func languageSets(r *rand.Rand) [][]comment.Language {
 	return [][]comment.Language{nil, {"en"}, {"ar", "nl"}, some[:3]}
 }
 
-// Every filter, both orders, forwards and backwards, in pages of many sizes (smaller ones below): what comes is what a look at every comment
-// finds.
+// Every filter, both orders, forwards and backwards, in pages of many sizes (smaller ones below):
+// what comes is what a look at every comment finds.
 func TestWholeReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -293,7 +294,8 @@ func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 	})
 }
 
-// While comments come and go, a client that pages through sees those that exist all along exactly once, in order.
+// While comments come and go, a client that pages through sees those that exist all along exactly
+// once, in order.
 func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
@@ -350,8 +352,8 @@ func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	})
 }
 
-// Whatever is asked between two cursors, from either end, with comments gone at the cursors and elsewhere: the page and what it
-// says of its neighbours are what a look at the whole list tells.
+// Whatever is asked between two cursors, from either end, with comments gone at the cursors and
+// elsewhere: the page and what it says of its neighbours are what a look at the whole list tells.
 func TestSlicesBetweenCursors(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -380,7 +382,8 @@ func TestSlicesBetweenCursors(t *testing.T) {
 	})
 }
 
-// checkSlice asks for a random slice of a list, by cursors of edges that were once in it, and compares with the list.
+// checkSlice asks for a random slice of a list, by cursors of edges that were once in it, and
+// compares with the list.
 func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Comment) {
 	a.tb.Helper()
 	l.size = r.IntN(6)
@@ -407,7 +410,8 @@ func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Com
 	a.checkPage(l, a.page(variables), whole[low:high], low == 0, high == len(whole))
 }
 
-// countBefore is how many comments of a list stand before the edge, which may be gone, or also at it.
+// countBefore is how many comments of a list stand before the edge, which may be gone, or also at
+// it.
 func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive bool) int {
 	at := comment.ID(e.Node.ID).Position()
 	count := 0
@@ -423,7 +427,8 @@ func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive
 	return count
 }
 
-// A cursor costs no further read while its comment is there, and one probe in a second wave when it is gone.
+// A cursor costs no further read while its comment is there, and one probe in a second wave when it
+// is gone.
 func TestProbes(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.load(commenttest.Many(commenttest.Rand(t), "vase", 5)...)

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// freeAddress is an address that nobody listens on.
+// freeAddress returns an address on which no process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,8 +40,8 @@ func probe(url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// While the sample data is put into the table and counted, every probe is answered, with the reason; and the first that says
-// ready finds all of it counted.
+// While the sample data is put into the table and counted, every probe is answered, with the
+// reason; and the first that says ready finds all of it counted.
 func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 	t.Parallel()
 	program, err := binary()

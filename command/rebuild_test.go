@@ -58,7 +58,8 @@ func TestRebuildAndVerify(t *testing.T) {
 	compareGolden(t, "testdata/rebuild.golden", []byte(got.String()))
 }
 
-// While a rebuild is at work, another says who is; when it was killed, another goes on after some seconds, and ends right.
+// While a rebuild is at work, another says who is; when it was killed, another goes on after some
+// seconds, and ends right.
 func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// What commands refuse: each row is a command line with the exit status and the sentence that it ends with, in
-// testdata/refusals.golden. None of them makes a table, a folder or a file.
+// What commands refuse: each row is a command line with the exit status and the sentence that it
+// ends with, in testdata/refusals.golden. None of them makes a table, a folder or a file.
 func TestRefusals(t *testing.T) {
 	golden, err := filepath.Abs("testdata/refusals.golden")
 	if err != nil {

@@ -39,7 +39,8 @@ func gzipped(t *testing.T, text string) string {
 	return packed.String()
 }
 
-// rejectsFolder is a working directory with a file of reviews, of which one row is bad, other files, and links to them.
+// rejectsFolder is a working directory with a file of reviews, of which one row is bad, other
+// files, and links to them.
 func rejectsFolder(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -76,7 +77,8 @@ func contents(t *testing.T) map[string]string {
 	return out
 }
 
-// Rejected rows replace neither what is imported, by whatever name, nor anything else that nobody said may go.
+// Rejected rows replace neither the imported file, by whatever name, nor any other existing file
+// without permission.
 func TestRejectsOverwriteNothing(t *testing.T) {
 	rejectsFolder(t)
 	before := contents(t)
@@ -207,7 +209,8 @@ func TestRejectsOfAStoppedImport(t *testing.T) {
 	}
 }
 
-// The documented way to import rejected rows after correction: cut and printf bring back every byte.
+// The documented way to import rejected rows after correction: cut and printf bring back every
+// byte.
 func TestRejectsComeBack(t *testing.T) {
 	again := blockWith(t, "docs/operate/data.md", "rejects.tsv | while")
 	t.Chdir(t.TempDir())
@@ -275,10 +278,11 @@ func uncell(t testing.TB, cell string) string {
 	return string(out)
 }
 
-// forged begins a line that nobody but the file's author wrote.
+// forged starts a line that only the file's author can have written.
 const forged = "FORGED"
 
-// checkHarmless imports bytes from a file with a name as bad as they are, and looks at all that is said and written.
+// checkHarmless imports bytes from a file with a name as bad as they are, and looks at all that is
+// said and written.
 func checkHarmless(t testing.TB, folder, format, text string) {
 	t.Helper()
 	name := filepath.Join(folder, "re\x1b]0;x\a\n"+forged+"views")
@@ -303,7 +307,8 @@ func checkHarmless(t testing.TB, folder, format, text string) {
 
 var atStart = regexp.MustCompile(`^[=+@＝＋－＠"\t-]|[,;"][=@]`)
 
-// checkRejects looks at a file of rejected rows, if there is one: each is one line of three cells, as it was read.
+// checkRejects looks at a file of rejected rows, if there is one: each is one line of three cells,
+// as it was read.
 func checkRejects(t testing.TB, path, source string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -347,7 +352,8 @@ var nastyValues = []string{
 	"＝1", `\`, `\n`, "5", "en", "2015-08-20", "cup", "", "UK", "\U0001f600",
 }
 
-// hostileFile draws a file of one of the formats, in which any value, name of a column or line can be nasty.
+// hostileFile draws a file of one of the formats, in which any value, name of a column or line can
+// be nasty.
 func hostileFile(t *rapid.T, format string) string {
 	value := rapid.SampledFrom(nastyValues)
 	columns := []string{"id", "product", "rating", "marketplace", "text", "date", "more"}
@@ -383,8 +389,8 @@ func hostileFile(t *rapid.T, format string) string {
 	return text.String()
 }
 
-// Whatever a file holds and is called, no message and no file of its import has anything that a terminal obeys or a
-// spreadsheet runs, and each rejected row is one line.
+// Whatever a file holds and is called, no message and no file of its import has anything that a
+// terminal obeys or a spreadsheet runs, and each rejected row is one line.
 func TestImportOfHostileFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

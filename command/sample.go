@@ -12,11 +12,13 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// sampleChunk is the number of comments between two updates of the progress. It also fits one read by ids.
+// sampleChunk is the number of comments between two updates of the progress. It also fits one read
+// by ids.
 const sampleChunk = call.MaxKeysPerGet
 
-// sampleFor reports whether the table is empty or holds sample data, and returns a function that loads the rest of it. A
-// table with other comments is left unchanged; an interrupted load is continued.
+// sampleFor reports whether the table is empty or holds sample data, and returns a function that
+// loads the rest of it. A table with other comments is left unchanged; an interrupted load is
+// continued.
 func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, ours bool, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
 	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }

@@ -58,8 +58,8 @@ type Serve struct {
 	connections *httpapi.Connections // nil before Run
 }
 
-// Run serves until the context ends, and then lets the requests under way finish. It returns an error, in one sentence that
-// names the cure, when it cannot start or when its engine ends.
+// Run serves until the context ends, and then lets the requests under way finish. It returns an
+// error, in one sentence that names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	// The port comes first: without it nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")

@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// Bounds on connections. Both reading a request and writing its response have to end: a client that sends or takes one byte
-// at a time would otherwise occupy them forever.
+// Bounds on connections. Both reading a request and writing its response have to end: a client that
+// sends or takes one byte at a time would otherwise occupy them forever.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
@@ -41,8 +41,8 @@ type server struct {
 	running errgroup.Group
 }
 
-// newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there are certificates. maxQuery is the
-// longest query in bytes, which may be part of the address.
+// newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there are
+// certificates. maxQuery is the longest query in bytes, which may be part of the address.
 func newHTTPServer(handler http.Handler, protocols *http.Protocols, certificates []tls.Certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
 	server := &http.Server{
 		Handler:           handler,

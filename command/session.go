@@ -17,8 +17,8 @@ type Session struct {
 	Client *dynamodb.Client
 	// Table is the name of the table.
 	Table string
-	// Address says where the table is, for people: an engine's URL, the local engine's folder, or AWS. The port of the local
-	// engine is never shown.
+	// Address says where the table is, for people: an engine's URL, the local engine's folder, or
+	// AWS. The port of the local engine is never shown.
 	Address string
 	// AWS says that the engine is DynamoDB itself, with its limits and prices.
 	AWS bool
@@ -46,7 +46,8 @@ func (s *Session) Close() error {
 	return s.local.Stop()
 }
 
-// watch runs the work, and cancels it when the engine ends. The error then says why the engine ended.
+// watch runs the work, and cancels it when the engine ends. The error then says why the engine
+// ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{})

@@ -96,7 +96,8 @@ func showText(text string, width int) string {
 	return out.String()
 }
 
-// showCompression says how much smaller a compressed text is stored, "" for one that is not compressed.
+// showCompression says how much smaller a compressed text is stored, "" for one that is not
+// compressed.
 func showCompression(i dynamo.Inspection) string {
 	if i.CompressedBytes == 0 {
 		return ""
@@ -104,7 +105,8 @@ func showCompression(i dynamo.Inspection) string {
 	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
 }
 
-// showEntries lists the keys of a comment in the table and its indexes, and what reading each entry costs.
+// showEntries lists the keys of a comment in the table and its indexes, and what reading each entry
+// costs.
 func showEntries(entries []dynamo.Entry) string {
 	var out strings.Builder
 	fmt.Fprintln(&out, "Keys, with the size of the entry and the cost of reading it alone")

@@ -14,7 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// One comment as a person reads it, however hard its author tried; the print is in testdata/show.golden.
+// One comment as a person reads it, however hard its author tried; the print is in
+// testdata/show.golden.
 func TestShow(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		title, updated := "Très \x1b[31mbien", time.Date(2024, 6, 1, 2, 3, 4, 5e6, time.UTC)

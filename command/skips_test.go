@@ -52,8 +52,8 @@ func (a *api) trusted(filter string) (p skippingPage) {
 	return p
 }
 
-// What statistics say is empty is not read, and the page and its plan say the same as before; a client that writes finds
-// its comment at once.
+// What statistics say is empty is not read, and the page and its plan say the same as before; a
+// client that writes finds its comment at once.
 func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// The program bounds what one connection may ask at a time, and hangs up on one that leaves more unread than --max-unsent
-// while others are answered.
+// The program bounds what one connection may ask at a time, and hangs up on one that leaves more
+// unread than --max-unsent while others are answered.
 func TestMaxUnsent(t *testing.T) {
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--max-unsent", "65536")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))

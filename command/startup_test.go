@@ -28,8 +28,8 @@ func talkback(ctx context.Context, arguments ...string) (status int, stdout, std
 	return status, out.String(), err.String()
 }
 
-// What keeps the server from starting is one sentence that names the cure, and an exit status: 2 for what flags say wrongly, else 1. They stand in
-// testdata/startup.golden.
+// What keeps the server from starting is one sentence that names the cure, and an exit status: 2
+// for what flags say wrongly, else 1. They stand in testdata/startup.golden.
 func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -89,8 +89,8 @@ func statsOf(comments []comment.Comment) statsShown {
 
 const statsFields = `{ total average ratings { rating count } }`
 
-// checkStats compares what is told of a product's counts with a look at every comment: under all sets of ratings, several
-// sets of languages, and now and then a range of dates.
+// checkStats compares what is told of a product's counts with a look at every comment: under all
+// sets of ratings, several sets of languages, and now and then a range of dates.
 func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string) {
 	a.tb.Helper()
 	for _, ratings := range ratingSets() {
@@ -178,7 +178,8 @@ func (a *api) checkCounts(l list, want statsShown) {
 	}
 }
 
-// What is counted is what a look at every comment finds, after comments came, and some of them changed and went.
+// What is counted is what a look at every comment finds, after comments came, and some of them
+// changed and went.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -219,7 +220,8 @@ type leaderShown struct {
 	}
 }
 
-// The leaderboard is ordered by numbers and not by their texts, and by id among equals; in each language too.
+// The leaderboard is ordered by numbers and not by their texts, and by id among equals; in each
+// language too.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -360,7 +362,8 @@ func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 	}
 }
 
-// A total is on its way before the page is answered, and the page before the total: neither is waited for with the other.
+// A total is on its way before the page is answered, and the page before the total: neither is
+// waited for with the other.
 func TestTotalsComeBesideThePage(t *testing.T) {
 	for _, row := range []struct {
 		why, query string

@@ -15,7 +15,8 @@ type Stream struct {
 	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"12s" default:"${lease_time}"`
 }
 
-// shortestLease is the shortest --lease-time. A lease is renewed several times in that time, each with a write.
+// shortestLease is the shortest --lease-time. A lease is renewed several times in that time, each
+// with a write.
 const shortestLease = 100 * time.Millisecond
 
 // heartbeatsPerLease is how often a lease is renewed in its time.

@@ -16,7 +16,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// kept is a comment as it stands in the table or in an index, without its id, which differs from run to run.
+// kept is a comment as it stands in the table or in an index, without its id, which differs from
+// run to run.
 type kept struct {
 	id                              string
 	product, language, rating       string
@@ -77,8 +78,8 @@ func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[stri
 	return out
 }
 
-// everything is all comments of a product in the table. It checks that each stands in every index exactly once, in the
-// right partition, with the same content, and nothing else there.
+// everything is all comments of a product in the table. It checks that each stands in every index
+// exactly once, in the right partition, with the same content, and nothing else there.
 func everything(t testing.TB, client *dynamodb.Client, table, product string) []kept {
 	t.Helper()
 	var out []kept

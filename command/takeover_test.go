@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// countFolder runs `talkback stream` on a data folder, with a lease that nobody can wait for to expire, and returns when the
-// process holds it, with a client of its engine.
+// countFolder runs `talkback stream` on a data folder, and returns when the process holds the
+// lease, with a client of its engine. The lease lasts too long to wait for its end.
 func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo.Store) {
 	t.Helper()
 	program, err := binary()
@@ -47,8 +47,8 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 	return c, leases, dynamo.NewStore(client, layout.DefaultTable)
 }
 
-// A process that starts on the data folder of one that was killed takes over its shards at once, since the engine ended
-// with it. The lease itself would last for an hour.
+// A process that starts on the data folder of one that was killed takes over its shards at once,
+// since the engine ended with it. The lease itself would last for an hour.
 func TestWhatAKilledProcessReadIsTakenOverAtOnce(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")

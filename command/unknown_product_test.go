@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A product that has no comments is said to have none; an export of it leaves no file that would pass for one.
+// A product that has no comments is said to have none; an export of it leaves no file that would
+// pass for one.
 func TestUnknownProduct(t *testing.T) {
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	var out bytes.Buffer

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// valueMappers parse the values of flags. Unlike kong's own, they refuse a wrong value with an example of a right one instead
-// of the name of a Go type.
+// valueMappers parse the values of flags. Unlike kong's own, they refuse a wrong value with an
+// example of a right one instead of the name of a Go type.
 func valueMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
@@ -42,7 +42,8 @@ func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	})
 }
 
-// decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it into the current folder.
+// decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it
+// into the current folder.
 func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	var path string
 	if err := ctx.Scan.PopValueInto("file", &path); err != nil {

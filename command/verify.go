@@ -55,7 +55,8 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
 }
 
-// checkTimeToLive returns an error if the table keeps expired items. If that cannot be found out, it logs a warning.
+// checkTimeToLive returns an error if the table keeps expired items. If that cannot be found out,
+// it logs a warning.
 func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error {
 	on, err := dynamo.DropsExpired(ctx, session.Client, session.Table)
 	if err != nil {

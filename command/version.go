@@ -27,7 +27,8 @@ func version() string {
 // shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 
-// versionOf returns the release, the commit with its date, and the compiler, as far as the build records them.
+// versionOf returns the release, the commit with its date, and the compiler, as far as the build
+// records them.
 func versionOf(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {

@@ -57,7 +57,8 @@ func guarded(t *testing.T) *api {
 	return a
 }
 
-// Every mutation with every kind of token: who may not write changes nothing, and no token is told to anyone.
+// Every mutation with every kind of token: who may not write changes nothing, and no token is told
+// to anyone.
 func TestWhoMayWrite(t *testing.T) {
 	a := guarded(t)
 	a.header = "Bearer " + moderatorToken
@@ -112,8 +113,8 @@ func (a *api) checkRightTokens(t *testing.T, there string) {
 	}
 }
 
-// A comment that came with a file belongs to no subject, whatever the file calls its author; a moderator may edit it, and
-// that does not make its author a customer.
+// A comment that came with a file belongs to no subject, whatever the file calls its author; a
+// moderator may edit it, and that does not make its author a customer.
 func TestWhoMayWriteImportedComments(t *testing.T) {
 	a := guarded(t)
 	c := commenttest.Random(commenttest.Rand(t), "teapot")
@@ -162,8 +163,8 @@ func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 	}
 }
 
-// Without tokens, a request that a proxy passed on, or that calls this machine by another name, changes nothing and is told what to
-// configure.
+// Without tokens, a request that a proxy passed on, or that calls this machine by another name,
+// changes nothing and is told what to configure.
 func TestOpenWritingIsForThisMachine(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	there := a.add(draft()).Comment.ID
@@ -248,8 +249,8 @@ func (a *announcement) String() string {
 	return a.said.String()
 }
 
-// A variable that is set to nothing, or to spaces, keeps the server from starting, whichever it is: as a rule, what was to fill it in found
-// nothing, and empty would mean off.
+// A variable that is set to nothing, or to spaces, keeps the server from starting, whichever it is:
+// as a rule, what was to fill it in found nothing, and empty would mean off.
 func TestBlankVariablesAreRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // whatever is not refused fails for want of an engine
 	t.Chdir(t.TempDir())
@@ -279,7 +280,8 @@ func TestBlankVariablesAreRefused(t *testing.T) {
 	}
 }
 
-// Each flag that takes a value is refused without one, paths too, of which the current folder could be made.
+// Each flag that takes a value is refused without one, paths too, of which the current folder could
+// be made.
 func TestBlankFlagsAreRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Chdir(t.TempDir())

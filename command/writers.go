@@ -22,8 +22,9 @@ type WriterFlags struct {
 	JWTAudience    string `name:"jwt-audience" help:"Required audience of signed tokens." placeholder:"NAME"`
 }
 
-// authorizer returns what decides who may write. Without tokens, writing is open to this machine, and so to pages of the
-// origins in its browsers, and closed if the server listens to other machines. The notice says which.
+// authorizer returns what decides who may write. Without tokens, writing is open to this machine,
+// and so to pages of the origins in its browsers, and closed if the server listens to other
+// machines. The notice says which.
 func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,

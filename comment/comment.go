@@ -1,6 +1,6 @@
-// Package comment holds the nouns of Talkback: comments, the products they are about, what can be asked about them and
-// what can go wrong. It knows neither the table that keeps them nor the API that shows them, and imports nothing but the
-// standard library and x/text.
+// Package comment defines the types of Talkback: comments, products, queries, statistics and
+// errors. It knows neither the table nor the API, and imports nothing but the standard library and
+// x/text.
 package comment
 
 import (
@@ -11,9 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is kept. They are wider than what the API takes, so that a shop's old reviews fit as they are.
+// Limits of stored comments. They are wider than those of the API, so that a shop's old reviews fit
+// unchanged.
 const (
-	// MaxTextBytes bounds the text. A comment stands in the table and in four indexes, each copy at most 400 KB:
+	// MaxTextBytes bounds the text. The table and four indexes each hold a copy of a comment, of at
+	// most 400 KB:
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 	MaxTextBytes = 256 << 10
 	// MaxTitleBytes bounds the title.
@@ -24,10 +26,10 @@ const (
 	MaxNameBytes = 512
 )
 
-// Node is whatever can be fetched again by its id: a Product or a Comment.
+// Node is an object that can be fetched again by its ID: a Product or a Comment.
 type Node interface{ IsNode() }
 
-// Product is a product of the shop, known here by its id alone.
+// Product is a product of the shop. Talkback knows only its ID.
 type Product struct {
 	// ID is the shop's own id; see CheckProductID.
 	ID string
@@ -39,18 +41,21 @@ func (Product) IsNode() {}
 // AuthorIDPrefix starts the global ids of authors.
 const AuthorIDPrefix = "author:"
 
-// Author is who wrote a comment.
+// Author is the author of a comment.
 type Author struct {
-	// ID is the shop's own id of the customer, or what a file of reviews calls an Imported author; 1 to MaxIDBytes bytes.
+	// ID is the shop's own id of the customer, or what a file of reviews calls an Imported author;
+	// 1 to MaxIDBytes bytes.
 	ID string
 	// Name is the name to show, 1 to MaxNameBytes bytes.
 	Name string
-	// Imported is whether the author came with a file of reviews and is not known to be a customer of the shop. An imported
-	// author is never the customer of the same ID, and no token speaks for one.
+	// Imported says that the author came with a file of reviews and is not known to be a customer
+	// of the shop. An imported author is never the customer with the same ID, and no token speaks
+	// for one.
 	Imported bool
 }
 
-// GlobalID is unique among all authors, products and comments, such as "author:customer:42" or "author:imported:42".
+// GlobalID returns an ID that is unique among all authors, products and comments, such as
+// "author:customer:42" or "author:imported:42".
 func (a Author) GlobalID() string {
 	if a.Imported {
 		return AuthorIDPrefix + "imported:" + a.ID
@@ -58,7 +63,7 @@ func (a Author) GlobalID() string {
 	return AuthorIDPrefix + "customer:" + a.ID
 }
 
-// CustomerID is the shop's own id of the customer, nil for an imported author.
+// CustomerID returns the shop's own ID of the customer, nil for an imported author.
 func (a Author) CustomerID() *string {
 	if a.Imported {
 		return nil
@@ -66,7 +71,7 @@ func (a Author) CustomerID() *string {
 	return &a.ID
 }
 
-// Comment is what one customer wrote about one product.
+// Comment is a review of a product by a customer.
 type Comment struct {
 	// ID says when the comment was written and where it stands in every list.
 	ID ID
@@ -76,28 +81,29 @@ type Comment struct {
 	Rating int
 	// Language is the language of the text, canonical.
 	Language Language
-	// Title is the headline, nil when there is none.
+	// Title is the headline, nil if there is none.
 	Title *string
-	// Text is plain text, empty when the customer only gave stars.
+	// Text is plain text, empty if the customer gave stars only.
 	Text string
 	// Author is who wrote it.
 	Author Author
-	// UpdatedAt is the time of the last edit to the millisecond, nil when there was none.
+	// UpdatedAt is the time of the last edit, to the millisecond; nil if there was none.
 	UpdatedAt *time.Time
-	// Version is 1 when written and one more with every edit.
+	// Version is 1 for a new comment, and increases by one with each edit.
 	Version int
 }
 
 // IsNode marks a comment as a Node.
 func (Comment) IsNode() {}
 
-// Product is the product that the comment is about.
+// Product returns the product that the comment is about.
 func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 
-// CreatedAt is when the comment was written, in UTC to the millisecond. The id holds it.
+// CreatedAt returns when the comment was written, in UTC to the millisecond. The ID holds this
+// time.
 func (c Comment) CreatedAt() time.Time { return c.ID.Position().Time() }
 
-// Check returns a BadInput error that names the first field which cannot be kept, and why.
+// Check returns a BadInput error that names the first field which cannot be stored, and why.
 func (c Comment) Check() error {
 	if err := CheckProductID(c.ProductID); err != nil {
 		return err
@@ -122,8 +128,9 @@ func (c Comment) Check() error {
 	return checkText("author's name", c.Author.Name, 1, MaxNameBytes)
 }
 
-// CheckProductID returns a BadInput error unless id can be the id of a product: 1 to MaxIDBytes bytes of valid UTF-8
-// without control characters, not starting like the id of a comment or of an author.
+// CheckProductID returns a BadInput error unless id can be the id of a product: 1 to MaxIDBytes
+// bytes of valid UTF-8 without control characters, not starting like the id of a comment or of an
+// author.
 func CheckProductID(id string) error {
 	if err := checkText("product id", id, 1, MaxIDBytes); err != nil {
 		return err
@@ -154,7 +161,7 @@ func checkText(what, text string, least, most int) error {
 	return nil
 }
 
-// String names the comment without showing what was written, so that it can stand in a log.
+// String identifies the comment for a log. It shows nothing of its content.
 func (c Comment) String() string {
 	return fmt.Sprintf("%s of product %q", c.ID, c.ProductID)
 }

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// What the API takes, in characters (Unicode code points). What is kept may be longer: see MaxTextBytes.
+// Limits of the API, in characters (Unicode code points). Stored comments may be longer: see
+// MaxTextBytes.
 const (
 	maxDraftText  = 10_000
 	maxDraftTitle = 200
@@ -16,9 +17,9 @@ const (
 	MaxKeyBytes = 128
 )
 
-// Draft is a comment that someone wants to write: not checked yet.
+// Draft is a comment to be written, not yet checked.
 type Draft struct {
-	// ProductID is the product that it is about.
+	// ProductID is the product that the comment is about.
 	ProductID string
 	// Rating is the number of stars.
 	Rating int
@@ -26,13 +27,13 @@ type Draft struct {
 	Language string
 	// Title is the headline, nil or empty for none.
 	Title *string
-	// Text is the text, empty when the author only gives stars.
+	// Text is the text, empty if the author gives stars only.
 	Text string
-	// Author is who writes it.
+	// Author is the author.
 	Author Author
 }
 
-// Change is what an edit changes: nil leaves a field as it is.
+// Change holds the fields that an edit changes. A nil field stays as it is.
 type Change struct {
 	// Rating is the number of stars.
 	Rating *int
@@ -55,27 +56,28 @@ const (
 	ProblemTooLong ProblemCode = "TOO_LONG"
 	// ProblemOutOfRange is a number that is too small or too large.
 	ProblemOutOfRange ProblemCode = "OUT_OF_RANGE"
-	// ProblemMalformed is a text that is not what it should be: characters that cannot be kept, no language, no id.
+	// ProblemMalformed is a text that is not valid: it has characters that cannot be stored, or is
+	// no language tag or ID.
 	ProblemMalformed ProblemCode = "MALFORMED"
-	// ProblemNotFound is a comment that is not there, or no longer.
+	// ProblemNotFound is a comment that does not exist, or was deleted.
 	ProblemNotFound ProblemCode = "NOT_FOUND"
-	// ProblemConflict is a version that another change came before.
+	// ProblemConflict is an expected version that another change has already replaced.
 	ProblemConflict ProblemCode = "CONFLICT"
 	// ProblemKeyReused is an idempotency key that was used for something else.
 	ProblemKeyReused ProblemCode = "KEY_REUSED"
 )
 
-// Problem is one thing that is wrong with an input.
+// Problem is one fault of an input.
 type Problem struct {
 	// Code says what, for programs.
 	Code ProblemCode
-	// Message says what, for people, and names the cure.
+	// Message says what is wrong, for people, and what to do.
 	Message string
 	// Path leads to the field of the input, from its root.
 	Path []string
 }
 
-// Comment makes the comment that the draft is for, at a position, or lists everything that is wrong with it.
+// Comment returns the draft's comment at a position, or all problems of the draft.
 func (d Draft) Comment(at Position) (Comment, []Problem) {
 	var p problems
 	c := Comment{
@@ -91,9 +93,9 @@ func (d Draft) Comment(at Position) (Comment, []Problem) {
 	return c, p
 }
 
-// Apply makes the comment as it is after the change, or lists everything that is wrong with that. A field that stays as
-// it is is not checked: an imported comment may be longer than what the API takes, and a form sends all fields back.
-// Version and time of the edit are the caller's.
+// Apply returns the comment after the change, or all problems of the changed fields. A field that
+// keeps its value is not checked: an imported comment may exceed the limits of the API, and a form
+// sends all fields back. The caller sets the version and the time of the edit.
 func (c Change) Apply(to Comment) (Comment, []Problem) {
 	var p problems
 	if c.Rating != nil {
@@ -111,7 +113,7 @@ func (c Change) Apply(to Comment) (Comment, []Problem) {
 	return to, p
 }
 
-// titleOf is the headline, empty for none.
+// titleOf returns the headline, empty if there is none.
 func titleOf(c Comment) string {
 	if c.Title == nil {
 		return ""
@@ -119,12 +121,12 @@ func titleOf(c Comment) string {
 	return *c.Title
 }
 
-// SaysAs tells whether a comment has the content of another: all that an edit can change.
+// SaysAs reports whether two comments are equal in everything that an edit can change.
 func (c Comment) SaysAs(other Comment) bool {
 	return c.Rating == other.Rating && c.Language == other.Language && titleOf(c) == titleOf(other) && c.Text == other.Text
 }
 
-// problems collects what is wrong, field by field.
+// problems collects the problems of an input, field by field.
 type problems []Problem
 
 func (p *problems) add(code ProblemCode, path []string, format string, args ...any) {

@@ -9,21 +9,22 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
 const MaxLanguages = 100
 
-// Filter says which comments of a product are wanted. What is empty does not restrict.
+// Filter selects comments of a product. An empty field does not restrict the selection.
 type Filter struct {
-	// Languages are those wanted; canonical.
+	// Languages are the selected languages, in canonical form.
 	Languages []Language
-	// Ratings are those wanted, each 1 to MaxRating.
+	// Ratings are the selected ratings, each 1 to MaxRating.
 	Ratings []int
-	// CreatedAfter is the earliest time wanted, inclusive.
+	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time
-	// CreatedBefore is the end of the time wanted, exclusive.
+	// CreatedBefore is the end of the selected time, exclusive.
 	CreatedBefore *time.Time
 }
 
-// Normalize returns the one way to write a filter: sorted, without duplicates, all five ratings as none, times to the
-// millisecond. Filters that choose alike by languages and ratings come out equal. A filter that cannot match anything is
-// a BadInput error. The receiver's slices are left as they are.
+// Normalize returns the normal form of the filter: lists sorted and without duplicates, all five
+// ratings as none, times to the millisecond. Filters that select the same languages and ratings
+// have the same form. A filter that cannot match anything is a BadInput error. The receiver's
+// slices are not changed.
 func (f Filter) Normalize() (Filter, error) {
 	for _, rating := range f.Ratings {
 		if err := CheckRating(rating); err != nil {
@@ -48,8 +49,8 @@ func (f Filter) Normalize() (Filter, error) {
 	return out, nil
 }
 
-// Allows tells whether a comment passes the filter, which must be normalized. It is the meaning of a filter: plans and
-// indexes are only ways to find what it allows.
+// Allows reports whether a comment passes the filter, which must be normalized. It defines the
+// meaning of a filter: plans and indexes only find what it allows.
 func (f Filter) Allows(c Comment) bool {
 	created := c.CreatedAt()
 	return (len(f.Languages) == 0 || slices.Contains(f.Languages, c.Language)) &&
@@ -58,8 +59,9 @@ func (f Filter) Allows(c Comment) bool {
 		(f.CreatedBefore == nil || created.Before(*f.CreatedBefore))
 }
 
-// Range is the range of positions that the filter's dates allow, both ends included. It is empty, with low above high,
-// when they end before the first millisecond that a position can stand for.
+// Range returns the range of positions that the filter's dates allow, both ends included. It is
+// empty, with low above high, if the dates end before the first millisecond that a position can
+// hold.
 func (f Filter) Range() (low, high Position) {
 	high = MaxPosition
 	if f.CreatedAfter != nil {
@@ -84,8 +86,8 @@ func sortedSet[T ~int | ~string](values []T) []T {
 	return slices.Compact(sorted)
 }
 
-// ceilMillisecond rounds up, which is right for both ends: a comment stands at a whole millisecond, and the first one at
-// or after t is the first at or after the next whole millisecond.
+// ceilMillisecond rounds up to a millisecond. This is right for both ends of a range: comments have
+// whole milliseconds, so the first one at or after t is the first one at or after t rounded up.
 func ceilMillisecond(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// fuzzed makes a filter of what a fuzzer can vary. Languages are parted by commas, ratings are bytes; a time of 0 is none.
+// fuzzed makes a filter of what a fuzzer can vary. Languages are parted by commas, ratings are
+// bytes; a time of 0 is none.
 func fuzzed(languages string, ratings []byte, after, before int64) comment.Filter {
 	var f comment.Filter
 	if languages != "" {

@@ -12,21 +12,22 @@ const (
 	maxLanguageBytes = 35
 	// maxStoredLanguageBytes is more: the canonical form of a tag of that length can be longer.
 	maxStoredLanguageBytes = 64
-	// canonicalSteps is how often a tag is put into canonical form until that changes nothing. No tag is known that takes
-	// more than two.
+	// canonicalSteps is how often a tag is put into canonical form until that changes nothing. No
+	// tag is known that takes more than two.
 	canonicalSteps = 4
 )
 
-// Language is a BCP 47 tag in canonical form, such as "en" or "pt-BR". Languages are compared as tags: "en" and "en-US"
-// are two.
+// Language is a BCP 47 tag in canonical form, such as "en" or "pt-BR". Languages are compared as
+// tags: "en" and "en-US" are two.
 type Language string
 
-// Undetermined is the language of a text whose language nobody knows.
+// Undetermined is the language of a text whose language is unknown.
 const Undetermined Language = "und"
 
-// ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput error. The result is its
-// own canonical form, so that it can be read again wherever a language is read. x/text makes forms of some improper tags
-// that it refuses itself, such as und-biske-1994-gb of und-1994-biske-gb: these have no canonical form.
+// ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput
+// error. The result is its own canonical form, so that it can be read again wherever a language is
+// read. x/text makes forms of some improper tags that it refuses itself, such as und-biske-1994-gb
+// of und-1994-biske-gb: these have no canonical form.
 func ParseLanguage(text string) (Language, error) {
 	form := text
 	for range canonicalSteps {
@@ -43,9 +44,9 @@ func ParseLanguage(text string) (Language, error) {
 	return "", Errorf(BadInput, `%.40q is not a language: give a BCP 47 tag such as "en", "pt-BR" or "zh-Hant"`, text)
 }
 
-// StoredLanguage reads the tag of a comment that is stored, or was: its canonical form, or the tag as it is when it has
-// none but is made like the tags that were once stored. It is for filters and restored comments. New comments are held to
-// ParseLanguage.
+// StoredLanguage reads the tag of a stored comment. It returns the canonical form, or the tag
+// itself if it has no canonical form but consists of known subtags, as older tables may hold. It is
+// for filters and restored comments. New comments must pass ParseLanguage.
 func StoredLanguage(text string) (Language, error) {
 	canonical, err := ParseLanguage(text)
 	if err != nil && storable(text) {
@@ -54,8 +55,8 @@ func StoredLanguage(text string) (Language, error) {
 	return canonical, err
 }
 
-// storable tells whether a tag consists of subtags that are known, in whatever order, up to the first extension. So a
-// misspelt language is still an error.
+// storable reports whether a tag consists of known subtags, in any order, up to the first
+// extension. So a misspelt language is still an error.
 func storable(tag string) bool {
 	subtags := strings.Split(tag, "-")
 	extended := false

@@ -83,7 +83,8 @@ func TestStoredLanguage(t *testing.T) {
 	}
 }
 
-// A language that was read reads back as itself, wherever languages are read, and can be a part of a key.
+// A language that was read reads back as itself, wherever languages are read, and can be a part of
+// a key.
 func FuzzLanguage(f *testing.F) {
 	for _, tag := range []string{
 		"en", "EN-us", "pt_BR", "zh-cmn-hans", "zh-min", "i-klingon", "en-GB-oed", "sgn-BE-FR", "de-1996-1901", "x-foo",

@@ -4,15 +4,15 @@ import "time"
 
 // Sizes of a page.
 const (
-	// DefaultPageSize is the size of a page when none is asked for.
+	// DefaultPageSize is the size of a page unless another is requested.
 	DefaultPageSize = 20
 	// MaxPageSize is the largest page.
 	MaxPageSize = 100
 )
 
-// SettleTime is how old a comment is when no other can come to stand before it any more, but by an import: the 15 s for
-// which a write is tried at most after its id was made, 2 s by which clocks of servers differ, and 10 s by which an index
-// may lag behind.
+// SettleTime is the age from which on no other comment can be added before a comment, except by an
+// import. It is the sum of 15 s for which a write is tried after its ID was made, 2 s by which
+// clocks of servers differ, and 10 s by which an index may lag, rounded up.
 const SettleTime = 30 * time.Second
 
 // Order is the order of a list of comments.
@@ -30,21 +30,22 @@ const (
 type Query struct {
 	// Product is the id of the product.
 	Product string
-	// Filter says which comments, normalized.
+	// Filter selects comments. It must be normalized.
 	Filter Filter
 	// Order is the order of the whole list.
 	Order Order
-	// Slice says which part of the list.
+	// Slice is the requested part of the list.
 	Slice Slice
-	// Count says what to count of the whole list beside.
+	// Count says what of the whole list to count as well.
 	Count Counting
-	// SettledOnly leaves comments out of the page that are younger than SettleTime. It changes neither counts nor cursors.
+	// SettledOnly excludes comments younger than SettleTime from the page. It does not change
+	// counts or cursors.
 	SettledOnly bool
-	// WithoutText leaves the texts of the comments empty, for those who do not show them.
+	// WithoutText leaves the texts of the comments empty, for clients that do not show them.
 	WithoutText bool
 }
 
-// Counting says what to count of a whole list. Counting reads all of it.
+// Counting says what to count of a whole list. Counting reads the whole list.
 type Counting int
 
 // What can be counted, from the cheapest to the dearest.
@@ -57,19 +58,20 @@ const (
 	CountByRating
 )
 
-// Slice is a part of a list: of what stands between two positions, so many from one end.
+// Slice is a part of a list: up to Size comments between two positions, from one end.
 type Slice struct {
-	// Size is how many comments at most, 0 to MaxPageSize.
+	// Size is the maximum number of comments, 0 to MaxPageSize.
 	Size int
-	// FromEnd counts from the end of the list, or from Before, backwards.
+	// FromEnd takes comments backwards from the end of the list, or from Before.
 	FromEnd bool
-	// After leaves out this position and what stands before it in the list; nil leaves out nothing.
+	// After excludes this position and all before it in the list; nil excludes none.
 	After *Position
-	// Before leaves out this position and what stands after it in the list; nil leaves out nothing.
+	// Before excludes this position and all after it in the list; nil excludes none.
 	Before *Position
 }
 
-// Check refuses, as BadInput, sizes that no page has, and cursors between which nothing can stand.
+// Check returns a BadInput error for a size out of range, or for cursors between which nothing can
+// stand.
 func (s Slice) Check(order Order) error {
 	if s.Size < 0 || s.Size > MaxPageSize {
 		return Errorf(BadInput, "a page has 0 to %d comments, not %d", MaxPageSize, s.Size)
@@ -91,56 +93,59 @@ func (s Slice) Check(order Order) error {
 type Page struct {
 	// Comments are in the order of the list.
 	Comments []Comment
-	// CompressedTexts are the texts, by id, of those comments that have no Text yet: pages that many requests share keep
-	// texts compressed. It is nil in a page that a Store returned.
+	// CompressedTexts are the texts, by ID, of those comments that have no Text yet: pages that
+	// many requests share keep texts compressed. It is nil in a page that a Store returned.
 	CompressedTexts map[ID][]byte
-	// HasNext and HasPrevious tell whether comments of the list stand after and before the page.
+	// HasNext and HasPrevious report whether the list has comments after and before the page.
 	HasNext, HasPrevious bool
-	// Counted is what was counted of the whole list; nil when nothing was to be.
+	// Counted is the result of counting the whole list, nil if the query counts nothing.
 	Counted *Counted
-	// Plan tells how the page was read.
+	// Plan says how the page was read.
 	Plan QueryPlan
 }
 
-// Counted is what was counted of a whole list.
+// Counted is the result of counting a whole list.
 type Counted struct {
 	// Total is the number of comments.
 	Total int
-	// ByRating are the numbers of those of each rating; zero unless these were asked for.
+	// ByRating are the numbers of comments by rating, zero unless requested.
 	ByRating Counts
-	// Err is why nothing could be counted; nil when it was.
+	// Err is why counting failed, nil if it succeeded.
 	Err error
 }
 
-// QueryPlan tells how a page was read, and what that cost.
+// QueryPlan says how a page was read, and at what cost.
 type QueryPlan struct {
-	// Describe tells the plan and its outcome in words, which few ask for; nil where there is nothing to tell.
+	// Describe returns the plan and its outcome in words, on demand; nil if there is no plan.
 	Describe func() string
-	// Candidates are the ways in which the page could have been read, the chosen one first; none where nothing was to be read.
+	// Candidates are the ways in which the page could have been read, the chosen one first. There
+	// is none if nothing had to be read.
 	Candidates []PlanCandidate
-	// Reads are the partitions read, or ready to be.
+	// Reads are the partitions that were read, or planned to be.
 	Reads []PlanRead
-	// Skipped are the partitions that were not read because nothing was in them.
+	// Skipped are the partitions that were not read because they were empty.
 	Skipped []PlanSkip
-	// Queries is the number of calls made to the table. Like ItemsRead and ReadUnits, it covers Reads and Lookups.
+	// Queries is the number of calls made to the table. Like ItemsRead and ReadUnits, it covers
+	// Reads and Lookups.
 	Queries int
-	// Waves is the number of rounds of parallel calls, one after the other.
+	// Waves is the number of waves: groups of parallel calls, one after the other.
 	Waves int
 	// ItemsRead is how many comments the table scanned, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
-	// Lookups is how many comments were looked up by their ids, since an edit moved them a moment ago.
+	// Lookups is how many comments were fetched by ID because an edit had just moved them.
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
-	// MostUnits is what reading the page may cost before it is stopped, in the same units, if no comment has more than 1 KB.
+	// MostUnits is the cost bound at which reading stops, in the same units, if no comment has more
+	// than 1 KB.
 	MostUnits float64
 	// Duration is how long the reads took, from the first call to the last answer.
 	Duration time.Duration
-	// Kept is for how long the page had been kept when it was asked for, 0 when it was read for this answer.
+	// Kept is the age of a page from the page cache, 0 for a page that was read for this answer.
 	Kept time.Duration
 }
 
-// Summary is the plan and its outcome in words.
+// Summary returns the plan and its outcome in words.
 func (p QueryPlan) Summary() string {
 	if p.Describe == nil {
 		return ""
@@ -148,25 +153,27 @@ func (p QueryPlan) Summary() string {
 	return p.Describe()
 }
 
-// Milliseconds is the duration in milliseconds.
+// Milliseconds returns the duration in milliseconds.
 func (p QueryPlan) Milliseconds() float64 { return milliseconds(p.Duration) }
 
-// Age is how long ago the page was read, in milliseconds, 0 when it was read for this answer.
+// Age returns how long ago the page was read, in milliseconds, 0 if it was read for this answer.
 func (p QueryPlan) Age() float64 { return milliseconds(p.Kept) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // PlanCandidate is a way to read a page. The one with the lowest price is chosen.
 type PlanCandidate struct {
-	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or "mixture".
+	// Name says which partitions are read: "whole product", "ratings", "languages", "cells" or
+	// "mixture".
 	Name string
 	// Reads is how many partitions that are.
 	Reads int
-	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units, nil
-	// if the statistics of the product were not known.
+	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units,
+	// nil if the statistics of the product were not known.
 	EstimatedUnits *float64
 	// Price is what candidates are compared by: EstimatedUnits, a tenth for each read beyond the
-	// first, and two times the probability of a further wave for each read; nil like EstimatedUnits.
+	// first, and two times the probability of a further wave for each read; nil like
+	// EstimatedUnits.
 	Price *float64
 	// Chosen is whether the page was read so.
 	Chosen bool
@@ -184,10 +191,12 @@ type PlanRead struct {
 	Descending bool
 	// Limit is that of the first call: how many items to scan; 0 for all.
 	Limit int
-	// ResidualRatings and ResidualLanguages are what the table returned of a partition that holds others too; nil for all.
+	// ResidualRatings and ResidualLanguages are what the table returned of a partition that holds
+	// others too; nil for all.
 	ResidualRatings   []int
 	ResidualLanguages []Language
-	// Queries is the number of calls, ItemsRead how many items they scanned, ItemsKept how many of these they returned.
+	// Queries is the number of calls, ItemsRead how many items they scanned, ItemsKept how many of
+	// these they returned.
 	Queries, ItemsRead, ItemsKept int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64

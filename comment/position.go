@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Position is the place of a comment in every list: a ULID, which is a 48-bit count of milliseconds since 1970 followed
-// by 80 bits that tell apart the comments of one millisecond (https://github.com/ulid/spec). Positions order as their
-// bytes do, and so do their texts. The zero Position is the lowest one.
+// Position is the place of a comment in every list. It is a ULID: a 48-bit count of milliseconds
+// since 1970, followed by 80 bits that distinguish the comments of one millisecond
+// (https://github.com/ulid/spec). Positions sort like their bytes and like their texts. The zero
+// Position is the lowest.
 type Position [16]byte
 
 // MaxPosition is the highest position.
@@ -38,7 +39,8 @@ var digitValues = func() (values [256]byte) {
 
 const noDigit = 255
 
-// FirstAt is the lowest position of the millisecond that t falls into; the year 1970 at the earliest, 10889 at the latest.
+// FirstAt returns the lowest position of the millisecond of t, with the year 1970 as the earliest
+// and 10889 as the latest.
 func FirstAt(t time.Time) Position {
 	var p Position
 	ms := min(max(t.UnixMilli(), 0), 1<<(8*timeBytes)-1)
@@ -48,14 +50,15 @@ func FirstAt(t time.Time) Position {
 	return p
 }
 
-// PositionAt is the position of the millisecond that t falls into with the given bytes to tell it apart.
+// PositionAt returns the position of the millisecond of t, with the given bytes to distinguish it.
 func PositionAt(t time.Time, distinct [10]byte) Position {
 	p := FirstAt(t)
 	copy(p[timeBytes:], distinct[:])
 	return p
 }
 
-// ParsePosition reads the 26 characters that String writes: the canonical, upper-case text of a ULID.
+// ParsePosition reads the 26 characters that String writes: the canonical, upper-case text of a
+// ULID.
 func ParsePosition(text string) (Position, error) {
 	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
 		return Position{}, notULID(text)
@@ -79,7 +82,7 @@ func notULID(text string) error {
 	return Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
 }
 
-// String is the 26 characters of the ULID.
+// String returns the 26 characters of the ULID.
 func (p Position) String() string {
 	text := p.text()
 	return string(text[:])
@@ -95,17 +98,18 @@ func (p Position) text() (text [positionLength]byte) {
 	return text
 }
 
-// Time is the millisecond of the position, in UTC.
+// Time returns the millisecond of the position, in UTC.
 func (p Position) Time() time.Time {
 	var wide [8]byte
 	copy(wide[2:], p[:timeBytes])
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(wide[:]))).UTC()
 }
 
-// Compare is negative when p is older than other, positive when it is newer, 0 when they are the same.
+// Compare returns a negative number if p is older than other, a positive one if it is newer, and 0
+// if they are equal.
 func (p Position) Compare(other Position) int { return strings.Compare(string(p[:]), string(other[:])) }
 
-// Next is the position right above p. There is none above MaxPosition, which is then returned itself.
+// Next returns the position right above p. For MaxPosition it returns MaxPosition.
 func (p Position) Next() Position {
 	if p == MaxPosition {
 		return p
@@ -118,7 +122,7 @@ func (p Position) Next() Position {
 	}
 }
 
-// Previous is the position right below p. There is none below the zero position, which is then returned itself.
+// Previous returns the position right below p. For the zero position it returns the zero position.
 func (p Position) Previous() Position {
 	if p == (Position{}) {
 		return p
@@ -131,25 +135,25 @@ func (p Position) Previous() Position {
 	}
 }
 
-// ID is the id of a comment: IDPrefix and the text of its position.
+// ID is the ID of a comment: IDPrefix and the text of its position.
 type ID string
 
-// IDPrefix begins the id of every comment, and that of nothing else.
+// IDPrefix starts the ID of every comment, and no other ID.
 const IDPrefix = "c_"
 
-// IDOf is the id of the comment at p.
+// IDOf returns the ID of the comment at p.
 func IDOf(p Position) ID {
 	text := p.text()
 	return ID(IDPrefix + string(text[:]))
 }
 
-// IsID tells the id of a comment from that of a product. It does not say that such a comment exists, nor that the id is
-// well-formed.
+// IsID reports whether an ID is that of a comment, not of a product. The comment may not exist, and
+// the ID may be malformed.
 func IsID(id string) bool { return hasIDPrefix(id) }
 
 func hasIDPrefix(id string) bool { return strings.HasPrefix(id, IDPrefix) }
 
-// ParseID returns a BadInput error unless text is the id of a comment.
+// ParseID returns a BadInput error unless text is the ID of a comment.
 func ParseID(text string) (ID, error) {
 	if !hasIDPrefix(text) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, IDPrefix)
@@ -160,8 +164,8 @@ func ParseID(text string) (ID, error) {
 	return ID(text), nil
 }
 
-// Position is the place of the comment in every list. The id must be well-formed, as ParseID and IDOf return it; of any
-// other the answer is the zero Position.
+// Position returns the place of the comment in every list. For a malformed ID, which ParseID and
+// IDOf do not return, it is the zero Position.
 func (id ID) Position() Position {
 	p, err := ParsePosition(strings.TrimPrefix(string(id), IDPrefix))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Cell is a square of the language x rating grid: what a comment is counted as.
+// Cell is a cell of the grid of languages and ratings, as which a comment is counted.
 type Cell struct {
 	// Language is canonical.
 	Language Language
@@ -15,13 +15,13 @@ type Cell struct {
 	Rating int
 }
 
-// Cell is what the comment is counted as.
+// Cell returns the cell of the comment.
 func (c Comment) Cell() Cell { return Cell{Language: c.Language, Rating: c.Rating} }
 
-// Counts are numbers of comments by rating: that of 1 star first, that of MaxRating stars last.
+// Counts are numbers of comments by rating: 1 star first, MaxRating stars last.
 type Counts [MaxRating]int
 
-// Total is the number of comments of all ratings.
+// Total returns the number of comments of all ratings.
 func (c Counts) Total() int {
 	total := 0
 	for _, n := range c {
@@ -30,7 +30,8 @@ func (c Counts) Total() int {
 	return total
 }
 
-// Average is the mean rating, exact but for the rounding of a float64; 0 and false when there are no comments.
+// Average returns the mean rating, exact to the rounding of a float64; 0 and false if there are no
+// comments.
 func (c Counts) Average() (mean float64, any bool) {
 	stars, total := 0, c.Total()
 	for i, n := range c {
@@ -45,7 +46,7 @@ func (c Counts) Average() (mean float64, any bool) {
 // Statistics are counts, and how fresh they are.
 type Statistics struct {
 	Counts
-	// AsOf is a time up to which all changes of comments are known to be in the counts, nil when that is unknown.
+	// AsOf is a time up to which the counts include all changes of comments, nil if unknown.
 	AsOf *time.Time
 }
 
@@ -57,7 +58,7 @@ type RatingCount struct {
 	Count int
 }
 
-// Ratings are the counts row by row, the best rating first; those that are 0 too.
+// Ratings returns a row for each rating, the best first, with rows whose count is 0.
 func (c Counts) Ratings() []RatingCount {
 	rows := make([]RatingCount, 0, len(c))
 	for i, n := range slices.Backward(c[:]) {
@@ -69,17 +70,18 @@ func (c Counts) Ratings() []RatingCount {
 // MaxLanguageRows is how many languages of a product have a row of their own in its Stats.
 const MaxLanguageRows = 100
 
-// OtherLanguages is the row of Stats in which all languages without a row of their own are counted together. It is no
+// OtherLanguages is the row of Stats that counts all languages without a row of their own. It is no
 // language tag.
 const OtherLanguages Language = "*"
 
-// Stats are how many comments a product has, by language and rating. A language without comments is not among the keys.
-// Of a product with very many languages, some share the row OtherLanguages: those have no row of their own.
-// The zero value is that of a product without comments, and can be read but not added to.
+// Stats are numbers of comments of a product, by language and rating. A language without comments
+// has no key. If a product has very many languages, some have no row of their own and share the row
+// OtherLanguages. The zero value is that of a product without comments. It can be read, but Add
+// panics on it.
 type Stats map[Language]Counts
 
-// Others are the languages of a list that have no row of their own, while some language shares the row OtherLanguages:
-// how many comments they have, Stats cannot tell.
+// Others returns those of the languages that have no row of their own, if the row OtherLanguages
+// exists. Stats does not tell how many comments they have.
 func (s Stats) Others(languages []Language) []Language {
 	if _, shared := s[OtherLanguages]; !shared {
 		return nil
@@ -93,8 +95,8 @@ func (s Stats) Others(languages []Language) []Language {
 	return out
 }
 
-// AtMost are the numbers of those comments that a filter may allow, as Counts: languages without a row of their own may be
-// all that share one.
+// AtMost returns upper bounds of the numbers of comments that a filter allows, like Counts. It
+// assumes that all comments of a shared row may be of a selected language without a row.
 func (s Stats) AtMost(filter Filter) Counts {
 	sum := s.Counts(filter)
 	if len(filter.Languages) > 0 && len(s.Others(filter.Languages)) > 0 {
@@ -103,7 +105,8 @@ func (s Stats) AtMost(filter Filter) Counts {
 	return sum
 }
 
-// Add counts n more comments of a cell, fewer if n is negative. A language whose counts are all zero then is dropped.
+// Add counts n more comments of a cell, fewer if n is negative. It removes a language whose counts
+// become zero.
 func (s Stats) Add(cell Cell, n int) {
 	counts := s[cell.Language]
 	counts[cell.Rating-1] += n
@@ -114,8 +117,8 @@ func (s Stats) Add(cell Cell, n int) {
 	s[cell.Language] = counts
 }
 
-// Counts are the numbers of those comments that a filter allows, whose dates are not looked at. It must be normalized, or
-// name no language twice. Languages that are among Others count as none.
+// Counts returns the numbers of comments that a filter allows, regardless of its dates. The filter
+// must be normalized, or at least name no language twice. Languages among Others count as none.
 func (s Stats) Counts(filter Filter) Counts {
 	var sum Counts
 	if len(filter.Languages) == 0 {
@@ -129,7 +132,7 @@ func (s Stats) Counts(filter Filter) Counts {
 	return sum
 }
 
-// add adds the counts of some ratings, of all if there are none.
+// add adds the counts of some ratings, or of all if ratings is empty.
 func (c *Counts) add(more Counts, ratings []int) {
 	if len(ratings) == 0 {
 		for i, n := range more {
@@ -141,7 +144,7 @@ func (c *Counts) add(more Counts, ratings []int) {
 	}
 }
 
-// LanguageCount is how many comments are in a language.
+// LanguageCount is the number of comments in a language.
 type LanguageCount struct {
 	// Language is canonical.
 	Language Language
@@ -149,8 +152,8 @@ type LanguageCount struct {
 	Count int
 }
 
-// Languages are the languages of the comments that have a row of their own, that of most comments first, and by their tags
-// among equals.
+// Languages returns the languages with a row of their own, by descending number of comments and
+// then by tag.
 func (s Stats) Languages() []LanguageCount {
 	counts := make([]LanguageCount, 0, len(s))
 	for language, byRating := range s {
@@ -172,7 +175,7 @@ type ProductLanguage struct {
 	Language Language
 }
 
-// Clone is a copy that can be added to.
+// Clone returns a copy that can be added to.
 func (s Stats) Clone() Stats {
 	if s == nil {
 		return Stats{}
@@ -182,7 +185,7 @@ func (s Stats) Clone() Stats {
 
 // Lengths of a leaderboard.
 const (
-	// DefaultLeaders is how many products a leaderboard has when no number is asked for.
+	// DefaultLeaders is the length of a leaderboard unless another is requested.
 	DefaultLeaders = 10
 	// MaxLeaders is the longest leaderboard.
 	MaxLeaders = 100
@@ -190,7 +193,8 @@ const (
 
 // Leader is a product on the leaderboard.
 type Leader struct {
-	// Rank is 1 for the first. No two products share one: among equals, the one whose id sorts first comes first.
+	// Rank is 1 for the first product. Ranks are unique: among equal counts, the lowest ID comes
+	// first.
 	Rank int
 	// Product is the id of the product.
 	Product string

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// An attempt that failed is known for a while, to lists of the same filter alone.
+// A failed attempt is remembered for failedAge, for lists of the same filter only.
 func TestFailedAttempts(t *testing.T) {
 	now := time.Unix(0, 0)
 	a := newAttempts()

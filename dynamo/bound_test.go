@@ -16,7 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// endless is a partition that has no end: each call consumes so many units, finds what it may and goes on.
+// endless returns a partition without an end: each call consumes the given units, and another page
+// follows.
 func endless(units float64) *fakeQuerier {
 	return &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 		last := layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: layout.SortKeyOf(comment.MaxPosition)}}
@@ -27,7 +28,8 @@ func endless(units float64) *fakeQuerier {
 	}}
 }
 
-// A count that is never done stops at its bound and says what to do; the page beside it stands.
+// A count that never ends stops at its cost bound and says what to do. The page beside it is
+// complete.
 func TestCountStopsAtItsBound(t *testing.T) {
 	f := endless(0)
 	f.query = func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
@@ -49,7 +51,7 @@ func TestCountStopsAtItsBound(t *testing.T) {
 	}
 }
 
-// A page whose reads bring nothing for their price stops, however little each of them is.
+// A page whose reads find nothing stops at its cost bound, even if each read is cheap.
 func TestPageStopsAtItsBound(t *testing.T) {
 	for _, filter := range []comment.Filter{{}, {Ratings: []int{1, 2}}, {Languages: commenttest.ManyLanguages(40)}} {
 		f := endless(30)

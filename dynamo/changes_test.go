@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The number of a product rises with its changes and never falls, also when the product is forgotten.
+// The change number of a product rises with each change. It never falls, even when the product is
+// forgotten.
 func TestNumbersOfChanges(t *testing.T) {
 	c := newChanges()
 	numbers := []uint64{c.number("42")}

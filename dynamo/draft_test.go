@@ -10,7 +10,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Whatever a draft holds, it is refused with reasons, or becomes a comment that may be kept and is read back the same.
+// Any draft is either refused with reasons, or becomes a comment that can be stored and reads back
+// unchanged.
 func FuzzDraft(f *testing.F) {
 	f.Add("teapot", 4, "EN-us", "Pours well", "No drips.\nNice.", "u1", "Ada", int64(1_700_000_000_000))
 	f.Add("teapot", 5, "und", "", "", "u1", "A", int64(1))
@@ -28,12 +29,12 @@ func FuzzDraft(f *testing.F) {
 			return
 		}
 		if err := c.Check(); err != nil {
-			t.Fatalf("it passes, and cannot be kept: %v", err)
+			t.Fatalf("it passes, and cannot be stored: %v", err)
 		}
 		whole := layout.Encode(c)
 		kept, err := layout.ProductOf(whole)
 		if err != nil || kept != c.ProductID {
-			t.Fatalf("product %q is kept as %q: %v", c.ProductID, kept, err)
+			t.Fatalf("product %q is stored as %q: %v", c.ProductID, kept, err)
 		}
 		back, err := layout.Decode(whole)
 		if diff := cmp.Diff(c, back); err != nil || diff != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// A page that was read before is read just as far as it has to be, with and without counts: what it shows, and of each
-// partition but that of the last comment one more.
+// A page that was read before is read again with exact limits, with and without counts: the
+// comments that it shows, and one more of each partition except that of the last comment.
 func TestPageReadAgain(t *testing.T) {
 	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 400)}
 	model := commenttest.NewModel(s.comments...)
@@ -35,7 +35,7 @@ func TestPageReadAgain(t *testing.T) {
 	}
 }
 
-// askedTwice is what a store does when it reads a page for the second time.
+// askedTwice returns the plan with which a store reads a page the second time.
 func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known) comment.QueryPlan {
 	t.Helper()
 	var page comment.Page
@@ -48,7 +48,7 @@ func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known
 	return page.Plan
 }
 
-// However a page changed since it was read, and whatever is known of it, it is right.
+// A page that changed since it was read is right, whatever the statistics say.
 func TestPageReadAgainIsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
@@ -71,8 +71,8 @@ func TestPageReadAgainIsRight(t *testing.T) {
 	})
 }
 
-// Whether a page is still what it was depends on how quickly comments come, which is learnt, and on its age. In front of
-// one that follows a cursor nothing comes.
+// Whether a remembered page still tells where comments are depends on its age, and on how quickly
+// comments come, which the store learns. No comments come before a page that follows a cursor.
 func TestPagesMove(t *testing.T) {
 	now := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	p := newRecent()
@@ -116,18 +116,19 @@ func TestPagesMove(t *testing.T) {
 		t.Errorf("%.1f comments came behind a cursor", recent.moved(now))
 	}
 	if p.of(keyOf(other)) != nil {
-		t.Error("a page that nobody read is known")
+		t.Error("a page that was not read is known")
 	}
 }
 
-// learn has a run's page remembered as a listing does.
+// learn remembers a run's page as a list does.
 func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
 	if key := keyOf(q); key.remembers() {
 		p.learn(key, r.held(taken), r.fromNewest(), taken)
 	}
 }
 
-// Lists of one partition are not remembered, and what a page held does not depend on what is counted beside it.
+// Lists of one partition are not remembered. What is remembered of a page does not depend on what
+// is counted beside it.
 func TestWhatIsRemembered(t *testing.T) {
 	p := newRecent()
 	took := &run{plan: planner.Plan{Want: 21}}
@@ -151,7 +152,7 @@ func TestWhatIsRemembered(t *testing.T) {
 	}
 }
 
-// BenchmarkPageAgain finds and plans a page that was read before.
+// BenchmarkPageAgain looks up and plans a page that was read before.
 func BenchmarkPageAgain(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	p := newRecent()

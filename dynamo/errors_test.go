@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// refusing is a table that answers every call in the same way.
+// refusing is a table that gives every call the same answer.
 type refusing struct {
 	status int
 	body   string
@@ -33,7 +33,7 @@ func (r *refusing) Do(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// uses are the calls that the package makes, each by what makes it.
+// uses are the calls that the package makes, by name.
 var uses = map[string]func(context.Context, *dynamodb.Client) error{
 	"Query": func(ctx context.Context, client *dynamodb.Client) error {
 		_, err := NewStore(client, "t").Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
@@ -106,8 +106,9 @@ const (
 	cancellations = "TransactWriteItems, TransactWriteItems of counts"
 )
 
-// What becomes of each error that AWS documents for a call that the package makes, and of those common to all: its kind,
-// whether the call is made again before that is said, and, of a write, whether its outcome is unknown.
+// The outcome of each error that AWS documents for a call of this package, and of the errors common
+// to all calls: its kind, whether the call is retried first, and, for a write, whether its outcome
+// is unknown.
 func TestWhatErrorsMean(t *testing.T) {
 	for _, row := range []struct {
 		code   string
@@ -125,11 +126,11 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"LimitExceededException", 400, "", "CreateTable, UpdateTimeToLive", comment.Throttled, again, false, "too many tables are being changed"},
 		{"TransactionConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "a transaction is at work on the item"},
 		{"ReplicatedWriteConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "another region is"},
-		{"ReplicatedWriteConflictException", 400, "", "BatchWriteItem", comment.Throttled, once, false, "another region is; the loader asks before it tries again"},
-		{"TransactionInProgressException", 400, "", transactions, comment.Unavailable, again, true, "a copy of this very call may be at work: it may come to pass"},
+		{"ReplicatedWriteConflictException", 400, "", "BatchWriteItem", comment.Throttled, once, false, "another region is; the loader reads before it tries again"},
+		{"TransactionInProgressException", 400, "", transactions, comment.Unavailable, again, true, "an earlier copy of this call may be at work, and may succeed"},
 		{"TransactionInProgressException", 400, "", "TransactWriteItems of counts", comment.Throttled, again, false, "the counter reads what is there, and decides anew"},
 		{"IdempotentParameterMismatchException", 400, "", cancellations, comment.Internal, once, false, "tokens are made anew: a fault of ours"},
-		{"ItemCollectionSizeLimitExceededException", 400, "", singleWrites + ", BatchWriteItem", comment.Internal, once, false, "only tables with local indexes have this limit: not one of ours"},
+		{"ItemCollectionSizeLimitExceededException", 400, "", singleWrites + ", BatchWriteItem", comment.Internal, once, false, "only tables with local indexes have this limit, and ours have none"},
 		{"ResourceInUseException", 400, "", "UpdateTimeToLive", comment.Unavailable, once, false, "the table is being made or changed"},
 		{"ResourceNotFoundException", 400, "", dataCalls + ", UpdateTimeToLive", comment.Unavailable, once, false, "no table: waiting makes none"},
 		{"InternalServerError", 500, "", reads, comment.Unavailable, again, false, "a fault of DynamoDB's"},
@@ -137,9 +138,9 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"InternalServerError", 500, "", tableCalls, comment.Unavailable, again, false, "a fault of DynamoDB's"},
 		{"InternalFailure", 500, "", reads, comment.Unavailable, again, false, "the same by its common name"},
 		{"ServiceUnavailable", 503, "", singleWrites, comment.Unavailable, again, true, "DynamoDB is down, or a part of it"},
-		{"", 502, "", reads, comment.Unavailable, again, false, "a balancer without a word"},
-		{"", 504, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a balancer without a word: what is behind it may have written"},
-		{"RequestTimeoutException", 408, "", singleWrites, comment.Unavailable, again, true, "the request did not come in time, as far as they know"},
+		{"", 502, "", reads, comment.Unavailable, again, false, "a load balancer without an error code"},
+		{"", 504, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a load balancer without an error code: DynamoDB may have written"},
+		{"RequestTimeoutException", 408, "", singleWrites, comment.Unavailable, again, true, "the request did not arrive in time, but may have been executed"},
 		{"ExpiredTokenException", 400, "", singleWrites + ", " + transactions, comment.Unavailable, again, false, "the credentials of a role: the next try has new ones"},
 		{"ExpiredTokenException", 400, "", reads, comment.Unavailable, once, false, "the same: the caller may try again"},
 		{"AccessDeniedException", 400, "", allCalls, comment.Internal, once, false, "the role lacks a permission, or the key of KMS: for the log"},
@@ -147,8 +148,8 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"InvalidSignatureException", 403, "", singleWrites, comment.Internal, once, false, "a wrong secret: for the log"},
 		{"MissingAuthenticationTokenException", 403, "", reads, comment.Internal, once, false, "no credentials: for the log"},
 		{"IncompleteSignatureException", 400, "", reads, comment.Internal, once, false, "a proxy spoils the header: for the log"},
-		{"KMSAccessDeniedException", 400, "", dataCalls, comment.Internal, once, false, "the table's key is closed to us: for the log"},
-		{"ValidationException", 400, "", allCalls, comment.Internal, once, false, "a request that is none: a fault of ours"},
+		{"KMSAccessDeniedException", 400, "", dataCalls, comment.Internal, once, false, "the role may not use the table's KMS key: for the log"},
+		{"ValidationException", 400, "", allCalls, comment.Internal, once, false, "an invalid request: a fault of ours"},
 		{"SerializationException", 400, "", allCalls, comment.Internal, once, false, "the same"},
 		{"TransactionCanceledException", 400, reasons("None", "TransactionConflict"), transactions, comment.Throttled, again, false, "another transaction, or a single write, is at work on an item"},
 		{"TransactionCanceledException", 400, reasons("ThrottlingError", "None"), transactions, comment.Throttled, again, false, "the table is at its limit"},
@@ -187,7 +188,8 @@ func TestWhatErrorsMean(t *testing.T) {
 	}
 }
 
-// madeAgain tells whether a use repeats its call by itself. A loader does so elsewhere, once it has asked what is there.
+// madeAgain reports whether a use retries its call itself. A loader retries elsewhere, after a
+// read.
 func madeAgain(use string) bool { return use != "BatchWriteItem" }
 
 func reasons(codes ...string) string {

@@ -10,13 +10,14 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// explain tells what was executed for a page and for the count beside it, nil for none, for programs and for people.
+// explain describes how a page, and the count beside it unless that is nil, were executed, for
+// programs and for people.
 func explain(e execution, count *counting, returned int) comment.QueryPlan {
-	chosen := e.page[0] // what the others followed
+	chosen := e.page[0] // the others followed it
 	plan := comment.QueryPlan{
 		ItemsReturned: returned,
 		Candidates:    reportCandidates(chosen.plan),
-		MostUnits:     chosen.meter.Most(), // of the page and the probes together
+		MostUnits:     chosen.meter.Most(), // of page and probes together
 		Waves:         e.waves(),
 	}
 	runs := slices.Concat(e.page, e.probes)
@@ -32,7 +33,8 @@ func explain(e execution, count *counting, returned int) comment.QueryPlan {
 	return plan
 }
 
-// waves are those that followed each other: of the page first, then of the probes, which run side by side.
+// waves returns the number of waves that followed each other: those of the page, then those of the
+// probes, which run in parallel.
 func (e execution) waves() int {
 	page, probes := 0, 0
 	for _, r := range e.page {
@@ -44,7 +46,7 @@ func (e execution) waves() int {
 	return page + probes
 }
 
-// report adds what one run did.
+// report adds the work of one run.
 func report(r *run, to *comment.QueryPlan) {
 	for i, read := range r.plan.Reads {
 		one := reportRead(r.plan, read, r.reads[i])
@@ -62,7 +64,7 @@ func report(r *run, to *comment.QueryPlan) {
 	}
 }
 
-// reportCandidates tells what a plan was chosen from.
+// reportCandidates returns the candidates that a plan was chosen from.
 func reportCandidates(p planner.Plan) []comment.PlanCandidate {
 	out := make([]comment.PlanCandidate, len(p.Candidates))
 	for i, candidate := range p.Candidates {

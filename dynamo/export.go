@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/panics"
 )
 
-// A scan asks for comments alone, of the other items not even a byte; and of a comment for what it holds, not for the keys
-// that follow from that.
+// A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
+// without the keys that follow from them.
 var (
 	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.All.PartitionAttr(), layout.AttrSK}, ",")
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
@@ -27,11 +27,12 @@ var (
 	}
 )
 
-// Scanner reads every comment of a table, or of a product, however many there are. It holds no more of them than one
-// answer for each call under way, of at most 1 MB of items each. It is safe for use by many goroutines.
+// Scanner reads every comment of a table or of a product. In memory it holds one answer for each
+// parallel call, of at most 1 MB of items. It is safe for concurrent use.
 type Scanner struct {
-	// OnImproper is told of items that are no comments, from several goroutines at once; the others are then read. When it is
-	// nil, such an item is an error.
+	// OnImproper, unless nil, is called for each item that cannot be read as a comment, on several
+	// goroutines at once. The scan then goes on. When OnImproper is nil, such an item ends the scan
+	// with an error.
 	OnImproper func(layout.Improper)
 
 	client call.ScanClient
@@ -39,8 +40,8 @@ type Scanner struct {
 	calls  int
 }
 
-// NewScanner makes a scanner of a table, which must be as Definition says. calls is how many calls it may have under way
-// at once, 1 or more; 0 stands for DefaultScanCalls.
+// NewScanner returns a Scanner of a table, which must be as layout.Definition says. calls is the
+// number of parallel calls, 1 or more; 0 means call.DefaultScanCalls.
 func NewScanner(client call.ScanClient, table string, calls int) *Scanner {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
@@ -48,13 +49,14 @@ func NewScanner(client call.ScanClient, table string, calls int) *Scanner {
 	return &Scanner{client: client, table: table, calls: calls}
 }
 
-// All yields every comment of the table, in no order. One that was there before the first call, and still is after the
-// last, comes exactly once, whatever is written meanwhile: its place in the scan is its primary key, which no edit
-// changes, and the reads are consistent. One that is written or deleted meanwhile may come or not; an edited one comes as
-// it was or as it is. The last pair may be an error, after which nothing follows.
+// All yields every comment of the table, in no order. A comment that exists from before the first
+// call until after the last comes exactly once, whatever else is written: its place in the scan is
+// its primary key, which no edit changes, and the reads are consistent. A comment that is added or
+// deleted during the scan may come or not. One that is edited comes as it was or as it is. The last
+// pair may be an error.
 //
-// Consistent reads cost twice as much as others: one read unit for 4 KB. A copy without the comment of a moment ago would
-// be no copy.
+// Consistent reads cost twice as much as others: one read unit for 4 KB. An eventually consistent
+// scan could miss a comment written just before, and would be no complete copy.
 func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	segments := s.calls * call.SegmentsPerCall
 	reads := make([]pageRead, segments)
@@ -66,17 +68,18 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	return s.read(ctx, reads)
 }
 
-// OfProduct yields every comment of a product, the oldest first. It reads the product's partition of the index All, as
-// lists do, so that it costs what the product has and not what the table has; but such reads are eventually consistent:
-// what was written within the last second or so may be missing. Otherwise it is as All: a comment's place in the
-// partition is its id.
+// OfProduct yields every comment of a product, oldest first. It reads the product's partition of
+// the index All, as lists do, so its cost depends on the size of the product and not of the table.
+// These reads are eventually consistent: comments written within about the last second may be
+// missing. Otherwise it is like All: a comment's place in the partition is its ID.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
 	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 		return s.query(ctx, product, start)
 	}})
 }
 
-// Estimate is about how many items the table holds; 0 when nobody knows. DynamoDB counts every six hours or so.
+// Estimate returns about how many items the table holds, 0 if DynamoDB does not say. DynamoDB
+// updates the number about every six hours.
 func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
 	output, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if err != nil {
@@ -85,11 +88,12 @@ func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
 	return aws.ToInt64(output.Table.ItemCount), nil
 }
 
-// pageRead makes one call, for the comments from a place on. It returns the place where the next one goes on, nil at the
-// end.
+// pageRead makes one call, for the comments from a key on. It returns the key from which the next
+// call continues, nil at the end.
 type pageRead func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error)
 
-// read runs reads in parallel, each to its end, and yields what they bring. The first failure stops all.
+// read runs reads in parallel, each to its end, and yields their comments. The first error stops
+// all reads.
 func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -104,7 +108,7 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 			}
 		}()
 		for page := range pages {
-			for _, l := range page { // expanded one by one: 1 MB of them may expand to hundreds
+			for _, l := range page { // decompressed one by one: 1 MB may expand to hundreds
 				c, err := l.Decompress()
 				if err != nil {
 					if err = s.passOver(layout.NewImproper(layout.CommentKey(l.ID), err.Error())); err == nil {
@@ -122,7 +126,7 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 	}
 }
 
-// readAll sends the pages of all reads, of as many at once as calls are allowed.
+// readAll runs the reads, at most s.calls at a time, and sends their pages.
 func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []layout.Compressed) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
@@ -174,7 +178,7 @@ func (s *Scanner) scan(ctx context.Context, segment, segments int, start layout.
 	return page, output.LastEvaluatedKey, err
 }
 
-// passOver tells of items that are no comments, or returns an error where nobody wants to know.
+// passOver reports items that are not comments to OnImproper. If that is nil, it returns an error.
 func (s *Scanner) passOver(items ...layout.Improper) error {
 	for _, item := range items {
 		if s.OnImproper == nil {
@@ -203,7 +207,7 @@ func (s *Scanner) query(ctx context.Context, product string, start layout.Item) 
 	return page, output.LastEvaluatedKey, err
 }
 
-// decode decodes items, each of the product that is told of it.
+// decode decodes items, each as a comment of the product that productOf returns.
 func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error)) ([]layout.Compressed, error) {
 	out := make([]layout.Compressed, 0, len(items))
 	for _, it := range items {

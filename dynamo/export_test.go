@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// filledTable makes a table that holds comments.
+// filledTable creates a table that holds comments.
 func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dynamodb.Client, string) {
 	t.Helper()
 	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -37,7 +37,7 @@ func filledTable(t *testing.T, endpoint string, comments []comment.Comment) (*dy
 	return client, table
 }
 
-// manyNasty makes comments of two products that are hard to write down.
+// manyNasty returns comments of two products that are hard to encode.
 func manyNasty(seed uint64, count int) []comment.Comment {
 	r := rand.New(rand.NewPCG(seed, 9))
 	out := make([]comment.Comment, count)
@@ -47,7 +47,7 @@ func manyNasty(seed uint64, count int) []comment.Comment {
 	return out
 }
 
-// collect reads to the end, and sees that nothing comes twice.
+// collect reads a scan to its end, and checks that no comment comes twice.
 func collect(t *testing.T, scan iter.Seq2[comment.Comment, error]) (map[comment.ID]comment.Comment, error) {
 	t.Helper()
 	got := map[comment.ID]comment.Comment{}
@@ -71,12 +71,12 @@ func byID(comments []comment.Comment) map[comment.ID]comment.Comment {
 	return out
 }
 
-// Every comment comes once and as it is, over many answers, and nothing else that the table holds.
+// A scan over many calls yields every comment once and unchanged, and no other item of the table.
 func TestScanner(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := manyNasty(1, 300)
 		r := rand.New(rand.NewPCG(2, 9))
-		for range 26 { // more than one answer holds, of each segment
+		for range 26 { // more than one answer of each segment can hold
 			comments = append(comments, commenttest.Large(r, "large", 250<<10))
 		}
 		client, table := filledTable(t, endpoint, comments)
@@ -101,7 +101,7 @@ func TestScanner(t *testing.T) {
 	})
 }
 
-// putOther puts other items beside the comments, two of which look like some.
+// putOther adds items that are not comments. Two of them look similar to comments.
 func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
 	t.Helper()
 	if _, err := dynamo.NewStore(client, table).Add(t.Context(), withID(c, 1), "key"); err != nil {
@@ -120,13 +120,14 @@ func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Com
 	}
 }
 
-// withID is a new comment like another, at a place of its own.
+// withID returns a copy of a comment with another ID.
 func withID(c comment.Comment, place byte) comment.Comment {
 	c.ID, c.Version, c.UpdatedAt = comment.IDOf(comment.PositionAt(commenttest.Epoch, [10]byte{place})), 1, nil
 	return c
 }
 
-// While comments are added, edited, moved and deleted around it, a scan yields each that was there all along, once.
+// While comments are added, edited, moved and deleted, a scan yields each comment that exists
+// throughout, once.
 func TestScannerWhileWritesGoOn(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		all := commenttest.Many(rand.New(rand.NewPCG(3, 9)), "p", 1200)
@@ -166,7 +167,8 @@ func TestScannerWhileWritesGoOn(t *testing.T) {
 	})
 }
 
-// Whichever call meets whichever fault, every comment comes once and as it is. Faults are the network's, whatever is behind it.
+// A scan yields every comment once and unchanged, whichever of its calls fails in whichever way.
+// The faults are those of the network.
 func TestScannerThroughEveryFault(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		comments := manyNasty(4, 60)
@@ -185,7 +187,7 @@ func TestScannerThroughEveryFault(t *testing.T) {
 	})
 }
 
-// scanFunc is a table of which one only knows how it answers a scan.
+// scanFunc is a table that answers scans only.
 type scanFunc func(context.Context, *dynamodb.ScanInput) (*dynamodb.ScanOutput, error)
 
 func (f scanFunc) Scan(ctx context.Context, in *dynamodb.ScanInput, _ ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
@@ -200,7 +202,8 @@ func (scanFunc) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...
 	panic("nobody asks for the table")
 }
 
-// A table that is throttled for a minute delays a scan; one that stays so ends it, in bounded time, with a known error.
+// A table that throttles for a minute delays a scan. A table that keeps throttling ends it, in
+// bounded time, with a known error.
 func TestScannerWaitsAndGivesUp(t *testing.T) {
 	for _, test := range []struct {
 		healed time.Duration
@@ -230,8 +233,9 @@ func TestScannerWaitsAndGivesUp(t *testing.T) {
 	}
 }
 
-// The number of calls at once and of pages held is bounded: a caller that does not take comments stops the scan. A caller that
-// leaves early leaves nothing running, or the bubble would report it.
+// The number of parallel calls and of pages in memory is bounded: a caller that takes no comments
+// stops the scan. A caller that leaves early leaves no goroutine running, or the synctest bubble
+// would report it.
 func TestScannerIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -242,7 +246,7 @@ func TestScannerIsBounded(t *testing.T) {
 			now, calls = now+1, calls+1
 			most = max(most, now)
 			mu.Unlock()
-			time.Sleep(time.Millisecond) // of the bubble's own time
+			time.Sleep(time.Millisecond) // in the bubble's own time
 			mu.Lock()
 			now--
 			mu.Unlock()
@@ -264,7 +268,7 @@ func TestScannerIsBounded(t *testing.T) {
 	})
 }
 
-// encoded are the items of comments, as a table holds them.
+// encoded returns the items of comments, as a table holds them.
 func encoded(t *testing.T, comments []comment.Comment) []map[string]types.AttributeValue {
 	t.Helper()
 	var out []map[string]types.AttributeValue
@@ -279,7 +283,7 @@ func encoded(t *testing.T, comments []comment.Comment) []map[string]types.Attrib
 	return out
 }
 
-// putFunc is an empty table that shows what is written.
+// putFunc is an empty table that passes on what is written.
 type putFunc func(*dynamodb.BatchWriteItemInput)
 
 func (putFunc) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
@@ -291,7 +295,8 @@ func (f putFunc) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemIn
 	return &dynamodb.BatchWriteItemOutput{}, nil
 }
 
-// Damage ends a scan, with an error that names the item: a copy that lacked it would pass for a whole one.
+// A damaged item ends a scan with an error that names the item. A copy without it would pass for a
+// complete one.
 func TestScannerNamesWhatIsDamaged(t *testing.T) {
 	comments := manyNasty(6, 1)
 	page := encoded(t, comments)
@@ -305,10 +310,10 @@ func TestScannerNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// Whichever call of a load meets whichever fault, every comment is written once, stands once in every index, and is
-// counted once.
+// A load writes every comment once, to the table and to each index, and counts it once, whichever
+// of its calls fails in whichever way.
 func TestLoadThroughEveryFault(t *testing.T) {
-	endpoint := dynamotest.Dynoxide(t) // faults are the network's, whatever is behind it
+	endpoint := dynamotest.Dynoxide(t) // any engine will do: the faults are the network's
 	comments := manyNasty(7, 30)
 	for _, fault := range faulttest.Kinds {
 		for n, met := 1, true; met; n++ {
@@ -324,7 +329,8 @@ func TestLoadThroughEveryFault(t *testing.T) {
 	}
 }
 
-// checkEverywhere sees that the table and each of its indexes hold the comments, each once, and nothing else.
+// checkEverywhere checks that the table and each of its indexes hold the comments, each once, and
+// nothing else.
 func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, comments []comment.Comment, where string) {
 	t.Helper()
 	want := map[string]map[string]types.AttributeValue{}
@@ -352,7 +358,8 @@ func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, commen
 	}
 }
 
-// plainItem is those attributes of an item that another has too, in a form that can be compared.
+// plainItem returns the attributes of an item that another item has too, in a form that can be
+// compared.
 func plainItem(it, other map[string]types.AttributeValue) map[string]string {
 	out := map[string]string{}
 	for name := range other {

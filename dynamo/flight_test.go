@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// slowRead takes a second, unless its context ends before, and counts how often it is made and how often it ends so.
+// slowRead is a read that takes a second, unless its context ends before. It counts its calls and
+// those that ended early.
 type slowRead struct{ made, ended atomic.Int32 }
 
 func (r *slowRead) read(ctx context.Context) (comment.Page, error) {
@@ -26,7 +27,7 @@ func (r *slowRead) read(ctx context.Context) (comment.Page, error) {
 	}
 }
 
-// counts is an error unless reads were made and ended so often.
+// counts checks how many reads were made, and how many of them ended early.
 func (r *slowRead) counts(t *testing.T, made, ended int32) {
 	t.Helper()
 	if r.made.Load() != made || r.ended.Load() != ended {
@@ -34,7 +35,8 @@ func (r *slowRead) counts(t *testing.T, made, ended int32) {
 	}
 }
 
-// passenger is a caller that asks for a page beside others. Its answer is there once the group has finished.
+// passenger is a caller that asks for a page while others do. Its fields are set once the group has
+// finished.
 type passenger struct {
 	page comment.Page
 	err  error
@@ -53,7 +55,7 @@ func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *p
 	return p
 }
 
-// lands is an error unless the passenger got the page of a read, after so long.
+// lands checks that the passenger got the page of a read, and after what time.
 func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	t.Helper()
 	if p.err != nil || len(p.page.Comments) != read || p.took != after {
@@ -61,8 +63,8 @@ func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	}
 }
 
-// Callers of the same query share a read that is under way. A caller of another query, a later one, or one after a change does
-// not.
+// Callers of the same query share a read that is under way. A caller of another query, a later one,
+// or one after a change does not.
 func TestFlightsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -88,7 +90,8 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-// A caller that no longer waits, the first or a later one, does not end the read of the others.
+// A caller that no longer waits does not end the read of the others, even if it made the first
+// call.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -106,12 +109,12 @@ func TestFlightsOfThoseWhoLeave(t *testing.T) {
 		stays.lands(t, 1, time.Second)
 		r.counts(t, 1, 0)
 		if !errors.Is(follower.err, context.Canceled) || follower.took > 0 {
-			t.Errorf("who left got %v after %v", follower.err, follower.took)
+			t.Errorf("the caller that left got %v after %v", follower.err, follower.took)
 		}
 	})
 }
 
-// A read that nobody waits for any more ends, and nobody joins it.
+// A read ends when no caller waits for it any more, and later callers do not join it.
 func TestFlightsThatNobodyWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -133,7 +136,8 @@ func TestFlightsThatNobodyWaitsFor(t *testing.T) {
 	})
 }
 
-// The deadline of the leader is not that of the followers: when it passes, they read together once more.
+// The deadline of the leader does not apply to its followers: when it passes, they share a second
+// read.
 func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -145,7 +149,7 @@ func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
 		one, two := fly(t.Context(), &group, &f, &r), fly(t.Context(), &group, &f, &r)
 		group.Wait()
 		if !errors.Is(leader.err, context.DeadlineExceeded) {
-			t.Errorf("who had no time got %v", leader.err)
+			t.Errorf("the leader without time got %v", leader.err)
 		}
 		one.lands(t, 2, time.Second*5/4)
 		two.lands(t, 2, time.Second*5/4)
@@ -153,7 +157,7 @@ func TestFlightsWhoseLeaderHasNoTime(t *testing.T) {
 	})
 }
 
-// A read may take as long as its leader has, also where that is long, and ends in any case.
+// A read may take as long as its leader has, even if that is long. It ends in any case.
 func TestFlightsTakeTheirTime(t *testing.T) {
 	for _, test := range []struct{ deadline, want time.Duration }{
 		{deadline: time.Hour, want: time.Hour},
@@ -179,7 +183,8 @@ func TestFlightsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// A failure and a panic are errors of all who wait. What belongs to the leader's request is there for the read.
+// An error or a panic of a read is an error of all its callers. The read has the values of the
+// leader's context.
 func TestFlightsThatFail(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {

@@ -14,20 +14,23 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// idsAtOnce is how many comments one call fetches. They may have 270 KB each, which is known once they are there.
+// idsAtOnce is how many comments one call fetches. A comment can have 270 KB, and its size is known
+// only after the read.
 const idsAtOnce = 25
 
-// idsCure is for those whose comments met the bound.
+// idsCure is the advice in the error of a fetch that reached its cost bound.
 const idsCure = "these comments are large: ask for fewer at once"
 
-// tableProjection is the projection expression of what a comment shows, and of its product, in the table.
+// tableProjection returns the projection expression of a comment's item in the table: what a list
+// shows, the product, and whether it is deleted.
 func tableProjection(withText bool) string {
 	return layout.ListProjection(withText) + "," + layout.AttrAll + "," + layout.AttrDeleted
 }
 
-// CommentsByID fetches at most MaxKeysPerGet different comments, consistently: a comment that was just written is there.
-// One that does not exist is missing from the answer; one that the table left out, whose item is damaged, or which was not
-// fetched because the others cost more than they may, has an error among the failed.
+// CommentsByID fetches at most MaxKeysPerGet different comments with consistent reads, so it finds
+// a comment that was just written. A comment that does not exist is in neither map. A comment has
+// an error in failed if DynamoDB left it unprocessed, if its item is damaged, or if it was not
+// fetched because the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	get := gettingByID{
 		store: s, meter: capacity.NewMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
@@ -41,7 +44,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 	return get.found, get.failed, nil
 }
 
-// gettingByID is the fetching of comments by their ids.
+// gettingByID is the state of one CommentsByID.
 type gettingByID struct {
 	store       *Store
 	meter       *capacity.Meter
@@ -50,7 +53,8 @@ type gettingByID struct {
 	failed      map[comment.ID]error
 }
 
-// some fetches some of the comments, in one call if the table leaves none out, unless those before them cost too much.
+// some fetches some of the comments, in one call unless DynamoDB leaves some unprocessed. It
+// fetches none if earlier calls reached the cost bound.
 func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 	if err := g.meter.Check(); err != nil {
 		for _, id := range ids {
@@ -75,7 +79,7 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 	return nil
 }
 
-// decode decodes comments, of which no more are kept and expanded than the operation can hold.
+// decode decodes comments. Those that the operation has no memory left for become errors.
 func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 	for _, it := range items {
 		if layout.NoComment(it) {
@@ -91,8 +95,8 @@ func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 	}
 }
 
-// heldComment is the comment of an item, which counts as held by the operation before its text is expanded, and with its text
-// afterwards.
+// heldComment decodes a comment. Its item counts as memory held by the operation before the text is
+// decompressed, and the text is added afterwards.
 func heldComment(ctx context.Context, it layout.Item, text bool) (comment.Comment, error) {
 	product, err := layout.ProductOf(it)
 	if err != nil {

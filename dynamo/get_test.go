@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// However large comments are, those fetched by their ids cost no more than is promised, those that would cost more say so, and
-// what came counts as held, its texts too.
+// A fetch of comments by ID costs no more than promised, however large they are. Comments beyond
+// the bound are errors. Fetched comments count as held memory, with their texts.
 func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 	r := commenttest.Rand(t)
 	var comments []comment.Comment
@@ -63,7 +63,7 @@ func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 	}
 }
 
-// A comment that the operation cannot hold is not there, and says so; the others are.
+// A comment that the operation has no memory left for is an error. The other comments are returned.
 func TestCommentsByIDAreHeld(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := []comment.Comment{commenttest.Large(r, "p", 50<<10), commenttest.Random(r, "p")}

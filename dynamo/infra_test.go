@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// infra/table.json makes the very table that the program would make.
+// infra/table.json defines the same table that the program creates.
 func TestInfrastructureIsTheDefinition(t *testing.T) {
 	raw, err := os.ReadFile("../infra/table.json")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestInfrastructureIsTheDefinition(t *testing.T) {
 	want := propertiesOf(t, layout.Definition(layout.DefaultTable))
 	want["TableName"] = map[string]any{"Ref": "TableName"}
 	want["TimeToLiveSpecification"] = propertiesOf(t, layout.TimeToLive("")).get("TimeToLiveSpecification")
-	// CloudFormation spells this property otherwise, and switches a stream on by naming it.
+	// CloudFormation has another name for this property, and switches a stream on by its presence.
 	want["StreamSpecification"] = map[string]any{"StreamViewType": want.get("StreamSpecification").(map[string]any)["StreamViewType"]}
 	want["DeletionProtectionEnabled"] = map[string]any{"Ref": "DeletionProtection"}
 	want["PointInTimeRecoverySpecification"] = map[string]any{"PointInTimeRecoveryEnabled": map[string]any{"Ref": "PointInTimeRecovery"}}
@@ -51,7 +51,7 @@ type properties map[string]any
 
 func (p properties) get(name string) any { return p[name] }
 
-// propertiesOf is a call of the SDK as CloudFormation writes it: without what is not set.
+// propertiesOf returns the input of an SDK call in CloudFormation's form, without unset fields.
 func propertiesOf(t *testing.T, input any) properties {
 	t.Helper()
 	raw, err := json.Marshal(input)

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write what is, instead of comparing wit
 
 func languages(tags ...comment.Language) []comment.Language { return tags }
 
-// planRows are questions and why each is planned as it is. What is planned stands in testdata/plans.golden.
+// planRows are queries and the reasons why each is planned as it is. The plans are in
+// testdata/plans.golden.
 var planRows = []struct {
 	why   string
 	query comment.Query
@@ -89,16 +90,16 @@ func plannerOf(q comment.Query, known planner.Known) planner.Planner {
 	return planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 }
 
-// trusted are counts of a second ago.
+// trusted returns statistics that are a second old.
 func trusted(stats comment.Stats) planner.Known {
 	return planner.Known{Stats: stats, AsOf: *commenttest.Midnight(9), Age: time.Second, Trusted: true}
 }
 
-// countedRows are questions that count, or whose product's counts are known.
+// countedRows are queries that count, or queries for a product whose statistics are known.
 var countedRows = []struct {
 	why      string
 	filter   comment.Filter
-	counting comment.Counting // nothing plans a page
+	counting comment.Counting // CountNothing plans a page
 	known    planner.Known
 }{
 	{"what is known to be empty is not read", comment.Filter{Languages: languages("de", "en"), Ratings: []int{1, 4}}, comment.CountNothing,
@@ -144,7 +145,7 @@ func TestPlans(t *testing.T) {
 	compareGolden(t, "plans.golden", got.Bytes())
 }
 
-// inputText is a call of the SDK as JSON, without what is not set.
+// inputText returns the input of an SDK call as JSON, without unset fields.
 func inputText(t *testing.T, input any) string {
 	t.Helper()
 	raw, err := json.Marshal(input)

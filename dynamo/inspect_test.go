@@ -16,8 +16,9 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// Each entry is where its keys say, and costs what Amazon's engine says it does, to the byte: a comment that fills a unit
-// costs one less than the same comment with one byte more.
+// Each entry has the keys and the cost that Inspect reports. Sizes match those of Amazon's engine
+// to the byte: an item that exactly fills a unit costs one unit less than the same item with one
+// more byte.
 func TestInspect(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 12)), "p/x", 16)
@@ -25,7 +26,7 @@ func TestInspect(t *testing.T) {
 		store := dynamo.NewStore(client, table)
 		for i, c := range comments {
 			if strings.HasSuffix(t.Name(), "Dynoxide") && c.UpdatedAt != nil {
-				continue // it counts the digits of a number one by one, where Amazon counts pairs
+				continue // it counts each digit of a number, where Amazon counts pairs
 			}
 			short := 4096 - inspect(t, store, c).Entries[4*(i%2)].Bytes // of the table, or of the last index
 			for _, more := range []int{short, 1} {
@@ -50,7 +51,7 @@ func inspect(t *testing.T, store *dynamo.Store, c comment.Comment) dynamo.Inspec
 	return out
 }
 
-// checkEntries looks every entry up by its keys, and compares the price.
+// checkEntries reads every entry by its keys, and compares the consumed units.
 func checkEntries(t *testing.T, client *dynamodb.Client, table string, entries []dynamo.Entry) {
 	t.Helper()
 	for _, e := range entries {

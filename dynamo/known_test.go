@@ -22,13 +22,14 @@ import (
 
 // warehouse is a table in memory that answers reads of all its indexes.
 type warehouse struct {
-	client   // what is not here is not asked for
+	client   // methods that the tests do not call
 	comments []comment.Comment
-	cut      int // the most items that a call looks at, 0 for no bound
+	cut      int // how many items a call scans at most, 0 for no bound
 	calls    atomic.Int32
 }
 
-// Query answers as DynamoDB does: the partition, the range of the sort key, the limit, and only then the filter.
+// Query implements client. Like DynamoDB it applies the partition key, the range of the sort key
+// and the limit, and then the filter.
 func (s *warehouse) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	s.calls.Add(1)
 	kept := s.partition(in)
@@ -55,7 +56,7 @@ func (s *warehouse) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(
 	return out, nil
 }
 
-// partition is what a call may look at, in its order.
+// partition returns the comments that a call may scan, in its order.
 func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	bound := func(name, otherwise string) string {
 		if value, ok := in.ExpressionAttributeValues[name].(*types.AttributeValueMemberS); ok {
@@ -86,7 +87,8 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	return out
 }
 
-// inValues tells whether the residual filter of a call keeps a value; its values' names are a letter and a number.
+// inValues reports whether a value passes the residual filter of a call. Names of filter values are
+// a letter and a number.
 func inValues(in *dynamodb.QueryInput, prefix, value string) bool {
 	any := false
 	for name, v := range in.ExpressionAttributeValues {
@@ -108,7 +110,8 @@ func inValues(in *dynamodb.QueryInput, prefix, value string) bool {
 	return !any
 }
 
-// anyQuestion asks for some page under some filter, now and then at cursors whose comments may be gone.
+// anyQuestion draws a query for some page under some filter, sometimes with cursors whose comments
+// may be gone.
 func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
 	filter, err := comment.Filter{
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(commenttest.ManyLanguages(3), commenttest.Languages...)), 0, 4).Draw(t, "languages"),
@@ -138,7 +141,7 @@ func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
 	return q
 }
 
-// check holds an answer against the whole list.
+// checkAnswer compares a page with the whole list.
 func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.Comment) {
 	low, high := 0, len(list)
 	behind := func(at comment.Position, inclusive bool) int {
@@ -181,7 +184,7 @@ func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.
 	}
 }
 
-// anyWorld is a table with some comments of a product, of which those at cursors may be gone.
+// anyWorld draws a table with some comments of a product. Comments at cursors may be gone.
 func anyWorld(t *rapid.T) (s *warehouse, cursors []comment.Comment) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	cursors = commenttest.Many(r, "42", rapid.IntRange(1, 25).Draw(t, "comments"))
@@ -194,7 +197,8 @@ func anyWorld(t *rapid.T) (s *warehouse, cursors []comment.Comment) {
 	return s, cursors
 }
 
-// Whatever statistics say that are not trusted, the answer is that of a look at every comment, and no read is left out.
+// Statistics that are not trusted, whatever they say, do not change the answer, and no read is
+// skipped because of them.
 func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
@@ -211,7 +215,8 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	})
 }
 
-// Right statistics that are trusted leave out every read that would find nothing and no other, and the answer is the same.
+// Correct statistics that are trusted skip exactly those reads that would find nothing, and the
+// answer is the same.
 func TestTrustedStatisticsSpareReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
@@ -239,7 +244,7 @@ func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter 
 	})
 }
 
-// answerOf asks a store that knows so much.
+// answerOf returns the answer of a store with the given statistics.
 func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) comment.Page {
 	store := NewStore(s, "comments")
 	page, err := store.answer(context.Background(), q, keyOf(q), known)

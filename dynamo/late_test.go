@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// watermarkOf is how far the leases say that the stream was processed.
+// watermarkOf returns up to when the stream was processed, as the leases say.
 type watermarkOf struct{ *leases.Leases }
 
 // ProcessedUpTo implements Watermark.
@@ -24,9 +24,10 @@ func (w watermarkOf) ProcessedUpTo(ctx context.Context) (time.Time, bool, error)
 	return upTo, known && state.Complete, err
 }
 
-// An author finds a new comment in its list before the stream publishes it, though it is not counted yet and all answers of
-// the stream are empty. The write was 3 seconds ago by the server's clock: after so long, only records that came through the
-// stream since may prove that the counts include it.
+// An author finds a new comment in its list before the stream publishes it, though it is not
+// counted yet and all reads of the stream return nothing. The write was 3 seconds ago by the
+// server's clock. After so long, only records that have come through the stream since may prove
+// that the counts include it.
 func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	client, table, ctx := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t), t.Context()
 	if err := CreateTable(ctx, client, table); err != nil {
@@ -69,7 +70,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	}
 }
 
-// forget has a watermark ask again.
+// forget has a watermark read again.
 func forget(mark *watermark) {
 	mark.turn <- struct{}{}
 	mark.asked = time.Time{}

@@ -14,36 +14,40 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// DefaultLoadCalls is how many calls a Loader has under way at once unless told otherwise. The local engine writes one
-// batch after the other: a few calls keep it busy while we encode and ask. A table on AWS takes many more.
+// DefaultLoadCalls is the default number of parallel calls of a Loader. The local engine writes one
+// batch at a time: a few calls keep it busy while the Loader encodes and reads. A table on AWS
+// takes many more.
 const DefaultLoadCalls = 4
 
-// Bounds of one BatchWriteItem. The number of items is DynamoDB's own bound. That of the bytes is ours: written as JSON a
-// byte of text can become six, and a call has to stay well below the 16 MB that DynamoDB takes.
+// Bounds of one BatchWriteItem. The number of items is DynamoDB's limit. The number of bytes is
+// ours: in JSON a byte of text can become six, and a call has to stay well below DynamoDB's limit
+// of 16 MB.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 const (
 	maxItemsPerWrite = 25
 	maxBytesPerWrite = 1 << 20
 )
 
-// rememberedIDs bounds what a Loader remembers of the comments that passed through it: about 40 MB at most.
+// rememberedIDs bounds the ids in each of the two maps of loaded comments. Together the maps take
+// about 40 MB at most.
 const rememberedIDs = 1 << 19
 
-// bulkClient is the part of the SDK's client that a Loader works with.
+// bulkClient is the part of the SDK's client that a Loader uses.
 type bulkClient interface {
 	call.BatchGetter
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
-// LoadCounts says what became of the comments given to a Loader. Each is counted once.
+// LoadCounts says what happened to the comments given to a Loader. Each comment is counted once.
 type LoadCounts struct {
-	// Written is how many were not there and are now.
+	// Written is how many comments were new and have been written.
 	Written int
-	// Existing is how many were there and were left as they are.
+	// Existing is how many comments were in the table before, and were left as they are.
 	Existing int
-	// Deleted is how many were there once, were deleted, and were left so.
+	// Deleted is how many comments had been deleted before, and were not written again.
 	Deleted int
-	// Repeated is how many had the id of an earlier one of the same load, whose content then counts.
+	// Repeated is how many comments had the ID of an earlier one of the same load. The earlier one
+	// counts.
 	Repeated int
 }
 
@@ -54,27 +58,32 @@ func (n *LoadCounts) add(more LoadCounts) {
 	n.Repeated += more.Repeated
 }
 
-// Loader writes many comments that may be there already. It overwrites none: someone may have edited it since. Nor does it
-// bring back what was deleted, unless told to.
+// Loader writes many comments, some of which may be in the table already. It overwrites none, since
+// a comment may have been edited since. It does not restore deleted comments, unless Revive is set.
 //
-// BatchWriteItem knows no conditions. So a Loader asks before it writes, consistently, and asks again before it repeats a
-// write whose outcome it does not know; the SDK's own retries, which would not ask, are off. What remains open are the
-// milliseconds between question and write: an edit or a delete is lost only if within them another load writes the same
-// comment and someone edits or deletes it. A conditional PutItem for each comment would close that, and was as fast on the local engine, but it
-// is 25 calls for one, and a second import of the same file would pay a write for every comment that is there.
+// BatchWriteItem has no conditions. So a Loader reads before it writes, consistently, and reads
+// again before it repeats a write whose outcome is unknown. The SDK's own retries, which would not
+// read first, are off. A race of some milliseconds between read and write remains: an edit or a
+// delete is lost only if, within this time, another load writes the same comment and a client edits
+// or deletes it.
+//
+// A conditional PutItem for each comment would close the race, and was as fast on the local engine.
+// But it takes 25 calls instead of one, and a second import of the same file would pay a write for
+// every existing comment.
 type Loader struct {
-	// Revive has deleted comments written like those that were never there.
+	// Revive writes deleted comments like new ones.
 	Revive bool
 
 	client bulkClient
 	table  string
 	calls  int
-	// recent and older hold the ids that passed. When recent is full it becomes older, and older is forgotten.
+	// recent and older hold the ids of the latest loaded comments. When recent is full, it replaces
+	// older.
 	recent, older map[comment.ID]struct{}
 }
 
-// NewLoader makes a loader for a table, which must be as Definition says. calls is how many calls it may have under way
-// at once, 1 or more; 0 stands for DefaultLoadCalls.
+// NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the
+// number of parallel calls, 1 or more; 0 means DefaultLoadCalls.
 func NewLoader(client bulkClient, table string, calls int) *Loader {
 	if calls < 1 {
 		calls = DefaultLoadCalls
@@ -82,9 +91,11 @@ func NewLoader(client bulkClient, table string, calls int) *Loader {
 	return &Loader{client: client, table: table, calls: calls, recent: map[comment.ID]struct{}{}}
 }
 
-// Load writes the comments that are not there. Each must pass Comment.Check. On an error the counts say how far it came,
-// and loading the same comments again goes on from there. A repeat is recognized within the last half million comments
-// at least; an earlier one counts as existing, which it is. Load is for one goroutine at a time.
+// Load writes those comments that are not in the table. Each must pass Comment.Check. On an error
+// the counts say how far it came, and loading the same comments again continues from there.
+//
+// A repeated comment is recognized within at least the last half million comments. One repeated
+// later counts as Existing. Load is not safe for concurrent use.
 func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCounts, error) {
 	fresh := l.dropRepeated(comments)
 	total := LoadCounts{Repeated: len(comments) - len(fresh)}
@@ -109,15 +120,15 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 	return total, nil
 }
 
-// Rehearse says what Load would do with an empty table. It asks none.
+// Rehearse returns what Load would return for an empty table. It makes no call.
 func (l *Loader) Rehearse(comments []comment.Comment) LoadCounts {
 	fresh := l.dropRepeated(comments)
 	l.remember(fresh)
 	return LoadCounts{Written: len(fresh), Repeated: len(comments) - len(fresh)}
 }
 
-// dropRepeated keeps the first comment of every id that has not passed before. DynamoDB refuses a batch that names a key
-// twice.
+// dropRepeated keeps the first comment of every ID that was not loaded before. DynamoDB refuses a
+// batch that names a key twice.
 func (l *Loader) dropRepeated(comments []comment.Comment) []comment.Comment {
 	fresh := make([]comment.Comment, 0, len(comments))
 	inBatch := make(map[comment.ID]struct{}, len(comments))
@@ -138,7 +149,8 @@ func (l *Loader) remembers(id comment.ID) bool {
 	return recent || older
 }
 
-// remember is called for what was loaded in full, so that a failed load can be repeated.
+// remember notes the ids of a completed load. A failed load is not remembered, so that it can be
+// repeated.
 func (l *Loader) remember(loaded []comment.Comment) {
 	for _, c := range loaded {
 		if len(l.recent) == rememberedIDs {
@@ -148,14 +160,14 @@ func (l *Loader) remember(loaded []comment.Comment) {
 	}
 }
 
-// partLoad is how far a part of a load has come.
+// partLoad is the progress of a part of a load.
 type partLoad struct {
-	pending []comment.Comment // those not known to be in the table
-	asked   bool              // what was there beforehand is counted
+	pending []comment.Comment // not known to be in the table
+	asked   bool              // comments that existed before are counted
 	counts  LoadCounts
 }
 
-// loadPart brings at most MaxKeysPerGet different comments into the table, however often it takes.
+// loadPart writes at most MaxKeysPerGet different comments, with retries.
 func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
 	p := partLoad{pending: part}
 	err := call.Retry(ctx, func() (further bool, err error) {
@@ -166,14 +178,15 @@ func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCoun
 	return p.counts, err
 }
 
-// try asks which of the pending comments are missing and writes those. Without an error none is left.
+// try reads which pending comments are missing, and writes those. Without an error no comment stays
+// pending.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	there, deleted, err := l.look(ctx, p.pending)
 	if err != nil {
 		return err
 	}
 	if p.asked {
-		p.counts.Written += len(there) // by our own call, the answer to which was lost
+		p.counts.Written += len(there) // by a call of ours whose answer was lost
 	} else {
 		p.counts.Existing = len(there)
 	}
@@ -188,7 +201,7 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	return err
 }
 
-// look tells which comments the table holds at this moment, and which it held until they were deleted.
+// look returns which comments are in the table now, and which have been deleted.
 func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, deleted map[comment.ID]bool, err error) {
 	keys := make([]layout.Item, len(comments))
 	for i, c := range comments {
@@ -216,8 +229,8 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, d
 	return there, deleted, nil
 }
 
-// write writes the comments, in calls of as many as one takes, until one fails. It returns those not known to be written,
-// with an error unless there are none.
+// write writes comments in calls as large as possible, until one fails. It returns the comments not
+// known to be written, with an error unless there are none.
 func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
 	var unprocessed []comment.Comment
 	for len(comments) > 0 {
@@ -235,7 +248,7 @@ func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comme
 	return nil, nil
 }
 
-// writeOnce makes one call and returns what the table left out.
+// writeOnce makes one call and returns the comments that DynamoDB left unprocessed.
 func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
 	requests := make([]types.WriteRequest, len(comments))
 	for i, c := range comments {
@@ -261,7 +274,7 @@ func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]c
 	return without(comments, written), nil
 }
 
-// writeSize is how many of the first comments go into one call.
+// writeSize returns how many of the first comments go into one call.
 func writeSize(comments []comment.Comment) int {
 	size := min(len(comments), maxItemsPerWrite)
 	for i, bytes := 0, 0; i < size; i++ {

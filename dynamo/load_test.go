@@ -55,7 +55,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// The largest comments of all, of text that JSON writes with six bytes for one, get through.
+// The largest possible comments can be loaded, with a text that JSON encodes as six bytes for each.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -78,7 +78,7 @@ func checkLoad(t *testing.T, loader *dynamo.Loader, comments []comment.Comment, 
 	}
 }
 
-// setText edits a comment as someone else would.
+// setText edits a comment as another client would.
 func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID, text string) {
 	t.Helper()
 	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -95,10 +95,11 @@ func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID,
 	}
 }
 
-// faultyTable is a table in memory that has bad days, and someone who edits every comment as soon as it is there.
+// faultyTable is a table in memory whose calls fail at times. A simulated client edits every
+// comment as soon as it is written.
 type faultyTable struct {
 	t      *testing.T
-	faults func() fault // asked at every call
+	faults func() fault // called for every call
 
 	mu     sync.Mutex
 	items  map[string]bool // by partition key
@@ -106,22 +107,22 @@ type faultyTable struct {
 	writes int // calls of BatchWriteItem
 }
 
-// fault is what goes wrong with a call.
+// fault is how a call fails.
 type fault int
 
 const (
 	nothing   fault = iota
 	leaveOut        // half of the batch is unprocessed
-	throttle        // the whole call is turned away
-	failFirst       // the call fails and does nothing
-	failAfter       // the call does everything, and its answer is lost
+	throttle        // the whole call is throttled
+	failFirst       // the call fails without an effect
+	failAfter       // the call succeeds, and its answer is lost
 )
 
 func newFaultyTable(t *testing.T, faults func() fault) *faultyTable {
 	return &faultyTable{t: t, faults: faults, items: map[string]bool{}}
 }
 
-// after answers n calls properly and then always with the fault.
+// after returns faults for n calls without one, and then always the given fault.
 func after(n int, then fault) func() fault {
 	return func() fault {
 		if n--; n >= 0 {
@@ -190,14 +191,14 @@ func (f *faultyTable) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWrit
 	for _, request := range requests {
 		key := partitionKey(request.PutRequest.Item)
 		if f.items[key] {
-			f.t.Errorf("%s is overwritten, and with it what someone edited", key)
+			f.t.Errorf("%s is overwritten, and with it an edit", key)
 		}
 		f.items[key] = true
 	}
 	return out, f.err(now)
 }
 
-// checkOptions sees that the SDK does not repeat a write by itself.
+// checkOptions checks that the SDK's own retries are off.
 func (f *faultyTable) checkOptions(options []func(*dynamodb.Options)) {
 	var o dynamodb.Options
 	for _, option := range options {
@@ -229,7 +230,7 @@ func (f *faultyTable) holds(comments []comment.Comment) int {
 	return n
 }
 
-// Whatever goes wrong on the way, in the end all is there, nothing was overwritten, and every comment is counted once.
+// In spite of faults a load writes all comments, overwrites none, and counts each once.
 func TestLoadThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -250,7 +251,8 @@ func TestLoadThroughFaults(t *testing.T) {
 	}
 }
 
-// A load that is cut off says how far it came; the same again, by the same loader or another, goes on from there.
+// A canceled load reports how far it came. Loading the same comments again, with the same Loader or
+// another, continues from there.
 func TestLoadGoesOnAfterCancellation(t *testing.T) {
 	for calls := range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -295,7 +297,7 @@ func TestLoadGivesUp(t *testing.T) {
 				got, err := dynamo.NewLoader(table, "t", 1).Load(t.Context(), comments)
 				took := time.Since(start)
 				if healthy == 2 && err == nil && got.Written == 1 {
-					return // asked and written before the table broke
+					return // read and written before the table broke
 				}
 				if comment.KindOf(err) != want || took > 2*time.Minute || table.calls > 100 {
 					t.Errorf("fault %d after %d calls: %+v, %v after %s and %d calls; want kind %d", now, healthy, got, err, took, table.calls, want)
@@ -305,7 +307,7 @@ func TestLoadGivesUp(t *testing.T) {
 	}
 }
 
-// A comment about which the table does not answer may be there, so it is not written.
+// A comment is not written while the read that looks for it fails, since it may be in the table.
 func TestLoadWaitsForAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newFaultyTable(t, after(0, leaveOut))
@@ -317,7 +319,7 @@ func TestLoadWaitsForAnAnswer(t *testing.T) {
 	})
 }
 
-// What does not get better by waiting is not tried again.
+// Errors that waiting does not cure are not retried.
 func TestLoadStopsAtOnce(t *testing.T) {
 	for _, permanent := range []error{
 		&types.ResourceNotFoundException{},
@@ -331,7 +333,7 @@ func TestLoadStopsAtOnce(t *testing.T) {
 	}
 }
 
-// brokenTable answers every call with one error.
+// brokenTable answers every call with the same error.
 type brokenTable struct {
 	err   error
 	calls int
@@ -347,7 +349,7 @@ func (b *brokenTable) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemIn
 	return nil, b.err
 }
 
-// Calls are filled: a comment costs no more of them than it must.
+// A load fills its calls, so that it makes as few as possible.
 func TestLoadFillsItsCalls(t *testing.T) {
 	for _, test := range []struct {
 		comments, bytes, calls int

@@ -13,19 +13,19 @@ import (
 
 const trustFor = 5 * time.Second
 
-// reader stands in for the stream's consumers and for the table.
+// reader stands in for the watermark of the stream's consumers and for the table.
 type reader struct {
-	lag     time.Duration // of those who count
-	unknown bool          // how far they are
-	broken  error         // of either
-	took    time.Duration // for each question
+	lag     time.Duration // of the watermark
+	unknown bool          // whether the watermark is unknown
+	broken  error         // of every read
+	took    time.Duration // by each read
 	stats   comment.Stats
 
 	mu               sync.Mutex
-	marks, statistic int // how often either was asked
+	marks, statistic int // reads of the watermark and of statistics
 }
 
-// asked is how often either was asked.
+// asked returns how often the watermark and the statistics were read.
 func (r *reader) asked() (marks, statistics int) {
 	synctest.Wait()
 	r.mu.Lock()
@@ -58,7 +58,7 @@ var (
 	unfiltered = comment.Query{Product: "42"}
 )
 
-// inTime runs a test of a memory within a bubble of time.
+// inTime runs a test of a memory in a synctest bubble.
 func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
 	})
 }
 
-// settle asks twice, and waits until what was begun is done.
+// settle asks for a product twice, and waits until the reads have finished.
 func settle(m *memory) {
 	m.recall(filtered)
 	m.recall(filtered)
@@ -76,7 +76,8 @@ func settle(m *memory) {
 	synctest.Wait()
 }
 
-// A page never waits: what is read is for the next one, and only when the product is asked for again within the age.
+// A page never waits for statistics. They are read for later pages, and only when the product is
+// asked for again within the age.
 func TestMemoryReadsForTheNextPage(t *testing.T) {
 	r := &reader{took: 10 * time.Millisecond}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -105,8 +106,9 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 	})
 }
 
-// A product of which nothing is known is looked after when it is asked for again, however late: any counts steer better than
-// none, for as long as they are remembered. Once there are some, only what is asked for often keeps them young.
+// A product without statistics is read when it is asked for a second time, however late: any
+// statistics steer better than none, for as long as they are remembered. After that, only frequent
+// requests keep them young.
 func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
 	r := &reader{}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -123,7 +125,8 @@ func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
 	})
 }
 
-// What was read to be shown steers plans for nothing, but is never trusted, nor does it replace what is.
+// Statistics that were read to be shown also steer plans. They are never trusted, and do not
+// replace trusted ones.
 func TestMemoryHearsWhatIsShown(t *testing.T) {
 	r := &reader{}
 	shown := comment.Stats{"en": {7}}
@@ -145,7 +148,7 @@ func TestMemoryHearsWhatIsShown(t *testing.T) {
 	})
 }
 
-// However often a product is asked for, its statistics are read once in their age.
+// However often a product is asked for, its statistics are read once per age.
 func TestMemoryReadsOncePerAge(t *testing.T) {
 	r := &reader{}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -155,12 +158,13 @@ func TestMemoryReadsOncePerAge(t *testing.T) {
 		}
 		marks, statistics := r.asked()
 		if most := int(time.Minute / trustFor); statistics > most || statistics < most-1 || marks > 60 {
-			t.Errorf("%d reads of statistics in a minute, and %d of how far they are", statistics, marks)
+			t.Errorf("%d reads of statistics in a minute, and %d of the watermark", statistics, marks)
 		}
 	})
 }
 
-// When those who count lag or are gone, statistics grow old from where these are, not from when they were read.
+// When the stream's consumers lag or have stopped, the age of statistics counts from the watermark,
+// not from when they were read.
 func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	for _, row := range []struct {
 		why     string
@@ -193,7 +197,8 @@ func TestMemoryOfAConsumerThatLags(t *testing.T) {
 	}
 }
 
-// No watermark, however far ahead, makes statistics look younger than they are by this server's own clock.
+// A watermark in the future does not make statistics look younger than they are by this server's
+// own clock.
 func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	for _, row := range []struct {
 		why           string
@@ -206,7 +211,7 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 		{"nor does what is less", clockMargin, -time.Second, 0, false},
 		{"at the end of their age", clockMargin, trustFor, trustFor, true},
 		{"just older than that", clockMargin, trustFor, trustFor + 1, false},
-		{"of clocks that tell nothing about each other", clockMargin + 1, trustFor, 0, false},
+		{"clocks that differ too much to be compared", clockMargin + 1, trustFor, 0, false},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -227,8 +232,8 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	}
 }
 
-// Statistics that were read while another product's were, or a moment later, share the look at how far they are; it comes
-// first, so they know at least that much.
+// Reads of statistics at nearly the same time share one read of the watermark. It comes first, so
+// the statistics include at least everything up to it.
 func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 	r := &reader{took: 100 * time.Millisecond}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -240,15 +245,16 @@ func TestMemoryAsksOnceHowFarItIs(t *testing.T) {
 		}
 		time.Sleep(time.Second / 2)
 		if marks, statistics := r.asked(); marks != 1 || statistics != 3 {
-			t.Errorf("%d looks for %d products", marks, statistics)
+			t.Errorf("%d reads of the watermark for %d products", marks, statistics)
 		}
 		if known := m.recall(comment.Query{Product: "c"}); !known.AsOf.Equal(start) {
-			t.Errorf("known as of %v, want %v, when it was asked how far they are", known.AsOf, start)
+			t.Errorf("known as of %v, want %v, when the watermark was read", known.AsOf, start)
 		}
 	})
 }
 
-// An author on this server finds a new comment: no partition is skipped until statistics include it.
+// An author on this server finds a new comment: no partition is skipped until the statistics
+// include it.
 func TestMemoryOfOwnWrites(t *testing.T) {
 	r := &reader{lag: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -276,8 +282,9 @@ func TestMemoryOfOwnWrites(t *testing.T) {
 	})
 }
 
-// Once the stream told of a comment where statistics know of none, they are not trusted, nor are those that were being read
-// meanwhile; where they know of some, they are.
+// When the stream reports a comment in a cell that is empty by the statistics, these are no longer
+// trusted, nor are those that were being read at that time. A comment in any other cell does not
+// matter.
 func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 	empty, held := &comment.Cell{Language: "de", Rating: 1}, &comment.Cell{Language: "de", Rating: 2}
 	for _, row := range []struct {
@@ -337,7 +344,8 @@ func TestMemoryOfMoreWritesThanItHolds(t *testing.T) {
 	})
 }
 
-// A table in trouble is not asked again before its time, and a bug of ours ends no process.
+// A failing table is not read again before the age has passed, and a panic does not end the
+// process.
 func TestMemoryOfLostReads(t *testing.T) {
 	r := &reader{broken: errors.New("broken")}
 	inTime(t, r, func(t *testing.T, m *memory) {
@@ -358,7 +366,7 @@ func TestMemoryOfLostReads(t *testing.T) {
 	})
 }
 
-// While a table is slow, few reads wait for it.
+// Few reads at a time wait for a slow table.
 func TestMemoryReadsFewAtOnce(t *testing.T) {
 	r := &reader{took: time.Second}
 	inTime(t, r, func(t *testing.T, m *memory) {

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// between is a network on which something happens before each Query, one at a time.
+// between is a network on which an event happens before each Query, one at a time.
 type between struct {
 	dynamodb.HTTPClient
 	mu   sync.Mutex
@@ -35,7 +35,8 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 	return b.HTTPClient.Do(request)
 }
 
-// A comment that is toggled between 1 and 5 stars between the reads of a page is on each page of these two ratings.
+// A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
+// page of these two ratings.
 func TestToggledCommentIsOnEachPage(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -85,7 +86,8 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	t.Logf("%d comments fetched by id for %v units, of %d pages", lookups, extra, pages)
 }
 
-// A comment that was edited and is gone is looked for: the plan tells what that takes, though it finds nothing.
+// A comment that was edited and then deleted is looked up by ID. The plan includes the cost, though
+// the lookup finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	store := dynamo.NewStore(client, newTable(t, client))
@@ -104,7 +106,7 @@ func TestLookupOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// toggle edits a comment to the other rating, or leaves it.
+// toggle edits a comment to the other rating, or leaves it as it is.
 func toggle(t *testing.T, r *rand.Rand, store *dynamo.Store, before comment.Comment) comment.Comment {
 	if r.IntN(2) == 0 {
 		return before

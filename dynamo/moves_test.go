@@ -25,8 +25,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// lagging is a table of product 42 in memory. Before each of its Queries someone edits, and a Query sees its index as it was
-// up to lag edits ago, each another one.
+// lagging is a table of product 42 in memory. Before each of its Queries a comment may be edited. A
+// Query sees its index as it was up to lag edits ago, and the lag differs between Queries.
 type lagging struct {
 	client
 	lag  int
@@ -52,7 +52,7 @@ func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...fun
 	return &dynamodb.PutItemOutput{}, err
 }
 
-// BatchGetItem implements client: consistently.
+// BatchGetItem implements client. Its reads are consistent.
 func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 
 func textIn(it layout.Item, attr string) string { return it[attr].(*types.AttributeValueMemberS).Value }
 
-// inRange tells whether a Query comes to look at an item.
+// inRange reports whether a Query scans an item.
 func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 	key, values := textIn(it, layout.AttrPK), in.ExpressionAttributeValues
 	if textIn(it, layout.Index(*in.IndexName).PartitionAttr()) != textIn(values, ":p") {
@@ -115,7 +115,7 @@ func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
 }
 
-// kept tells whether a residual filter keeps an item.
+// kept reports whether an item passes a residual filter.
 func kept(it layout.Item, values layout.Item) bool {
 	languages, ratings, fits := 0, 0, map[byte]bool{}
 	r := layout.NewReader(it)
@@ -134,7 +134,8 @@ func kept(it layout.Item, values layout.Item) bool {
 	return (languages == 0 || fits['l']) && (ratings == 0 || fits['r'])
 }
 
-// editor changes rating or language of a few comments, by a store or by another server of which the stream tells it.
+// editor returns a function that changes the rating or language of a few comments, in a store or in
+// another server whose edits the stream reports to it.
 func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 	return func() {
 		for range l.random.IntN(3) {
@@ -161,10 +162,11 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 	}
 }
 
-// Comments are edited back and forth while pages are read, from indexes that lag independently. A page still has every comment
-// that fitted the filter throughout, once and in order, and says rightly whether others are around it.
+// Comments are edited back and forth while pages are read, from indexes that lag independently. A
+// page has every comment that matched the filter throughout, once and in order. It says correctly
+// whether there are comments before and after it.
 func TestPagesBesideEdits(t *testing.T) {
-	for range 10 { // times a hundred: some of what can go wrong needs an unlikely page
+	for range 10 { // times a hundred checks: some errors need an unlikely page
 		rapid.Check(t, pageBesideEdits)
 	}
 }
@@ -212,7 +214,7 @@ func pageBesideEdits(t *rapid.T) {
 	checkBesideEdits(t, q, page, l.states[began:])
 }
 
-// checkBesideEdits holds a page against all states that it may have been read from.
+// checkBesideEdits compares a page with all states of the table that it may have been read from.
 func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []map[comment.ID]comment.Comment) {
 	before := func(a, b comment.ID) bool { return (a < b) == (q.Order == comment.OldestFirst) && a != b }
 	var shown []comment.ID
@@ -232,7 +234,7 @@ func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []m
 		listed := slices.Contains(shown, id)
 		inFront := q.Slice.After != nil && !before(comment.IDOf(*q.Slice.After), id)
 		behind := q.Slice.Before != nil && !before(id, comment.IDOf(*q.Slice.Before))
-		if full && !inFront && !behind { // what is beyond a full page, where it was read to
+		if full && !inFront && !behind { // beyond the end of a full page
 			inFront = q.Slice.FromEnd && (len(shown) == 0 || before(id, shown[0]))
 			behind = !q.Slice.FromEnd && (len(shown) == 0 || before(shown[len(shown)-1], id))
 		}
@@ -253,7 +255,8 @@ func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []m
 	}
 }
 
-// Only what may be missing is fetched: each row is one comment that moved, and a page of ratings 1 and 5, oldest first.
+// Only comments that may be missing are fetched. Each row is a comment that moved, and a page of
+// ratings 1 and 5, oldest first.
 func TestWhatIsFetchedBesideEdits(t *testing.T) {
 	at := func(n byte) comment.Position { return comment.Position{15: n} }
 	moved := func(version, from, to int) move {
@@ -278,7 +281,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		{"it is there", []move{moved(2, 1, 5)}, page(1, 5, 9), 0},
 		{"it went to a partition that was not read", []move{moved(2, 1, 3)}, page(1, 9), 0},
 		{"it went and came back", []move{moved(2, 1, 3), moved(3, 3, 1)}, page(1, 9), 1},
-		{"it came and went, which is told late", []move{moved(3, 5, 3), moved(2, 3, 5)}, page(1, 9), 0},
+		{"it came and went, reported in the wrong order", []move{moved(3, 5, 3), moved(2, 3, 5)}, page(1, 9), 0},
 		{"one of two edits that would have made the same version", []move{moved(2, 1, 5), moved(2, 1, 3)}, page(1, 9), 1},
 		{"it stayed in its partition", []move{language}, page(1, 9), 0},
 		{"it stands behind a full page", []move{moved(2, 1, 5)}, page(1, 2, 3), 0},
@@ -303,7 +306,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 	}
 }
 
-// toggledAmongLanguages are edits of one comment, each into another language.
+// toggledAmongLanguages returns edits of one comment, each to another language.
 func toggledAmongLanguages(moved func(version, from, to int) move) (history []move) {
 	for version := 2; version < 5*cellsKept; version++ {
 		m := moved(version, 1, 5)
@@ -313,7 +316,7 @@ func toggledAmongLanguages(moved func(version, from, to int) move) (history []mo
 	return history
 }
 
-// Moves are remembered for a while, and not of more comments than there is room for.
+// Moves are remembered for a limited time, and of a limited number of comments.
 func TestMovesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, noted := newMoves(), uint64(0)
@@ -342,13 +345,13 @@ func TestMovesAreForgotten(t *testing.T) {
 		time.Sleep(2 * moveAge)
 		note("44")
 		if len(m.byProduct) != 1 || m.latest.Len() != 1 {
-			t.Errorf("%d products are remembered for nothing", len(m.byProduct))
+			t.Errorf("%d products without moves are remembered", len(m.byProduct))
 		}
 	})
 }
 
-// An author who edits on and on takes the room of one comment, and neither time from the readers of that product nor what
-// is remembered of others.
+// An author who edits a comment again and again takes the room of one comment. Reads of the product
+// do not slow down, and moves of other products stay remembered.
 func TestTogglingTakesLittleRoom(t *testing.T) {
 	m, now := newMoves(), time.Now()
 	m.note("other", move{at: now, version: 2})
@@ -365,7 +368,7 @@ func TestTogglingTakesLittleRoom(t *testing.T) {
 	}
 }
 
-// Of a process that was down the stream tells edits of long ago. Nobody looks for these comments.
+// A process that was down receives records of old edits. Their comments are not looked up.
 func TestOldRecordsAreNoMoves(t *testing.T) {
 	store := NewStore(nil, "comments")
 	before := commenttest.Random(commenttest.Rand(t), "42")

@@ -7,39 +7,42 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 )
 
-// createdError is how much older a record may seem than it is: its time is told to the second, by another clock.
+// createdError is how much too old a record may seem. Its creation time has a precision of a
+// second, and comes from another clock.
 const createdError = 3 * time.Second
 
-// Follow has a Counter tell the Store of each change of a comment that it counts. From then on no page is shown that was
-// read before the change, no partition is skipped that the change put a comment into, and no page lacks a comment because
-// it moved. A process hears of the shards that it reads. It is to be called before the Counter is used.
+// Follow has a Counter tell the Store of each comment change that it counts. From then on, the
+// Store shows no page that was read before such a change, skips no partition that the change put a
+// comment into, and misses no comment on a page because it moved. A process receives the changes of
+// the shards that it reads. Follow must be called before the Counter is used.
 func (s *Store) Follow(counter *counts.Counter) {
-	counter.OnChange(s.heardMove, s.heard) // moves before counting takes its time: pages are being read
+	counter.OnChange(s.heardMove, s.heard) // moves first: counting takes time, and pages are being read
 }
 
-// heard notes a change that the stream told of.
+// heard notes a change that came through the stream.
 func (s *Store) heard(change counts.Change) {
 	s.memory.noticed(change.Product, change.After)
 	s.changed(change.Product)
 }
 
-// wrote notes that this Store wrote to a product, or may have: what is remembered or being read of it may be older.
+// wrote notes that this Store changed a product, or may have. Statistics and pages that were read
+// before, or are being read, may lack the change.
 func (s *Store) wrote(product string) {
 	s.memory.wrote(product)
 	s.changed(product)
 }
 
-// changed notes that a product was changed: nobody gets a page that was read before.
+// changed notes that a product changed, so that no page read before is shown.
 func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
 
-// moved notes an edit that this Store makes. To be called before and after each try: a page that is read meanwhile looks
-// for the comment.
+// moved notes an edit that this Store makes. It must be called before and after each try, so that a
+// page that is read at the same time looks for the comment.
 func (s *Store) moved(before, after comment.Comment) {
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 
-// heardMove notes a change that the stream told of, if it is an edit and indexes may still lag behind it: a process that
-// was down hears of hours of edits at once.
+// heardMove notes a change that came through the stream, if it is an edit recent enough that
+// indexes may still lag behind it. A process that was down receives hours of edits at once.
 func (s *Store) heardMove(change counts.Change) {
 	old := s.now().Sub(change.Created) > moveAge+createdError
 	if old || change.Before == nil || change.After == nil {

@@ -22,22 +22,22 @@ import (
 // keepFor is longer than indexLag, so that the two can be told apart.
 const keepFor = 10 * time.Second
 
-// visits asks for pages through those that are kept, and counts how often one is read.
+// visits is a Store with a page cache. It counts how often a page is read.
 type visits struct {
 	*Store
 	outcome
 	reads atomic.Int32
-	read  func() // is called during each read of a page
+	read  func() // called during each read of a page
 }
 
-// outcome is what reads come to.
+// outcome is the result of reads.
 type outcome struct {
 	items []layout.Item
-	err   error // of the page
-	count error // of counts
+	err   error // of reads of a page
+	count error // of reads that count
 }
 
-// query counts reads of pages.
+// query answers the reads of a page and counts them.
 func (v *visits) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	if in.Select == types.SelectCount {
 		return &dynamodb.QueryOutput{}, v.count
@@ -49,7 +49,7 @@ func (v *visits) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.Qu
 	return &dynamodb.QueryOutput{Items: v.items}, v.err
 }
 
-// visit asks for a page and tells whether it was read, and how old it is said to be.
+// visit asks for a page. It returns whether the page was read, and its age as the plan reports it.
 func (v *visits) visit(t *testing.T, q comment.Query) (read bool, age time.Duration) {
 	t.Helper()
 	before := v.reads.Load()
@@ -60,7 +60,7 @@ func (v *visits) visit(t *testing.T, q comment.Query) (read bool, age time.Durat
 	return v.reads.Load() > before, page.Plan.Kept
 }
 
-// atLeisure runs a test of pages in a bubble of time, in which the product was not changed lately.
+// atLeisure runs a test of pages in a synctest bubble, long after the last change of the product.
 func atLeisure(t *testing.T, test func(t *testing.T, v *visits)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func atLeisure(t *testing.T, test func(t *testing.T, v *visits)) {
 	})
 }
 
-// A first page is read once in its age, and says how old it is.
+// A first page is read once per age, and reports its age.
 func TestPagesAreKept(t *testing.T) {
 	atLeisure(t, func(t *testing.T, v *visits) {
 		for second := range 20 {
@@ -84,7 +84,7 @@ func TestPagesAreKept(t *testing.T) {
 	})
 }
 
-// What is kept is for the same question only, and for those that many ask.
+// The page cache answers the same query only, and holds only pages that many clients ask for.
 func TestPagesThatAreNotKept(t *testing.T) {
 	place := comment.Position{1}
 	broken := errors.New("broken")
@@ -99,7 +99,7 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	}{
 		{"another product", filtered, outcome{}, comment.Query{Product: "43", Filter: filtered.Filter}},
 		{"another filter", filtered, outcome{}, unfiltered},
-		{"a page behind a cursor, which few share", comment.Query{Slice: comment.Slice{After: &place}}, outcome{}, comment.Query{Slice: comment.Slice{After: &place}}},
+		{"a page after a cursor, which few clients share", comment.Query{Slice: comment.Slice{After: &place}}, outcome{}, comment.Query{Slice: comment.Slice{After: &place}}},
 		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: &place}}, outcome{}, comment.Query{Slice: comment.Slice{Before: &place}}},
 		{"an error, which may be gone", filtered, outcome{err: broken}, filtered},
 		{"a count that failed", counted, outcome{count: broken}, counted},
@@ -117,11 +117,12 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	}
 }
 
-// paged asks for comments; the other questions for none, whose page tells whether there are any.
+// paged asks for comments. The other queries ask for none: their pages report whether there are
+// any.
 var paged = comment.Query{Product: "42", Slice: comment.Slice{Size: 1}}
 
-// A change of the product ends what is kept of it, also what was being read at that moment, and nothing is kept while an
-// index may lack the change.
+// A change of the product drops its cached pages, and those being read at that moment. No page is
+// cached while an index may lack the change.
 func TestPagesOfAProductThatChanges(t *testing.T) {
 	atLeisure(t, func(t *testing.T, v *visits) {
 		v.visit(t, filtered)
@@ -133,7 +134,7 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 		v.changed("42")
 		for tenth := range 12 {
 			if read, _ := v.visit(t, filtered); !read {
-				t.Errorf("%d tenths of a second after a change a page of before is shown, or one that may lack it", tenth)
+				t.Errorf("%d tenths of a second after a change, a page is shown that may lack it", tenth)
 			}
 			time.Sleep(time.Second / 10)
 		}
@@ -152,8 +153,8 @@ func TestPagesOfAProductThatChanges(t *testing.T) {
 	})
 }
 
-// A cached page is as old as its read, whichever caller of a shared read caches it. No caller shares a read that began before a
-// change that the Store wrote or heard from the stream.
+// A cached page is as old as its read, whichever caller of a shared read caches it. No caller
+// shares a read that began before a change that the Store wrote or heard from the stream.
 func TestPagesThatAreSharedAndKept(t *testing.T) {
 	for why, change := range map[string]func(*testing.T, *Store){
 		"written here":       func(_ *testing.T, s *Store) { s.wrote("42") },
@@ -185,13 +186,13 @@ func TestPagesThatAreSharedAndKept(t *testing.T) {
 	}
 }
 
-// edited is some after an edit, which no page that is asked for shows.
+// edited is the comment some after an edit. No page of the tests shows it.
 var edited = func() comment.Comment { c := some; c.Rating, c.Version = 3, 2; return c }()
 
-// some is a comment of the product that is asked for.
+// some is a comment of the product in the tests.
 var some = comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: 4, Version: 1}
 
-// tell has the stream tell a store of a record.
+// tell has the stream deliver a record to a store.
 func tell(t *testing.T, s *Store, record stream.Record) {
 	t.Helper()
 	if err := following(s, nil).Handle(t.Context(), []stream.Record{record}); err != nil {
@@ -199,7 +200,7 @@ func tell(t *testing.T, s *Store, record stream.Record) {
 	}
 }
 
-// following is a counter that a store follows, of an empty table whose calls end in an error.
+// following returns a counter that a store follows. Its table is empty, and calls end with err.
 func following(s *Store, err error) *counts.Counter {
 	counter := counts.NewCounter(emptyTable{err}, "comments")
 	s.Follow(counter)
@@ -218,7 +219,8 @@ func (e emptyTable) TransactWriteItems(context.Context, *dynamodb.TransactWriteI
 	return &dynamodb.TransactWriteItemsOutput{}, e.err
 }
 
-// What the stream tells of ends what is kept, also when it could not be counted; what is no comment does not.
+// A record of the stream drops cached pages of its product, even if the change could not be
+// counted. A record that is not about a comment does not.
 func TestPagesNoticeTheStream(t *testing.T) {
 	key := func(it layout.Item) layout.Item {
 		return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
@@ -230,7 +232,7 @@ func TestPagesNoticeTheStream(t *testing.T) {
 	}{
 		{"a new comment", stream.Record{New: layout.Encode(some)}, true},
 		{"a deleted comment", stream.Record{Old: layout.Encode(some)}, true},
-		{"a comment in whose place a tombstone came", stream.Record{Old: layout.Encode(some), New: layout.Tombstone(some.ID, "", time.Now())}, true},
+		{"a comment replaced with a tombstone", stream.Record{Old: layout.Encode(some), New: layout.Tombstone(some.ID, "", time.Now())}, true},
 		{"an edited comment", stream.Record{Old: layout.Encode(some), New: layout.Encode(edited)}, true},
 		{"an item about the product", stream.Record{New: layout.ProductKey("42", "S")}, false},
 		{"a comment that cannot be read", stream.Record{New: key(layout.Encode(some))}, false},

@@ -7,31 +7,35 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// writePrice is how many read units cost as much as a write unit: https://aws.amazon.com/dynamodb/pricing/on-demand/
+// writePrice is how many read units cost as much as one write unit:
+// https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// Prices are what the Store's reads and writes may cost, estimated before anything is known of a product.
+// Prices estimates the cost of the Store's reads and writes, for a product of which nothing is
+// known.
 type Prices struct{}
 
-// PageUnits is what one page of a list may cost, read from partitions that hold nothing else, each of which holds as many
-// comments as are wanted. Whatever is found, reading stops at BoundFactor times this. The filter must be normalized; its
-// dates, the product and the cursors do not matter.
+// PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
+// matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
+// The filter must be normalized. Its dates, the product and the cursors do not matter.
 func (Prices) PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
-// CountUnits is what counting a list within a range of dates may cost, if the range holds assumedCounted comments, evenly
-// spread over the partitions. Counting stops at BoundFactor times this. The filter must be normalized; neither its dates nor
-// the slice matter.
+// CountUnits returns the estimated read units of counting a list within a range of dates. It
+// assumes that the range holds assumedCounted comments, evenly spread over the partitions. Counting
+// stops at BoundFactor times this. The filter must be normalized. Neither its dates nor the slice
+// matter.
 func (Prices) CountUnits(q comment.Query) float64 { return planner.CountEstimate(q) }
 
-// StatsUnits is what fetching the statistics of one product costs: its item is far below 4 KB with dozens of languages.
+// StatsUnits returns the read units of fetching the statistics of one product. Even with dozens of
+// languages, its item is far below 4 KB.
 func (Prices) StatsUnits() float64 { return 0.5 }
 
-// LeadersUnits is what a leaderboard of so many products may cost.
+// LeadersUnits returns the estimated read units of a leaderboard of the first products.
 func (Prices) LeadersUnits(first int) float64 { return counts.LeadersUnits(first) }
 
-// CommentUnits is what fetching one comment costs: a consistent read of its own.
+// CommentUnits returns the read units of fetching one comment: a consistent read of its own.
 func (Prices) CommentUnits() float64 { return 1 }
 
-// WriteUnits is what writing one comment costs, in as many read units as have the same price: a write unit for the table
-// and for each index.
+// WriteUnits returns the price of writing one comment, in read units: one write unit for the table
+// and one for each list index.
 func (Prices) WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }

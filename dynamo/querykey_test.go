@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Two queries that differ anywhere have keys that do: each field of a query is put to several values, of which the
-// first leaves it out, and no two of all these queries may share a page.
+// Two queries that differ in any field have different keys. Each field of an empty query is set to
+// several values, and no two of these queries may share a page.
 func TestQueryKeysTellQueriesApart(t *testing.T) {
 	var zero comment.Query
 	seen := map[flightKey]string{{keyOf(zero), 0}: "the empty query", {keyOf(zero), 1}: "the same after a write"}
@@ -25,7 +25,8 @@ func TestQueryKeysTellQueriesApart(t *testing.T) {
 	}
 }
 
-// eachField puts each field within a value, one at a time, to values that are not its zero, and looks at each.
+// eachField sets each field within a value, one at a time, to values other than its zero, and calls
+// look for each.
 func eachField(t *testing.T, v reflect.Value, name string, look func(name string)) {
 	if v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]() {
 		for i := range v.NumField() {
@@ -45,7 +46,7 @@ func eachField(t *testing.T, v reflect.Value, name string, look func(name string
 	v.Set(before)
 }
 
-// valuesOf are different values of a type that a query's field may have, those near to none among them.
+// valuesOf returns different values for a query field of a type, some of them close to zero.
 func valuesOf(t reflect.Type) (out []reflect.Value) {
 	add := func(values ...any) {
 		for _, value := range values {

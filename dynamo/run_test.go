@@ -25,7 +25,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// fakeQuerier answers from a function, to put the runner into situations that an engine cannot be brought into.
+// fakeQuerier answers from a function, for situations that an engine cannot be brought into.
 type fakeQuerier struct {
 	mu    sync.Mutex
 	calls []*dynamodb.QueryInput
@@ -39,7 +39,7 @@ func (f *fakeQuerier) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...f
 	return f.query(ctx, in)
 }
 
-// readOnly is a client that answers reads of lists alone.
+// readOnly is a client that answers reads of lists only.
 type readOnly struct {
 	client
 	*fakeQuerier
@@ -64,12 +64,12 @@ func execute(ctx context.Context, client call.Querier, table string, plan planne
 	return taken, r, err
 }
 
-// partitionKey is the partition that a call reads.
+// partitionKey returns the partition key that a call reads.
 func partitionKey(in *dynamodb.QueryInput) string {
 	return in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS).Value
 }
 
-// The first failure cancels its siblings, and nothing of the run is left behind.
+// The first error cancels the other reads, and the run leaves no goroutine behind.
 func TestFirstFailureCancelsSiblings(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // connections of other tests stay open
 	broken := errors.New("broken")
@@ -86,8 +86,8 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 	}
 }
 
-// A comment that an edit moves may be found in two versions, by two reads. It is shown with the text of its version,
-// whichever of the two texts are compressed.
+// Two reads may find two versions of a comment that an edit moves. The comment is shown with the
+// text of its version, whichever of the texts are compressed.
 func TestTextIsOfTheVersionShown(t *testing.T) {
 	long := strings.Repeat("what was written ", 20)
 	for _, texts := range [][2]string{{"short", long}, {long, "short"}, {long + "first", long}, {"short", "other"}} {
@@ -113,7 +113,7 @@ func TestTextIsOfTheVersionShown(t *testing.T) {
 	}
 }
 
-// Counting goes on beside the page: every first call is made before any of them is answered.
+// Counting runs in parallel with the page: all first calls are made before any of them is answered.
 func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const expected = 1 + 5
@@ -140,7 +140,7 @@ func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
 	})
 }
 
-// A count that fails says so, and leaves the page as it is; one that panics likewise.
+// A count that fails or panics reports an error, and the page beside it is complete.
 func TestFailedCountLeavesThePage(t *testing.T) {
 	for why, fail := range map[string]func() error{
 		"an error": func() error { return errors.New("broken") },
@@ -169,8 +169,8 @@ func TestCanceledRunMakesNoCall(t *testing.T) {
 	}
 }
 
-// cutTable is a table of one product in memory. It cuts its answers at random, as DynamoDB may: short of the limit, empty,
-// or with a LastEvaluatedKey though nothing follows.
+// cutTable is a table of one product in memory. It ends its answers at random, as DynamoDB may:
+// before the limit, without items, or with a LastEvaluatedKey though nothing follows.
 type cutTable struct {
 	comments []comment.Comment // newest first
 	random   *rand.Rand
@@ -207,7 +207,8 @@ func (s *cutTable) query(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.
 	return out, nil
 }
 
-// However the table cuts its answers and whatever limits a plan chose, the page is full and in order.
+// A page is full and in order, wherever the table ends its answers and whatever limits a plan
+// chose.
 func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

@@ -16,21 +16,21 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// setupTimeout bounds how long a new table may take to become active.
+// setupTimeout bounds how long CreateTable waits for a new table to become active.
 const setupTimeout = 5 * time.Minute
 
-// manager is the part of the SDK's client that looks at tables and makes them.
+// manager is the part of the SDK's client that describes and creates tables.
 type manager interface {
 	dynamodb.DescribeTableAPIClient
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	timeKeeper
 }
 
-// earlierKey is the key of the index All in tables that releases before this one made.
+// earlierKey is the key of the index All in tables of an earlier release.
 const earlierKey = "GSI4PK + GSISK"
 
-// CheckTable returns an error in one sentence when the table cannot be used: it is missing, cannot be reached, has the
-// layout of an earlier release, or is of another shape than Definition says.
+// CheckTable returns an error in one sentence if the table cannot be used: it is missing, cannot be
+// reached, has the layout of an earlier release, or differs from layout.Definition.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
 	output, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 	var missing *types.ResourceNotFoundException
@@ -51,15 +51,15 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	return nil
 }
 
-// isEarlier tells whether a table was made by an earlier release.
+// isEarlier reports whether a table was created by an earlier release.
 func isEarlier(have *types.TableDescription) bool {
 	return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
 		return aws.ToString(g.IndexName) == string(layout.All) && keyText(g.KeySchema) == earlierKey
 	})
 }
 
-// CreateTable makes the table and waits until it can be used. A table that is there already is left as it is, but for the
-// setting that expired items are dropped.
+// CreateTable creates the table and waits until it can be used. An existing table is left as it is,
+// except that CreateTable has it delete expired items.
 func CreateTable(ctx context.Context, client manager, table string) error {
 	_, err := client.CreateTable(ctx, layout.Definition(table))
 	var there *types.ResourceInUseException
@@ -72,18 +72,18 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
 		return call.Wrap(err, "waiting for table %s", table)
 	}
-	if there != nil { // perhaps by a process that ended before its next call
+	if there != nil { // its creator may have ended before UpdateTimeToLive
 		return KeepTimeToLive(ctx, client, table)
 	}
 	_, err = client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
 	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }
 
-// glance is how many items HasComments looks at in one call.
+// glance is how many items HasComments scans in one call.
 const glance = 100
 
-// HasComments tells whether the table holds any comment. As a rule it takes one short read: a table with other items than
-// comments, such as statistics, has comments among them, or few items.
+// HasComments reports whether the table holds any comment. Usually it takes one short read: a table
+// with other items, such as statistics, has either comments among them or few items.
 func HasComments(ctx context.Context, client dynamodb.ScanAPIClient, table string) (bool, error) {
 	input := &dynamodb.ScanInput{
 		TableName:                 aws.String(table),
@@ -105,8 +105,8 @@ func HasComments(ctx context.Context, client dynamodb.ScanAPIClient, table strin
 	}
 }
 
-// compareShape lists in what a table differs from what it should be, as far as reading and counting depend on it.
-// Further attributes and indexes do no harm.
+// compareShape lists how a table differs from its definition, as far as reading and counting depend
+// on it. Additional attributes and indexes do no harm.
 func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription) []string {
 	var differences []string
 	if got := keyText(have.KeySchema); got != keyText(want.KeySchema) {
@@ -142,7 +142,7 @@ func compareIndex(want types.GlobalSecondaryIndex, have []types.GlobalSecondaryI
 	return ""
 }
 
-// keyText is a key schema in words, the partition key first.
+// keyText returns the attribute names of a key schema, the partition key first.
 func keyText(schema []types.KeySchemaElement) string {
 	names := make([]string, 0, len(schema))
 	for _, kind := range []types.KeyType{types.KeyTypeHash, types.KeyTypeRange} {

@@ -44,7 +44,8 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 	})
 }
 
-// A process that ends between making the table and switching on that it drops what has expired leaves it to the next one.
+// If a process ends after it created the table but before it set the time to live, the next process
+// sets it.
 func TestTimeToLiveIsKept(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -65,7 +66,8 @@ func TestTimeToLiveIsKept(t *testing.T) {
 	})
 }
 
-// A table that looks alike and is not would answer wrongly, so it is refused at the start.
+// A table with a similar but wrong definition would give wrong answers, so it is refused at the
+// start.
 func TestTableOfAnotherShape(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -99,7 +101,8 @@ func TestTableOfAnotherShape(t *testing.T) {
 	}
 }
 
-// A table of an earlier release is refused with the cure: its comments are exported by that release.
+// A table of an earlier release is refused. The error says what to do: export its comments with
+// that release.
 func TestTableOfAnEarlierRelease(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -115,7 +118,7 @@ func TestTableOfAnEarlierRelease(t *testing.T) {
 	})
 }
 
-// earlierDefinition is the table as it was made before lists were sorted by PK.
+// earlierDefinition is the definition of the table before lists were sorted by PK.
 func earlierDefinition(table string) *dynamodb.CreateTableInput {
 	attribute := func(name string) types.AttributeDefinition {
 		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
@@ -141,8 +144,8 @@ func earlierDefinition(table string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// No index can be given another projection once there are comments, so each list index has room for what is not thought of
-// yet; the leaderboard shows nothing but its keys.
+// The projection of an index cannot change once there are comments, so each list index projects a
+// spare attribute. The index of the leaderboards projects its keys only.
 func TestProjections(t *testing.T) {
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		kind, carried := types.ProjectionTypeInclude, "l r h t a n v u x"
@@ -155,7 +158,8 @@ func TestProjections(t *testing.T) {
 	}
 }
 
-// dropUnusedAttributes drops the definitions that no key uses, which DynamoDB refuses.
+// dropUnusedAttributes removes the attribute definitions that no key uses, which DynamoDB would
+// refuse.
 func dropUnusedAttributes(input *dynamodb.CreateTableInput) {
 	used := map[string]bool{}
 	note := func(schema []types.KeySchemaElement) {

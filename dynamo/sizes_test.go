@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What is taken for the size of an entry is what DynamoDB bills in the index of languages and ratings, whose keys are the
-// longest, also of a text that is stored compressed.
+// The assumed size of an entry is the size that DynamoDB bills in the index of languages and
+// ratings, which has the longest keys. It holds for compressed texts too.
 func TestEntryBytes(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "globe", 200)
@@ -37,7 +37,7 @@ func TestEntryBytes(t *testing.T) {
 	}
 }
 
-// Sizes follow those of the comments read, and forget slowly.
+// Assumed sizes follow those of the comments read, and change slowly.
 func TestSizesAreLearnt(t *testing.T) {
 	r := commenttest.Rand(t)
 	s := newSizes()
@@ -63,8 +63,8 @@ func TestSizesAreLearnt(t *testing.T) {
 	}
 }
 
-// Comments of one rating that are longer than others are so in the partitions of that rating alone, and a rating that was
-// not read is taken to be like the others.
+// Sizes are learnt for each rating: longer comments of one rating affect that rating's partitions
+// only. A rating that was not read is assumed to be like the others.
 func TestSizesAreLearntByRating(t *testing.T) {
 	var page measured
 	for range 5 {
@@ -73,7 +73,7 @@ func TestSizesAreLearntByRating(t *testing.T) {
 		page.add(5, 200)
 		page.add(5, 200)
 	}
-	page.add(9, 500) // no rating there is: someone wrote it by hand
+	page.add(9, 500) // an out-of-range rating, edited by hand
 	s := newSizes()
 	for range 60 {
 		s.learn("globe", page)

@@ -12,11 +12,12 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// tableName is what DynamoDB takes for the name of a table.
+// tableName matches the names that DynamoDB allows for tables.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
 
-// CheckTableName refuses what cannot name a table. An ARN, by which AWS knows tables of other accounts, passes.
+// CheckTableName returns an error for a name that DynamoDB does not allow. It accepts any ARN,
+// which can name a table of another account.
 func CheckTableName(name string) error {
 	if tableName.MatchString(name) || strings.HasPrefix(name, "arn:") {
 		return nil
@@ -24,15 +25,15 @@ func CheckTableName(name string) error {
 	return fmt.Errorf("%q cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as %s", name, layout.DefaultTable)
 }
 
-// MissingTableError says that no table has the name.
+// MissingTableError is the error of a table that does not exist.
 type MissingTableError struct {
-	// Table is the name.
+	// Table is the name that was looked for.
 	Table string
-	// Existing are names of tables that are there; nil when that is not known.
+	// Existing are names of existing tables, nil if unknown.
 	Existing []string
 }
 
-// Error names the cures.
+// Error returns the message, which says what to do.
 func (e *MissingTableError) Error() string {
 	there := ""
 	switch {
@@ -44,14 +45,15 @@ func (e *MissingTableError) Error() string {
 	return fmt.Sprintf("table %q does not exist%s: name another by --table; talkback serve and talkback import make it with --create-table", e.Table, there)
 }
 
-// maxTableNames bounds how many names TableNames gives.
+// maxTableNames bounds how many names TableNames returns.
 const maxTableNames = 10
 
-// TableNames are names of the tables that there are, at most a few; nil when the engine does not say.
+// TableNames returns names of existing tables, at most maxTableNames. It returns nil if the engine
+// refuses to list them.
 func TableNames(ctx context.Context, client dynamodb.ListTablesAPIClient) []string {
 	output, err := client.ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(maxTableNames)})
 	if err != nil {
-		return nil // as a rule those who may read a table may not list tables on AWS
+		return nil // on AWS, a role that may read a table usually may not list tables
 	}
 	return append([]string{}, output.TableNames...)
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// tail follows the new comments of a product.
+// tail is a client that follows the new comments of a product.
 type tail struct {
 	settled bool
 	cursor  *comment.Position
 	seen    []comment.ID
 }
 
-// read reads on to the end.
+// read reads all pages to the end.
 func (f *tail) read(t *testing.T, store *dynamo.Store) {
 	t.Helper()
 	for more := true; more; {
@@ -44,7 +44,8 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 	}
 }
 
-// tailed is a table to which servers write whose clocks differ, and over a network on which tries fail for seconds.
+// tailed is a table with several servers. Their clocks differ, and on their network tries fail for
+// seconds.
 type tailed struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -54,8 +55,8 @@ type tailed struct {
 	written []comment.ID
 }
 
-// add writes a comment by a server whose clock is off by up to a second, and of whose tries so many fail. Each takes three
-// seconds, in which the others go on.
+// add writes a comment from a server whose clock is off by up to a second. The first tries, as many
+// as failing says, end in a fault. Each takes three seconds, during which meanwhile runs.
 func (w *tailed) add(failing int, meanwhile func()) {
 	client, network := faulttest.Under(w.client, func(call int) faulttest.Fault {
 		if call > failing {
@@ -83,8 +84,8 @@ func (w *tailed) add(failing int, meanwhile func()) {
 	w.now = w.now.Add(time.Duration(w.random.IntN(2000)) * time.Millisecond)
 }
 
-// A client that tails settled comments sees each new one once and in order, though some writes are retried for seconds while
-// others overtake them. A client that tails all comments does not.
+// A client that tails settled comments sees each new one once and in order, though some writes are
+// retried for seconds while others overtake them. A client that tails all comments does not.
 func TestTailSeesWhatIsWrittenLate(t *testing.T) {
 	w := &tailed{t: t, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
 	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
@@ -108,11 +109,11 @@ func TestTailSeesWhatIsWrittenLate(t *testing.T) {
 		t.Errorf("%d of %d comments: seen %v, written %v", len(settled.seen), len(w.written), settled.seen, w.written)
 	}
 	if len(all.seen) == len(w.written) {
-		t.Error("no write came late: what is to be shown was not tried")
+		t.Error("no write came late, so the test shows nothing")
 	}
 }
 
-// hanging is a client whose writes have no answer.
+// hanging is a client whose writes get no answer.
 type hanging struct{ *dynamodb.Client }
 
 // PutItem hangs.
@@ -127,7 +128,8 @@ func (hanging) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWrite
 	return nil, ctx.Err()
 }
 
-// No write goes on for as long as comments take to settle, less what clocks and indexes may take of that.
+// A write ends before its comment settles, early enough for the differences of clocks and the lag
+// of indexes.
 func TestWritesEndBeforeCommentsSettle(t *testing.T) {
 	for _, key := range []string{"", "a key"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,22 +12,23 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Idempotency keys, leases, marks of deleted comments and dead letters go by themselves, if the table drops what has
-// expired. CreateTable cannot carry that setting: a process that ends between the two calls leaves a
-// table that keeps everything. So every start checks the setting.
+// DynamoDB deletes expired items if the table's time to live is on: idempotency keys, leases, dedup
+// markers of deleted comments and dead letters. CreateTable cannot carry that setting. A process
+// that ends between the two calls leaves a table that keeps every item, so each start checks the
+// setting.
 
-// timeTeller is the part of the SDK's client that tells whether expired items are dropped.
+// timeTeller is the part of the SDK's client that reads the setting.
 type timeTeller interface {
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 }
 
-// timeKeeper is the part of the SDK's client that sees to it.
+// timeKeeper is the part of the SDK's client that reads and changes the setting.
 type timeKeeper interface {
 	timeTeller
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
 }
 
-// DropsExpired tells whether the table drops items that have expired, or is about to.
+// DropsExpired reports whether the table deletes expired items, or is about to.
 func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, error) {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
 	if err != nil {
@@ -43,8 +44,9 @@ func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, e
 	return true, nil
 }
 
-// KeepTimeToLive has the table drop items that have expired, unless it does. An error says that this is not known, or could
-// not be switched on; the table can be used all the same, and grows.
+// KeepTimeToLive has the table delete expired items, unless it already does. An error says that the
+// setting is unknown or could not be changed. The table can still be used, but expired items stay
+// in it.
 func KeepTimeToLive(ctx context.Context, client timeKeeper, table string) error {
 	if on, err := DropsExpired(ctx, client, table); on || err != nil {
 		return err

@@ -20,21 +20,22 @@ import (
 )
 
 const (
-	// KeyLifetime is how long an idempotency key is remembered at least.
+	// KeyLifetime is how long an idempotency key is remembered, at least.
 	KeyLifetime = 24 * time.Hour
-	// clockSkew is by how much the clocks of servers of one table may differ without a key being forgotten early.
+	// clockSkew is how far the clocks of a table's servers may differ before a key expires too
+	// early.
 	clockSkew = time.Hour
 )
 
-// Items of idempotency keys, and the attributes that only writing knows. They are in no index.
+// Items of idempotency keys, and attributes that only writes use. They are in no index.
 const (
 	keyPKPrefix = "KEY#"
 	keySK       = "K"
-	attrFirst   = "c" // S, the id of the comment that a key was used for
-	attrDigest  = "d" // S, of what that comment said when it was added
+	attrFirst   = "c" // S, the ID of the comment that the key was first used for
+	attrDigest  = "d" // S, a hash of that comment's content when it was added
 )
 
-// Comment is the comment of an id as it is now; a NotFound error when there is none.
+// Comment returns the current comment with an ID. It returns a NotFound error if there is none.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
 	if err = errors.Join(err, failed[id]); err != nil {
@@ -47,8 +48,9 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 	return c, nil
 }
 
-// Add keeps a new comment, whose id must be new too. With a key, a repeat by the same author within KeyLifetime returns
-// the comment that the first one added, as it was then, and a KeyReused error when that was another one.
+// Add writes a new comment with a new ID. With a key, a repeat by the same author within
+// KeyLifetime returns the comment that the first call added, as it was then. If the content differs
+// from that of the first call, Add returns a KeyReused error.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	defer s.wrote(c.ProductID)
 	if key == "" {
@@ -67,13 +69,13 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 		}, call.NoRetries)
 		var there *types.ConditionalCheckFailedException
 		if errors.As(err, &there) {
-			return nil // an earlier try of ours put it there: no other comment has this id
+			return nil // an earlier try succeeded: no other comment has this ID
 		}
 		return err
 	})
 }
 
-// addOnce puts the comment and the key in one transaction, unless the key is there.
+// addOnce writes the comment and the key in one transaction, unless the key exists.
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	keyItem := keyItemOf(c, key, s.now())
 	added := c
@@ -104,8 +106,8 @@ func (s *Store) addTransaction(c comment.Comment, keyItem layout.Item) *dynamodb
 	}}
 }
 
-// firstOf is the comment that a key was used for first, if c says the same. Its errors leave open whether that first one
-// was a try of ours.
+// firstOf returns the comment that a key was first used for, if c has the same content. Its errors
+// leave open whether that comment was written by an earlier try of this call.
 func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
@@ -130,8 +132,8 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 	return c, err
 }
 
-// keyItemOf is the item that remembers a key of an author, and what it was used for. It holds nothing of what was
-// written, which is to be gone when the comment is.
+// keyItemOf returns the item that remembers an author's key and the comment that it was used for.
+// The item holds no content of the comment, which must disappear when the comment is deleted.
 func keyItemOf(c comment.Comment, key string, now time.Time) layout.Item {
 	return layout.Item{
 		layout.AttrPK:  layout.Text(keyPKPrefix + digestOfAll(c.Author.ID, key)),
@@ -142,12 +144,13 @@ func keyItemOf(c comment.Comment, key string, now time.Time) layout.Item {
 	}
 }
 
-// digestOf is the same for two new comments if they say the same, whatever their place.
+// digestOf returns a hash of a new comment's content. It is the same for two comments that differ
+// only in ID and time.
 func digestOf(c comment.Comment) string {
 	return digestOfAll(c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name)
 }
 
-// digestOfAll is a hash of values that JSON can tell apart.
+// digestOfAll returns a hash of values. Values whose JSON differs have different hashes.
 func digestOfAll(values ...any) string {
 	text, err := json.Marshal(values)
 	if err != nil {
@@ -157,8 +160,9 @@ func digestOfAll(values ...any) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// Replace keeps after in place of before, which it moves in every index where that is needed. It returns a Conflict
-// error when another change came first, a NotFound error when the comment was deleted.
+// Replace writes after in place of before, and moves it in every index where its key changes. It
+// returns a Conflict error if another change came first, and a NotFound error if the comment was
+// deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	defer s.wrote(after.ProductID)
 	mark := rand.Text()
@@ -183,10 +187,11 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 	}), "edit %s", after)
 }
 
-// replaced tells what became of an edit whose condition failed, from the item that is there instead.
+// replaced returns the outcome of an edit whose condition failed, from the item that is there
+// instead.
 func replaced(there layout.Item, mark string, after comment.Comment, again bool) error {
 	if isMarked(there, mark) {
-		return nil // an earlier try of ours
+		return nil // an earlier try succeeded
 	}
 	now, err := layout.Decode(there)
 	switch {
@@ -198,8 +203,8 @@ func replaced(there layout.Item, mark string, after comment.Comment, again bool)
 	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
 }
 
-// Delete puts a tombstone in the place of a comment. It returns a Conflict error when another change came first, a NotFound
-// error when it is gone already.
+// Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
+// first, and a NotFound error if the comment is already deleted.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
@@ -217,7 +222,7 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 		case !errors.As(err, &refused):
 			return err
 		case isMarked(refused.Item, mark):
-			return nil // an earlier try of ours
+			return nil // an earlier try succeeded
 		case layout.NoComment(refused.Item):
 			return notFound(c.ID)
 		}
@@ -225,13 +230,14 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	}), "delete %s", c)
 }
 
-// isMarked tells whether an item has the mark of a write.
+// isMarked reports whether an item has the mark of a write.
 func isMarked(it layout.Item, mark string) bool {
 	r := layout.NewReader(it)
 	return r.Text(layout.AttrMark) == mark
 }
 
-// versionIs is the condition that a comment is there and of a version. The first version is not written down.
+// versionIs returns the condition that a comment exists and has a version. The item of a first
+// version has no version attribute.
 func versionIs(version int) (condition *string, values layout.Item) {
 	if version == 1 {
 		return aws.String("attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrVersion + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"), nil

@@ -19,8 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// An idempotency key counts for a day, also at servers whose clocks are up to an hour ahead, and then no more, though
-// its item be there still.
+// An idempotency key is valid for a day, even for servers whose clocks are up to an hour ahead.
+// Then it is no longer valid, even if its item still exists.
 func TestKeysExpire(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -52,7 +52,7 @@ func TestKeysExpire(t *testing.T) {
 	})
 }
 
-// A key item holds nothing of what was written, nor who wrote it.
+// The item of a key holds none of the comment's words, and not its author.
 func TestKeysHoldNoWords(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	title := "a headline"
@@ -70,7 +70,8 @@ func TestKeysHoldNoWords(t *testing.T) {
 	}
 }
 
-// failing is a table whose calls end as the script says; the last line counts for all further ones.
+// failing is a table whose calls end as the script says. The last line of the script applies to all
+// further calls.
 type failing struct {
 	client
 	script []func(context.Context) error
@@ -92,7 +93,8 @@ func hangs(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// What a write that does not succeed says of its outcome: it is known only if no try can have had an effect.
+// A failed write reports whether its outcome is unknown. The outcome is known only if no try can
+// have had an effect.
 func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 	throttled := fails(&types.ProvisionedThroughputExceededException{})
 	broken := fails(&smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer})
@@ -130,7 +132,7 @@ func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 	}
 }
 
-// A client that hangs up ends the tries, in the middle of one or between two.
+// A canceled request ends the tries of a write, during a try or between two.
 func TestWriteIsCalledOff(t *testing.T) {
 	for _, inCall := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"sync"
 )
 
-// contentTypes names the kinds of files there are. The system's own table is not asked: it differs from host to host.
+// contentTypes are the content types by file extension. The system's own table is not used, since
+// it differs between hosts.
 var contentTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -25,8 +26,9 @@ var contentTypes = map[string]string{
 	".txt":  "text/plain; charset=utf-8",
 }
 
-// asset is one file, kept gzipped: nearly every client takes it so. When the first one does not, it is unpacked, and stays so: all
-// files together are some megabytes, and unpacking the largest takes 9 ms.
+// asset is one file, kept gzipped: nearly every client takes it so. When the first one does not, it
+// is unpacked, and stays so: all files together are some megabytes, and unpacking the largest takes
+// 9 ms.
 type asset struct {
 	packed      []byte
 	unpacked    func() []byte
@@ -55,7 +57,7 @@ func newAsset(name string, packed []byte) (*asset, error) {
 	}, nil
 }
 
-// unpack returns what was gzipped by our own build, which newAsset has looked at.
+// unpack decompresses content that was compressed by our own build and checked by newAsset.
 func unpack(packed []byte) []byte {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -97,7 +99,7 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	// A failure here is a client that went away: the headers are sent, and nobody is left to tell.
+	// A failure here is a client that went away. The headers are sent, so it cannot be reported.
 	_, _ = w.Write(body)
 }
 
@@ -110,14 +112,16 @@ func (a *asset) body(gzipped bool, header http.Header) []byte {
 	return a.unpacked()
 }
 
-// writePolicies sets the headers that tell a browser what it must not do, which every answer carries.
+// writePolicies sets the headers that tell a browser what it must not do, which every answer
+// carries.
 func (a *asset) writePolicies(header http.Header) {
 	header.Set("Content-Security-Policy", a.policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// matches reports whether an If-None-Match header names the tag. Weak comparison: the W/ of either side is ignored.
+// matches reports whether an If-None-Match header names the tag. Weak comparison: the W/ of either
+// side is ignored.
 func matches(ifNoneMatch []string, etag string) bool {
 	for tag := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
 		tag = strings.TrimSpace(tag)
@@ -128,8 +132,8 @@ func matches(ifNoneMatch []string, etag string) bool {
 	return false
 }
 
-// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, or by "*" when the name is absent, and
-// not with a weight of zero.
+// acceptsGzip reports whether an Accept-Encoding header allows gzip: by name, or by "*" when the
+// name is absent, and not with a weight of zero.
 func acceptsGzip(acceptEncoding []string) bool {
 	accepted := false
 	for coding := range strings.SplitSeq(strings.Join(acceptEncoding, ","), ",") {

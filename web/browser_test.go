@@ -24,8 +24,8 @@ func serve(t *testing.T) string {
 	return server.URL
 }
 
-// Each example goes from the list to the server as it was written, with its variables. One browser runs them all, so
-// from the second on it is a returning visitor, whose own tabs are there.
+// Each example goes from the list to the server as it was written, with its variables. One browser
+// runs them all, so from the second on it is a returning visitor, whose own tabs are there.
 func TestExamplesRunInABrowser(t *testing.T) {
 	ctx := browsertest.Open(t)
 	address := serve(t)
@@ -86,8 +86,9 @@ const earlier = `
 		{ id: '1', title: 't', query: '{earlier}', variables: null, headers: '{"Authorization": "Bearer top-secret"}', operationName: null, response: null },
 	] }));`
 
-// A visitor sends a token. The server gets it, tabs and history are kept, and the token is nowhere: not after the request,
-// not when the page is loaded again, and none that an earlier version stored.
+// A visitor sends a token. The server gets it, tabs and history are kept, and the token is nowhere:
+// not after the request, not when the page is loaded again, and none that an earlier version
+// stored.
 func TestTokensAreNotStored(t *testing.T) {
 	ctx := browsertest.Open(t)
 	var answer, after, again, cleared string

@@ -90,7 +90,8 @@ func TestHomePageExampleIsValid(t *testing.T) {
 	}
 }
 
-// The explorer is committed as built; this notices without Node when the examples have moved on since.
+// The explorer is committed as built; this notices without Node when the examples have moved on
+// since.
 func TestExamplesAreInTheBuiltExplorer(t *testing.T) {
 	scripts := ""
 	for path, page := range pages {

@@ -11,17 +11,18 @@ import (
 	"sync/atomic"
 )
 
-// usualAddress is the address in the commands of the home page as it is written, which each request's own replaces.
+// usualAddress is the address in the commands of the home page as it is written, which each
+// request's own replaces.
 const usualAddress = "http://localhost:8080"
 
-// home is the home page, whose commands name the server as the request does: what is copied from it works where it is
-// read. Safe for concurrent use.
+// home is the home page, whose commands name the server as the request does: what is copied from it
+// works where it is read. Safe for concurrent use.
 type home struct {
 	content []byte
 	last    atomic.Pointer[addressed] // nearly all ask by one address
 }
 
-// addressed is the home page for those who ask by one address.
+// addressed is the home page for one address of the server.
 type addressed struct {
 	address string
 	page    *asset
@@ -54,8 +55,8 @@ func (h *home) build(address string) (*asset, error) {
 	return page, nil
 }
 
-// addressOf is the address by which a request reached the server. Its Host header can hold anything; what is no host is
-// replaced by the address of the connection.
+// addressOf returns the address by which a request reached the server. A Host header that is no
+// valid host is replaced by the address of the connection.
 func addressOf(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil || r.Header.Get(forwardedProto) == "https" {
@@ -73,7 +74,8 @@ func addressOf(r *http.Request) string {
 // forwardedProto is what a proxy that ends TLS says about the scheme that it was asked by.
 const forwardedProto = "X-Forwarded-Proto"
 
-// hostForm is a host, perhaps with a port: a name or an IPv4 address, or an IPv6 address in brackets.
+// hostForm is a host, perhaps with a port: a name or an IPv4 address, or an IPv6 address in
+// brackets.
 var hostForm = regexp.MustCompile(`^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?$`)
 
 // isHost tells whether a text is a host and can stand in a command as it is, quoted.

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The commands of the home page name the server by the address that it was asked by; a Host that is no host is nowhere in it.
+// The commands of the home page name the server by the address that it was asked by; a Host that is
+// no host is nowhere in it.
 func TestCommandsNameTheServer(t *testing.T) {
 	for _, test := range []struct{ host, proxy, want, reason string }{
 		{"localhost:8081", "", "http://localhost:8081", "another port"},

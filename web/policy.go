@@ -5,13 +5,15 @@ const (
 	homePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes, shows icons of a font
-	// and of data: addresses, and runs workers. No script but those of this host, and none inline.
+	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes,
+	// shows icons of a font and of data: addresses, and runs workers. No script but those of this
+	// host, and none inline.
 	explorerPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 		"font-src 'self' data:; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// mustAsk makes a browser ask each time whether what it has is still current; the ETag makes that cheap.
+	// mustAsk makes a browser ask each time whether what it has is still current; the ETag makes
+	// that cheap.
 	mustAsk = "no-cache"
 
 	// forGood is for files whose names change with their content.

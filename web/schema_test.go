@@ -13,7 +13,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// This file stands in for the API: it knows the schema and nothing else, so the pages can be tested without a table.
+// This file stands in for the API: it knows the schema and nothing else, so the pages can be tested
+// without a table.
 
 // object is a JSON object on its way out.
 type object = map[string]any
@@ -32,8 +33,9 @@ func schema(t *testing.T) *ast.Schema {
 	return loaded
 }
 
-// stubAPI answers introspection with the schema, and any other valid query with what it was asked: the name of the
-// operation, the variables and the header Authorization, under "data" as no real answer would have them.
+// stubAPI answers introspection with the schema, and any other valid query with what it was asked:
+// the name of the operation, the variables and the header Authorization, under "data" as no real
+// answer would have them.
 func stubAPI(api *ast.Schema) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {

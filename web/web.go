@@ -1,9 +1,10 @@
-// Package web serves the pages that people see: the home page at "/", which leads on to everything else, and the
-// explorer at "/playground", which is GraphiQL with example queries.
+// Package web serves the pages that people see: the home page at "/", which leads on to everything
+// else, and the explorer at "/playground", which is GraphiQL with example queries.
 //
-// Everything is in the binary: no page loads anything from another host, and a Content-Security-Policy sees to that.
-// The explorer is built beforehand, from the folder explorer, and committed as gzipped files, so a build of the server
-// needs neither Node nor a network. The pages speak to the API over HTTP only, at "/graphql" of the host they came from.
+// Everything is in the binary: no page loads anything from another host, and a
+// Content-Security-Policy sees to that. The explorer is built beforehand, from the folder explorer,
+// and committed as gzipped files, so a build of the server needs neither Node nor a network. The
+// pages speak to the API over HTTP only, at "/graphql" of the host they came from.
 package web
 
 import (
@@ -19,8 +20,8 @@ import (
 //go:embed home explorer/dist
 var files embed.FS
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API. What it does not know is 404. All
-// callers share one: it keeps a copy of every page.
+// Handler returns the handler of all pages, to be mounted at "/" beside the API. It answers unknown
+// paths with 404. All callers share one handler, which holds a copy of every page.
 func Handler() http.Handler { return shared() }
 
 // shared makes the handler when it is first asked for.
@@ -63,11 +64,11 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// notFound lends its policies to answers about paths that are nobody's.
+// notFound holds the policies of answers for unknown paths.
 var notFound = &asset{policy: homePolicy}
 
-// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the server as each request
-// does.
+// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the
+// server as each request does.
 func (s site) addHome(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, content []byte) error {
 		packed, err := pack(content)
@@ -88,8 +89,8 @@ func (s site) addHome(files fs.FS, folder string) error {
 	})
 }
 
-// addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as "/playground" itself,
-// with and without a slash at the end.
+// addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as
+// "/playground" itself, with and without a slash at the end.
 func (s site) addExplorer(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, packed []byte) error {
 		name = strings.TrimSuffix(name, ".gz")

@@ -48,7 +48,7 @@ func TestPagesAreMadeOnce(t *testing.T) {
 	}
 }
 
-// A file that is asked for as it is, without gzip, is unpacked once, not for each who asks.
+// A file that is requested without gzip is decompressed once, not for each request.
 func TestUnpackedOnce(t *testing.T) {
 	for path := range pages {
 		ask("GET", path)
@@ -101,7 +101,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What keeps a page from doing harm is on each answer, errors included.
+// Each answer carries the headers that restrict a page, errors included.
 func TestPolicies(t *testing.T) {
 	for _, request := range []string{"GET /", "GET /home.css", "GET /playground", "POST /playground", "GET /nothing"} {
 		method, path, _ := strings.Cut(request, " ")

@@ -1,4 +1,5 @@
-// Package authoring writes comments for those who may: it checks what they want, asks whether they may, and keeps it.
+// Package authoring adds, edits and deletes comments: it checks the input, checks whether the
+// caller may write, and stores the result.
 package authoring
 
 import (
@@ -9,39 +10,41 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Store keeps comments. It never does a thing twice, whatever is lost on the way, and its errors are of the kinds of the
-// package comment.
+// Store stores comments. It makes no change twice, even if answers are lost, and its errors have
+// kinds of package comment.
 type Store interface {
-	// Comment is the comment of an id as it is now; a NotFound error when there is none.
+	// Comment returns the current comment with an ID, or a NotFound error.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
-	// Add keeps a new comment. With a key, a repeat returns the comment that the first one added, and a KeyReused error
-	// when it was another one.
+	// Add writes a new comment. With a key, a repeat returns the comment that the first call added,
+	// or a KeyReused error if the content differs.
 	Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error)
-	// Replace keeps after in place of before; a Conflict error when before is no longer what is kept.
+	// Replace writes after in place of before. It returns a Conflict error if before is no longer
+	// the stored version.
 	Replace(ctx context.Context, before, after comment.Comment) error
-	// Delete removes a comment; a Conflict error when it is no longer what is kept.
+	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version.
 	Delete(ctx context.Context, c comment.Comment) error
 }
 
-// Authorizer decides who may write. It is the one place where that is decided.
+// Authorizer decides who may write. No other code decides that.
 type Authorizer interface {
 	// MayWrite returns nil if the caller in the context may write as the author, and change the
 	// author's comments. It returns an Unauthenticated or a Forbidden error otherwise.
 	MayWrite(ctx context.Context, author comment.Author) error
 }
 
-// Writer adds, edits and deletes comments for callers who may. It is safe for use by many goroutines.
+// Writer adds, edits and deletes comments for callers who may. It is safe for use by many
+// goroutines.
 type Writer struct {
-	// Store keeps them. Required.
+	// Store stores the comments. Required.
 	Store Store
-	// Authorizer says who may. Required.
+	// Authorizer decides who may write. Required.
 	Authorizer Authorizer
 	// Now is the time. If not provided, it is that of the clock.
 	Now func() time.Time
 }
 
-// Add writes a comment. The key, if there is one, makes a repeat of the same draft by the same author return the
-// first result. What is wrong with the draft comes back as problems, all at once.
+// Add writes a comment. With a key, a repeat of the same draft by the same author returns the first
+// result. All problems of the draft are returned at once.
 func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
@@ -60,8 +63,8 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	return outcome(added, err)
 }
 
-// wrongKey is what is wrong with an idempotency key. An empty key is refused: a client
-// that fails to make keys would believe that it may repeat.
+// wrongKey returns the problems of an idempotency key. An empty key is refused: a client that fails
+// to generate keys would believe that its requests can be repeated.
 func wrongKey(key string) []comment.Problem {
 	problem := comment.Problem{Path: []string{"idempotencyKey"}}
 	switch {
@@ -75,8 +78,8 @@ func wrongKey(key string) []comment.Problem {
 	return []comment.Problem{problem}
 }
 
-// Edit changes a comment whose version is the one given. A change that leaves everything as it is writes nothing: version
-// and time of the last edit stay.
+// Edit changes a comment that has the given version. A change without an effect writes nothing: the
+// version and the time of the last edit stay.
 func (w *Writer) Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	before, err := w.writable(ctx, id, &version)
 	if err != nil {
@@ -93,7 +96,8 @@ func (w *Writer) Edit(ctx context.Context, id comment.ID, version int, change co
 	return outcome(after, w.Store.Replace(ctx, before, after))
 }
 
-// timeOfEdit is now, but never before what was written last: the clock of the server that wrote that may be ahead.
+// timeOfEdit returns the current time, but never a time before the last write. That may have been
+// made by a server whose clock is ahead.
 func (w *Writer) timeOfEdit(before comment.Comment) *time.Time {
 	now, last := w.now().UTC().Truncate(time.Millisecond), before.CreatedAt()
 	if before.UpdatedAt != nil {
@@ -105,8 +109,8 @@ func (w *Writer) timeOfEdit(before comment.Comment) *time.Time {
 	return &now
 }
 
-// Delete removes a comment and returns it as it last was. With a version, that must be the comment's; without one, an
-// edit that comes between is no hindrance.
+// Delete removes a comment and returns its last state. A version that is given must be the
+// comment's. Without one, an edit at the same time does not prevent the delete.
 func (w *Writer) Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error) {
 	for {
 		c, err := w.writable(ctx, id, version)
@@ -114,13 +118,14 @@ func (w *Writer) Delete(ctx context.Context, id comment.ID, version *int) (comme
 			err = w.Store.Delete(ctx, c)
 		}
 		if version == nil && comment.KindOf(err) == comment.Conflict {
-			continue // a faster change is done: this ends, at the latest with the context
+			continue // another change came first; the context bounds these retries
 		}
 		return outcome(c, err)
 	}
 }
 
-// writable is the comment of an id, if the caller may change it and it has the expected version.
+// writable returns the comment with an ID, if the caller may change it and it has the expected
+// version.
 func (w *Writer) writable(ctx context.Context, id comment.ID, version *int) (comment.Comment, error) {
 	c, err := w.Store.Comment(ctx, id)
 	if err != nil {
@@ -142,14 +147,14 @@ func (w *Writer) now() time.Time {
 	return time.Now()
 }
 
-// position is a new place in the order: the time, and what no other comment has.
+// position returns a new position: the current time, and random bytes that no other comment has.
 func (w *Writer) position() comment.Position {
 	var distinct [10]byte
 	_, _ = rand.Read(distinct[:]) // never fails: see its documentation
 	return comment.PositionAt(w.now(), distinct)
 }
 
-// problemOf tells which errors are the writer's concern, as problems of the input.
+// problemOf lists the kinds of errors that are problems of the input.
 var problemOf = map[comment.Kind]struct {
 	code comment.ProblemCode
 	path []string
@@ -159,7 +164,7 @@ var problemOf = map[comment.Kind]struct {
 	comment.KeyReused: {comment.ProblemKeyReused, []string{"idempotencyKey"}},
 }
 
-// outcome turns errors that are the writer's concern into problems.
+// outcome turns errors that problemOf lists into problems.
 func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, error) {
 	if err == nil {
 		return c, nil, nil

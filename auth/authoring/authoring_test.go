@@ -63,8 +63,8 @@ func newStore(edits int) *store {
 	}}
 }
 
-// The time of an edit is now to the millisecond, but never before the comment was written or edited last, though the
-// clock of this server be behind that of the other.
+// The time of an edit is now to the millisecond, but never before the comment was written or edited
+// last, though the clock of this server be behind that of the other.
 func TestTimeOfEditNeverGoesBack(t *testing.T) {
 	store := newStore(0)
 	for _, row := range []struct{ now, want time.Duration }{
@@ -82,7 +82,8 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 	}
 }
 
-// An edit that changes nothing writes nothing, in whatever words; one of another version is a conflict all the same.
+// An edit that changes nothing writes nothing, in whatever words; one of another version is a
+// conflict all the same.
 func TestEditThatChangesNothing(t *testing.T) {
 	title, long := "A headline", strings.Repeat("x", 20_000)
 	for _, row := range []struct {

@@ -9,20 +9,22 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// How many bytes of answers a client reads and decodes at a time. Decoding takes the SDK some five times the memory of the
-// answer. Nearly all answers are small: they have room of their own, so that they do not wait for answers of up to 16 MB.
+// How many bytes of answers a client reads and decodes at a time. Decoding takes the SDK some five
+// times the memory of the answer. Nearly all answers are small: they have room of their own, so
+// that they do not wait for answers of up to 16 MB.
 const (
 	smallBody = 64 << 10
 	smallRoom = 2 << 20
 	largeRoom = 2 << 20
 )
 
-// bounded is an HTTP client that limits the bytes of answers being read. An answer takes room for its Content-Length from its
-// headers until its body is closed. It waits for room in the order in which headers arrive, until its request's context ends.
-// An answer that is larger than the room, or of unknown length, takes the whole room for large ones. It is safe for concurrent
-// use.
+// bounded is an HTTP client that limits the bytes of answers being read. An answer takes room for
+// its Content-Length from its headers until its body is closed. It waits for room in the order in
+// which headers arrive, until its request's context ends. An answer that is larger than the room,
+// or of unknown length, takes the whole room for large ones. It is safe for concurrent use.
 //
-// It cannot deadlock: an answer with room is only read and decoded, which waits neither for room nor for internal/usage.
+// It cannot deadlock: an answer with room is only read and decoded, which waits neither for room
+// nor for internal/usage.
 type bounded struct {
 	under        dynamodb.HTTPClient
 	small, large *semaphore.Weighted
@@ -47,7 +49,8 @@ func (b *bounded) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// roomFor returns the room that an answer takes, and how much of it. A negative length is an unknown one.
+// roomFor returns the room that an answer takes, and how much of it. A negative length is an
+// unknown one.
 func (b *bounded) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	switch {
 	case length < 0 || length > largeRoom:
@@ -58,7 +61,8 @@ func (b *bounded) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	return b.small, length
 }
 
-// around returns the client with its inner client wrapped. The time that a call waits for room is not part of a wrapped call.
+// around returns the client with its inner client wrapped. The time that a call waits for room is
+// not part of a wrapped call.
 func (b *bounded) around(wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *bounded {
 	return &bounded{under: wrap(b.under), small: b.small, large: b.large}
 }

@@ -23,8 +23,8 @@ func (length answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{ContentLength: int64(length), Body: io.NopCloser(strings.NewReader(""))}, nil
 }
 
-// Whatever the lengths of answers, those that are read at a time fit into their room, each is read in the end, and room is left
-// over by none, though some are closed twice and some given up.
+// Answers of any lengths that are read at the same time fit into their room. Each answer is read in
+// the end. All room is free afterwards, though some bodies are closed twice.
 func TestBodiesFitIntoTheirRoom(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int64{-1, 0, 900, smallBody, smallBody + 1, 1 << 20, largeRoom, 16 << 20}), 1, 60).Draw(rt, "lengths")
@@ -52,13 +52,14 @@ func TestBodiesFitIntoTheirRoom(t *testing.T) {
 			}
 			group.Wait()
 			if !b.small.TryAcquire(smallRoom) || !b.large.TryAcquire(largeRoom) {
-				t.Error("room is taken by nobody")
+				t.Error("room is still taken after all answers were closed")
 			}
 		})
 	})
 }
 
-// A large answer that stays open keeps others of its size waiting, as long as their requests last, and no small one.
+// A large answer that stays open makes other large ones wait, as long as their requests last. Small
+// ones do not wait.
 func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBounded(answering(largeRoom))
@@ -91,12 +92,12 @@ func request(ctx context.Context, t *testing.T) *http.Request {
 	return request
 }
 
-// Clients of the program bound what they read, also those that hedge.
+// Clients bound the bytes that they read, and a hedging client shares the bound of its original.
 func TestClientsBoundTheirBodies(t *testing.T) {
 	local := NewLocalClient("http://table")
 	for _, client := range []*dynamodb.Client{local, Hedged(local)} {
 		if b, ok := client.Options().HTTPClient.(*bounded); !ok || b.large != local.Options().HTTPClient.(*bounded).large {
-			t.Errorf("%T bounds nothing, or by itself", client.Options().HTTPClient)
+			t.Errorf("%T has no bound, or one of its own", client.Options().HTTPClient)
 		}
 	}
 }

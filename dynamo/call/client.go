@@ -19,8 +19,9 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first retry, keep 10 idle
-// connections and have no timeout for answers. That suits batch work, and not a page that a user waits for.
+// Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first
+// retry, keep 10 idle connections and have no timeout for answers. That suits batch work, and not a
+// page that a user waits for.
 const (
 	maxAttempts     = 3
 	firstBackoff    = 25 * time.Millisecond
@@ -34,8 +35,8 @@ const (
 // localRegion is the region of clients of a local engine: the SDK requires one.
 const localRegion = "us-east-1"
 
-// NewLocalClient returns a client of an engine at an address, such as DynamoDB Local. Such engines accept any credentials:
-// those of the environment if it has some.
+// NewLocalClient returns a client of an engine at an address, such as DynamoDB Local. Such engines
+// accept any credentials: those of the environment if it has some.
 func NewLocalClient(endpoint string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -49,8 +50,8 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 	})
 }
 
-// NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default chain. An error says what is
-// missing and how to set it.
+// NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default
+// chain. An error says what is missing and how to set it.
 func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer))
 	if err != nil {
@@ -79,8 +80,9 @@ func httpClient() *awshttp.BuildableClient {
 		})
 }
 
-// retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. Only reads have it, so it can also
-// retry when an answer was damaged on its way. Writes must know what they repeat and turn it off by NoRetries.
+// retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. Only
+// reads have it, so it can also retry when an answer was damaged on its way. Writes must know what
+// they repeat and turn it off by NoRetries.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -90,8 +92,8 @@ func retryer() aws.Retryer {
 	})
 }
 
-// retryMore retries two kinds of errors that the SDK gives up on: answers that were cut or damaged on their way, and conflicts
-// with another write.
+// retryMore retries two kinds of errors that the SDK gives up on: answers that were cut or damaged
+// on their way, and conflicts with another write.
 func retryMore(err error) aws.Ternary {
 	var api smithy.APIError
 	if unreadable(err) || errors.As(err, &api) && meanings[api.ErrorCode()] == inTheWay {

@@ -17,7 +17,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Wrap adds the name of the call that failed to an error, and gives it a kind unless it has one. It returns nil for nil.
+// Wrap adds the name of the call that failed to an error, and gives it a kind unless it has one. It
+// returns nil for nil.
 func Wrap(err error, call string, args ...any) error {
 	if err == nil {
 		return nil
@@ -49,9 +50,10 @@ var (
 	ours = meaning{kind: comment.Internal}
 )
 
-// meanings has the error codes whose meaning follows neither from the SDK's list of throttling codes nor from the fault
-// (client or server). Every other code of a refused request is an error of ours or of the account: missing permissions,
-// wrong credentials, an invalid request. TestWhatErrorsMean lists all codes.
+// meanings has the error codes whose meaning follows neither from the SDK's list of throttling
+// codes nor from the fault (client or server). Every other code of a refused request is an error of
+// ours or of the account: missing permissions, wrong credentials, an invalid request.
+// TestWhatErrorsMean lists all codes.
 var meanings = map[string]meaning{
 	"TransactionConflictException":     inTheWay, // a transaction is changing the item
 	"ReplicatedWriteConflictException": inTheWay, // another region is changing it
@@ -88,7 +90,8 @@ func meaningOf(err error) meaning {
 	return meaningOfTransport(err)
 }
 
-// meaningOfCode is the meaning of an error code of DynamoDB. The SDK's own list says which codes are throttling.
+// meaningOfCode is the meaning of an error code of DynamoDB. The SDK's own list says which codes
+// are throttling.
 func meaningOfCode(api smithy.APIError) meaning {
 	if m, known := meanings[api.ErrorCode()]; known {
 		return m
@@ -124,8 +127,8 @@ var (
 	throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
 )
 
-// meaningOfCancel is the meaning of a canceled transaction. One part that can never succeed outweighs conflicts of the other
-// parts. What a failed condition means is up to the caller.
+// meaningOfCancel is the meaning of a canceled transaction. One part that can never succeed
+// outweighs conflicts of the other parts. What a failed condition means is up to the caller.
 func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
 	switch {
 	case HasReason(canceled, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
@@ -138,8 +141,8 @@ func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
 	return ours
 }
 
-// HasReason reports whether a part of a canceled transaction was refused for one of the reasons. Parts that were not refused
-// have the reason "None".
+// HasReason reports whether a part of a canceled transaction was refused for one of the reasons.
+// Parts that were not refused have the reason "None".
 func HasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
 	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
 		return slices.Contains(reasons, aws.ToString(reason.Code))
@@ -151,8 +154,9 @@ func throttled(code string) bool {
 	return found
 }
 
-// hadNoEffect reports whether DynamoDB refused a call, so that nothing was written. TransactionInProgressException does not
-// count as a refusal: the transaction under way with the same token can be an earlier copy of this call.
+// hadNoEffect reports whether DynamoDB refused a call, so that nothing was written.
+// TransactionInProgressException does not count as a refusal: the transaction under way with the
+// same token can be an earlier copy of this call.
 func hadNoEffect(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && meaningOf(err) != broken && api.ErrorCode() != "TransactionInProgressException"
@@ -161,7 +165,8 @@ func hadNoEffect(err error) bool {
 // ErrBusy is the error of a batch of which DynamoDB keeps leaving a part unprocessed.
 var ErrBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
 
-// Transient reports whether the same call can succeed later. An answer that cannot be read was damaged on its way.
+// Transient reports whether the same call can succeed later. An answer that cannot be read was
+// damaged on its way.
 func Transient(err error) bool {
 	var missing *types.ResourceNotFoundException
 	if errors.As(err, &missing) {

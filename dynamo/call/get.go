@@ -15,7 +15,8 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 const MaxKeysPerGet = 100
 
-// Unprocessed keys are retried this often. Waits double from the first, and each is drawn at random up to its full length.
+// Unprocessed keys are retried this often. Waits double from the first, and each is drawn at random
+// up to its full length.
 const (
 	getTries     = 5
 	getFirstWait = 25 * time.Millisecond
@@ -26,8 +27,9 @@ type BatchGetter interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// GetItems fetches items by key and retries those that DynamoDB left unprocessed. Keys that are still unprocessed after the
-// last try are returned as left. Items come in no order, and keys without an item are in neither.
+// GetItems fetches items by key and retries those that DynamoDB left unprocessed. Keys that are
+// still unprocessed after the last try are returned as left. Items come in no order, and keys
+// without an item are in neither.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (items, left []layout.Item, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{

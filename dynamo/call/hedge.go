@@ -16,20 +16,22 @@ import (
 
 // When and how often slow reads are hedged.
 const (
-	// hedgeShare is how many second calls each read allows, and hedgeSavings how many can be saved up for a burst.
+	// hedgeShare is how many second calls each read allows, and hedgeSavings how many can be saved
+	// up for a burst.
 	hedgeShare   = 0.05
 	hedgeSavings = 10
 	// hedgeQuantile is the quantile of durations above which a read is slow.
 	hedgeQuantile = 0.95
-	// hedgeMemory is how many of the latest reads the quantile is taken of, and hedgeLearning after how many reads it is taken
-	// anew. Nothing is hedged before the first time.
+	// hedgeMemory is how many of the latest reads the quantile is taken of, and hedgeLearning after
+	// how many reads it is taken anew. Nothing is hedged before the first time.
 	hedgeMemory   = 512
 	hedgeLearning = 64
 )
 
-// Hedged returns a client that makes a second call for a read that takes longer than 95 % of the latest reads. It returns the
-// answer that comes first and cancels the other call. A page waits for the slowest of its reads, so a slow page is less rare
-// than a slow read. There is at most one second call for every 20 reads, however slow the table is. Writes are never repeated.
+// Hedged returns a client that makes a second call for a read that takes longer than 95 % of the
+// latest reads. It returns the answer that comes first and cancels the other call. A page waits for
+// the slowest of its reads, so a slow page is less rare than a slow read. There is at most one
+// second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	options := client.Options()
 	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} }
@@ -117,8 +119,9 @@ func (h *hedger) spend() bool {
 	return true
 }
 
-// took notes the duration of a read. For a hedged read that is the time until the first answer: less than the first call would
-// have taken, but still slow, so that hedging does not move the quantile.
+// took notes the duration of a read. For a hedged read that is the time until the first answer:
+// less than the first call would have taken, but still slow, so that hedging does not move the
+// quantile.
 func (h *hedger) took(duration time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -84,8 +84,8 @@ func call(t *testing.T, h *hedger, operation, body string) (answer string, err e
 	return string(text), errors.Join(err, response.Body.Close())
 }
 
-// taught is a hedger that has seen enough reads of a millisecond to know them as quick, over a table that answers the
-// calls from then on with the given latencies.
+// taught returns a hedger that has learnt from enough reads of a millisecond, over a table that
+// answers later calls with the given latencies.
 func taught(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
 	t.Helper()
 	table := &slowTable{latency: func(int) time.Duration { return time.Millisecond }}
@@ -100,8 +100,8 @@ func taught(t *testing.T, later ...time.Duration) (*hedger, *slowTable) {
 	return h, table
 }
 
-// Whatever the table does: there are at most 5 % more calls, each answer is that of its own question, and of the calls that
-// were not needed none goes on.
+// Whatever the table does, hedging makes at most 5 % more calls, each answer belongs to its own
+// request, and calls that are no longer needed end.
 func TestHedgingIsBounded(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, spread := range []float64{0, 0.7, 3} {
@@ -128,7 +128,7 @@ func TestHedgingIsBounded(t *testing.T) {
 			if n := table.made() - rounds*atOnce; spread > 0 && n == 0 {
 				t.Error("nothing was asked twice")
 			}
-			if n := table.running(); n > hedgeLearning { // those made before anything was known were never repeated
+			if n := table.running(); n > hedgeLearning { // the first reads were not hedged
 				t.Errorf("%d calls go on", n)
 			}
 		})
@@ -186,7 +186,7 @@ func isReadName(operation string) bool {
 	return isRead(&http.Request{Header: http.Header{"X-Amz-Target": {"DynamoDB_20120810." + operation}}})
 }
 
-// A client knows nothing of how slow the table is at first, and asks nothing twice.
+// A client does not know at first how slow the table is, and makes no second call.
 func TestNothingIsHedgedUntaught(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &slowTable{latency: func(int) time.Duration { return time.Minute }}

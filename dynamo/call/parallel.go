@@ -12,11 +12,12 @@ import (
 // MaxAtOnce is how many calls Parallel makes at a time.
 const MaxAtOnce = 16
 
-// Parallel calls do for every i below number, at most MaxAtOnce at a time. The first error cancels the other calls and is
-// returned. A panic of do becomes an error.
+// Parallel calls do for every i below number, at most MaxAtOnce at a time. The first error cancels
+// the other calls and is returned. A panic of do becomes an error.
 //
-// The last call runs on the caller's goroutine. A call of the SDK is so deep that the stack of a new goroutine has to grow
-// several times, which is the largest cost of our own in a page of one call.
+// The last call runs on the caller's goroutine. A call of the SDK is so deep that the stack of a
+// new goroutine has to grow several times, which is the largest cost of our own in a page of one
+// call.
 func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
 	switch number {
 	case 0:

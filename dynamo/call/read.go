@@ -23,8 +23,9 @@ type ScanClient interface {
 // DefaultScanCalls is how many calls a scan makes in parallel by default.
 const DefaultScanCalls = 4
 
-// SegmentsPerCall is how many segments of the table each parallel call of a scan gets. Segments differ in size: with several
-// for each call, the scan does not end with one call reading the largest segment while the others are idle.
+// SegmentsPerCall is how many segments of the table each parallel call of a scan gets. Segments
+// differ in size: with several for each call, the scan does not end with one call reading the
+// largest segment while the others are idle.
 const SegmentsPerCall = 4
 
 // UnitsOf returns the read units that a call consumed, 0 if its answer does not say.

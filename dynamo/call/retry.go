@@ -8,16 +8,16 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// Bulk work is tried this often without progress. Waits double from the first up to the longest, and each is drawn at random
-// up to its full length: about 20 s in all.
+// Bulk work is tried this often without progress. Waits double from the first up to the longest,
+// and each is drawn at random up to its full length: about 20 s in all.
 const (
 	retryTries       = 12
 	retryFirstWait   = 50 * time.Millisecond
 	retryLongestWait = 5 * time.Second
 )
 
-// Retry calls try until it succeeds, fails with an error that is not Transient, or made no progress in 12 calls in a row. try
-// reports whether it made progress.
+// Retry calls try until it succeeds, fails with an error that is not Transient, or made no progress
+// in 12 calls in a row. try reports whether it made progress.
 func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 	for fruitless := 0; ; {
 		progress, err := try()
@@ -36,8 +36,9 @@ func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 	}
 }
 
-// pause waits for a random time up to the longest, or until the context ends. Randomness keeps callers that were throttled
-// together from retrying together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
+// pause waits for a random time up to the longest, or until the context ends. Randomness keeps
+// callers that were throttled together from retrying together:
+// https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
 func pause(ctx context.Context, longest time.Duration) error {
 	return wait.For(ctx, rand.N(longest))
 }

@@ -17,8 +17,8 @@ type Transactor interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Transact writes items, all or none. A condition that failed, since another write came first, is an error of the kind
-// Throttled.
+// Transact writes items, all or none. A condition that failed, since another write came first, is
+// an error of the kind Throttled.
 func Transact(ctx context.Context, client Transactor, writes []types.TransactWriteItem) error {
 	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var canceled *types.TransactionCanceledException
@@ -28,7 +28,8 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 	return Wrap(err, "TransactWriteItems of %d items", len(writes))
 }
 
-// PutIf returns the part of a transaction that puts an item under a condition, or unconditionally if that is empty.
+// PutIf returns the part of a transaction that puts an item under a condition, or unconditionally
+// if that is empty.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
 	put := &types.Put{TableName: aws.String(table), Item: it}
 	if condition != "" {

@@ -8,17 +8,19 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A write is tried this often while its outcome is unknown or DynamoDB throttles it. Waits double from the first, and each is
-// drawn at random up to its full length. A try times out early enough for another within the time of one request. All tries
-// together take some 15 s at most; comment.SettleTime relies on that.
+// A write is tried this often while its outcome is unknown or DynamoDB throttles it. Waits double
+// from the first, and each is drawn at random up to its full length. A try times out early enough
+// for another within the time of one request. All tries together take some 15 s at most;
+// comment.SettleTime relies on that.
 const (
 	writeTries     = 5
 	writeFirstWait = 25 * time.Millisecond
 	writeTimeout   = 3 * time.Second
 )
 
-// RetryWrite calls write until its outcome is known. again tells write that an earlier try may have had an effect. An error of
-// RetryWrite means that the write had no effect, unless it is one of OutcomeUnknown.
+// RetryWrite calls write until its outcome is known. again tells write that an earlier try may have
+// had an effect. An error of RetryWrite means that the write had no effect, unless it is one of
+// OutcomeUnknown.
 func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool) error) error {
 	again := false
 	for try := 0; ; try++ {
@@ -46,7 +48,8 @@ func within(ctx context.Context, limit time.Duration, again bool, write func(con
 	return write(ctx, again)
 }
 
-// settled reports whether write itself found out what is in the table, so that a retry tells nothing new.
+// settled reports whether write itself found out what is in the table, so that a retry tells
+// nothing new.
 func settled(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.NotFound, comment.Conflict, comment.KeyReused:
@@ -58,8 +61,8 @@ func settled(err error) bool {
 // ErrOvertaken is the cause of an edit whose outcome cannot be found out any more.
 var ErrOvertaken = errors.New("the comment was changed or deleted meanwhile")
 
-// mayHaveHappened reports whether a try that failed may have had an effect. A request that DynamoDB refuses as invalid, or
-// throttles, had none.
+// mayHaveHappened reports whether a try that failed may have had an effect. A request that DynamoDB
+// refuses as invalid, or throttles, had none.
 func mayHaveHappened(err error) bool {
 	var wrapped *comment.Error // by write itself, and perhaps for another call than the one that writes
 	if !errors.As(err, &wrapped) && hadNoEffect(err) {
@@ -72,8 +75,8 @@ func mayHaveHappened(err error) bool {
 	return false
 }
 
-// OutcomeUnknown is the error of a write that may or may not have happened. Its kind is that of ended, the error that ended
-// the request, and Unavailable if ended is nil.
+// OutcomeUnknown is the error of a write that may or may not have happened. Its kind is that of
+// ended, the error that ended the request, and Unavailable if ended is nil.
 func OutcomeUnknown(err, ended error) error {
 	kind := comment.Unavailable
 	if ended != nil {

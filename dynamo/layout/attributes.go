@@ -9,45 +9,47 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Item is what DynamoDB keeps: values by attribute name.
+// Item is an item as DynamoDB stores it: attribute values by attribute name.
 type Item = map[string]types.AttributeValue
 
-// Text is a string as an attribute.
+// Text returns a string as an attribute value.
 func Text(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
 
-// Number is a whole number as an attribute.
+// Number returns a whole number as an attribute value.
 func Number(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// Flag is a boolean as an attribute.
+// Flag returns a boolean as an attribute value.
 func Flag(b bool) *types.AttributeValueMemberBOOL { return &types.AttributeValueMemberBOOL{Value: b} }
 
-// Time is a time as an attribute: a number of milliseconds since 1970, rounded down.
+// Time returns a time as an attribute value: a number of milliseconds since 1970, rounded down.
 func Time(t time.Time) *types.AttributeValueMemberN { return Number(t.UnixMilli()) }
 
-// SetOptionalTime sets an attribute to a time, and leaves it out if the time is zero.
+// SetOptionalTime sets an attribute to a time. A zero time leaves the item as it is.
 func SetOptionalTime(to Item, attr string, t time.Time) {
 	if !t.IsZero() {
 		to[attr] = Time(t)
 	}
 }
 
-// Reader reads the attributes of an item. Text, Number, Time and Flag read attributes that the item must have. OptionalText,
-// OptionalNumber and OptionalTime read attributes that it may lack.
+// Reader reads the attributes of an item. Text, Number, Time and Flag read required attributes.
+// OptionalText, OptionalNumber and OptionalTime read attributes that the item may lack.
 //
-// An attribute that is missing or of another type reads as its type's zero value, and Err names the first attribute that is
-// of another type, or missing though the item must have it. Callers that can do with zero values need not check Err.
+// An attribute of another type, or a required one that is missing, reads as the zero value of its
+// type. Err then names the first such attribute. Callers that accept zero values need not check
+// Err.
 type Reader struct {
 	item  Item
-	wrong string // name of the first attribute that is not as it must be, empty for none
-	bytes int    // size of what was read, names included
+	wrong string // name of the first attribute that is missing or of another type, else empty
+	bytes int    // size of the attributes that were read, names included
 }
 
 // NewReader returns a Reader of an item.
 func NewReader(item Item) *Reader { return &Reader{item: item} }
 
-// Err returns an error that names the first attribute that was not as it must be, or nil. It holds no value of the item.
+// Err returns an error that names the first attribute that was missing or of another type, or nil.
+// The error holds no value of the item.
 func (r *Reader) Err() error {
 	if r.wrong == "" {
 		return nil
@@ -58,7 +60,7 @@ func (r *Reader) Err() error {
 // Text reads a string.
 func (r *Reader) Text(attr string) string { return *r.text(attr) }
 
-// text returns where the item has the string, which saves a copy to those that keep a pointer.
+// text returns a pointer to the string in the item. Callers that keep the pointer save a copy.
 func (r *Reader) text(attr string) *string {
 	value, ok := r.item[attr].(*types.AttributeValueMemberS)
 	if !ok {
@@ -69,7 +71,7 @@ func (r *Reader) text(attr string) *string {
 	return &value.Value
 }
 
-// OptionalText reads a string, empty if the item lacks it.
+// OptionalText reads a string. It returns "" if the item lacks the attribute.
 func (r *Reader) OptionalText(attr string) string {
 	if r.item[attr] == nil {
 		return ""
@@ -77,7 +79,7 @@ func (r *Reader) OptionalText(attr string) string {
 	return r.Text(attr)
 }
 
-// TextOrBinary reads an attribute that is either a string or binary. Binary is nil if it is a string.
+// TextOrBinary reads an attribute that is either a string or binary. For a string, binary is nil.
 func (r *Reader) TextOrBinary(attr string) (text string, binary []byte) {
 	value, ok := r.item[attr].(*types.AttributeValueMemberB)
 	if !ok {
@@ -98,7 +100,7 @@ func (r *Reader) Number(attr string) int64 {
 	return n
 }
 
-// OptionalNumber reads a whole number, 0 if the item lacks it.
+// OptionalNumber reads a whole number. It returns 0 if the item lacks the attribute.
 func (r *Reader) OptionalNumber(attr string) int64 {
 	if r.item[attr] == nil {
 		return 0
@@ -106,10 +108,11 @@ func (r *Reader) OptionalNumber(attr string) int64 {
 	return r.Number(attr)
 }
 
-// Time reads a time that is a number of milliseconds since 1970. A wrong one is the start of 1970.
+// Time reads a time, stored as milliseconds since 1970. It returns the start of 1970 if the
+// attribute is missing or of another type.
 func (r *Reader) Time(attr string) time.Time { return time.UnixMilli(r.Number(attr)).UTC() }
 
-// OptionalTime reads a time, the zero time if the item lacks it.
+// OptionalTime reads a time. It returns the zero time if the item lacks the attribute.
 func (r *Reader) OptionalTime(attr string) time.Time {
 	if r.item[attr] == nil {
 		return time.Time{}
@@ -133,7 +136,7 @@ func (r *Reader) fail(attr string) {
 	}
 }
 
-// ParseNumber returns the whole number that an attribute holds. It is not ok for any other attribute.
+// ParseNumber returns the whole number that an attribute holds. ok is false for any other value.
 func ParseNumber(value types.AttributeValue) (n int64, ok bool) {
 	number, ok := value.(*types.AttributeValueMemberN)
 	if !ok {
@@ -146,7 +149,7 @@ func ParseNumber(value types.AttributeValue) (n int64, ok bool) {
 	return n, true
 }
 
-// SizeOf is the size of the named attributes of an item in bytes, names included.
+// SizeOf returns the size of the named attributes of an item in bytes, names included.
 func SizeOf(it Item, names []string) int {
 	size := 0
 	for _, name := range names {
@@ -162,9 +165,10 @@ func SizeOf(it Item, names []string) int {
 	return size
 }
 
-// sizeOfNumber is the size of a whole number in bytes: one, one more for every two digits, and one for a minus sign. Digits
-// are paired from the decimal point, and zero pairs at the end take nothing. DynamoDB's documentation says so in fewer
-// words, and DynamoDB Local does so.
+// sizeOfNumber returns the size of a whole number in bytes: one, one more for every two digits, and
+// one for a minus sign. Digits are paired from the decimal point, and pairs of zeros at the end
+// take no space. DynamoDB's documentation says this in fewer words; DynamoDB Local does it this
+// way.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func sizeOfNumber(text string) int {
 	digits, negative := strings.CutPrefix(text, "-")

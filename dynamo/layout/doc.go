@@ -1,5 +1,5 @@
-// Package layout is what the table holds: its keys and indexes, the item of a comment, how texts are compressed, and how
-// attributes are read. It makes and reads items, and makes no call.
+// Package layout defines what the table holds: its keys and indexes, the item of a comment, and how
+// texts are compressed. It encodes and decodes items, and calls no service.
 //
-// The items of statistics are described in package counts, those of the stream's readers in package leases.
+// Package counts defines the items of statistics, package leases those of the stream's consumers.
 package layout

@@ -7,18 +7,20 @@ import (
 	"sync"
 )
 
-// What becomes of items that are not what they should be, because someone changed them by hand: each is passed over and
-// reported by its key, never by what stands in it, and spoils nothing for the others.
+// Improper items are items that Talkback cannot have written, for example because they were edited
+// by hand. A read skips such an item and reports its key, but none of its values. Other items are
+// not affected.
 
-// Improper is an item that is not what it should be.
+// Improper describes an item that is not as Talkback writes it.
 type Improper struct {
-	// Key is its partition key and its sort key, which is left out of what a list passes over.
+	// Key is the partition key, followed by a slash and the sort key. Items read from a list index
+	// have the partition key only.
 	Key string
-	// Reason is what is wrong with it, without anything that was written.
+	// Reason says what is wrong with the item. It holds no text of a comment.
 	Reason string
 }
 
-// NewImproper is an item that is not what it should be.
+// NewImproper returns the Improper of an item.
 func NewImproper(it Item, reason string) Improper {
 	key := NewReader(it).Text(AttrPK)
 	if sort := NewReader(it).Text(AttrSK); sort != "" {
@@ -27,19 +29,21 @@ func NewImproper(it Item, reason string) Improper {
 	return Improper{Key: key, Reason: reason}
 }
 
-// String is the key and the reason on one line.
+// String returns the key and the reason on one line.
 func (i Improper) String() string { return fmt.Sprintf("item %s: %s", i.Key, i.Reason) }
 
-// SortedImproper are items in the order of their keys, each once.
+// SortedImproper sorts items by key and reason, and removes duplicates.
 func SortedImproper(items []Improper) []Improper {
 	slices.SortFunc(items, func(a, b Improper) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(items)
 }
 
-// maxNoted bounds the improper items that are told of, and remembered so that none is told twice.
+// maxNoted is how many improper items a Reporter reports at most. It remembers their keys, to
+// report none twice.
 const maxNoted = 1000
 
-// Reporter are improper items that reads came across. Each is told of once. The nil noted tells nobody.
+// Reporter reports the improper items that reads come across, each key once. A nil Reporter reports
+// nothing. It is safe for concurrent use.
 type Reporter struct {
 	tell func(Improper)
 
@@ -47,12 +51,13 @@ type Reporter struct {
 	told map[string]bool
 }
 
-// NewReporter makes a reporter that tells a function of each item, from many goroutines.
+// NewReporter returns a Reporter that calls tell for each item. Reads on many goroutines call it,
+// one call at a time.
 func NewReporter(tell func(Improper)) *Reporter {
 	return &Reporter{tell: tell, told: map[string]bool{}}
 }
 
-// Report tells of items that were not told of before.
+// Report reports those items that were not reported before.
 func (n *Reporter) Report(items ...Improper) {
 	if n == nil || len(items) == 0 {
 		return

@@ -9,7 +9,8 @@ import (
 // Index is the name of a global secondary index.
 type Index string
 
-// The list indexes. Each holds every comment once, parted by product and what its name says, and sorted by position.
+// The list indexes. Each holds every comment once, sorted by position. Its name says by what its
+// partitions are split, beside the product.
 const (
 	All             Index = "all"
 	ByLang          Index = "byLang"
@@ -17,13 +18,14 @@ const (
 	ByLangAndRating Index = "byLangAndRating"
 )
 
-// LeadersIndex is the index of the leaderboards. No comment is in it: only items about products have its keys.
+// LeadersIndex is the index of the leaderboards. It holds items about products and no comments.
 const LeadersIndex Index = "leaders"
 
-// ListIndexes returns the list indexes, the most narrow first.
+// ListIndexes returns the list indexes, those with the smallest partitions first.
 func ListIndexes() []Index { return []Index{ByLangAndRating, ByLang, ByRating, All} }
 
-// PartitionAttr is the attribute that holds the partition key of a list index. It panics for any other index.
+// PartitionAttr returns the attribute that holds the partition key of a list index. It panics for
+// any other index.
 func (i Index) PartitionAttr() string {
 	switch i {
 	case All:
@@ -38,23 +40,25 @@ func (i Index) PartitionAttr() string {
 	panic("layout: no list index is named " + string(i))
 }
 
-// SplitsByLanguage tells whether each partition of the index holds one language.
+// SplitsByLanguage reports whether each partition of the index holds one language.
 func (i Index) SplitsByLanguage() bool { return i == ByLang || i == ByLangAndRating }
 
-// SplitsByRating tells whether each partition of the index holds one rating.
+// SplitsByRating reports whether each partition of the index holds one rating.
 func (i Index) SplitsByRating() bool { return i == ByRating || i == ByLangAndRating }
 
-// Partition is one partition of an index, of any product.
+// Partition is a partition of a list index. It names no product.
 type Partition struct {
-	// Index is the index that it is of.
+	// Index is the index that the partition belongs to.
 	Index Index
-	// Language is the language it holds, empty when the index does not split by language.
+	// Language is the language of the partition's comments, empty if the index is not split by
+	// language.
 	Language comment.Language
-	// Rating is the rating it holds, 0 when the index does not split by rating.
+	// Rating is the rating of the partition's comments, 0 if the index is not split by rating.
 	Rating int
 }
 
-// Key is the partition key of p for a product. A language holds no slash, so that every key names one partition.
+// Key returns the partition key for a product. A language contains no slash, so different
+// partitions have different keys.
 func (p Partition) Key(product string) string {
 	key := productPK(product)
 	if p.Index.SplitsByLanguage() {
@@ -66,7 +70,7 @@ func (p Partition) Key(product string) string {
 	return key
 }
 
-// PartitionOf is the partition of an index that a comment stands in.
+// PartitionOf returns the partition of an index that holds a comment.
 func PartitionOf(index Index, c comment.Comment) Partition {
 	p := Partition{Index: index}
 	if index.SplitsByLanguage() {

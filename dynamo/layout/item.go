@@ -10,24 +10,26 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Attributes of a comment. Names are of one letter because every byte of an item is paid for at each read, in the table
-// and in each of the four list indexes.
+// Attributes of a comment. Names have one letter because each read pays for every byte of an item,
+// in the table and in each of the four list indexes.
 const (
 	AttrLanguage   = "l" // S
 	AttrRating     = "r" // N
-	attrTitle      = "h" // S, the headline; left out when there is none
+	attrTitle      = "h" // S, the headline; absent if the comment has none
 	AttrText       = "t" // S, or B when compressed
 	attrAuthorID   = "a" // S, or B when the author is imported
 	attrAuthorName = "n" // S
-	AttrVersion    = "v" // N, left out while it is 1
-	attrUpdated    = "u" // N, milliseconds since 1970, left out when never edited
+	AttrVersion    = "v" // N, absent while it is 1
+	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
 
-	// AttrSpare is in the projection of every list index, and no item has it yet. DynamoDB cannot change what an index
-	// projects: whatever else a list is to show one day goes in there, and until then it costs nothing.
+	// AttrSpare is projected by every list index, and no item has it yet. DynamoDB cannot change
+	// the projection of an index, so a new field of lists will be stored here. Until then it costs
+	// nothing.
 	AttrSpare = "x"
 )
 
-// ListAttrs returns the attributes that a list shows, beside the time of writing, which is in the sort key.
+// ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
+// part of the sort key.
 func ListAttrs() []string {
 	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, attrAuthorID, attrAuthorName, AttrVersion, attrUpdated}
 }
@@ -37,8 +39,8 @@ var (
 	bareListProjection = strings.Replace(listProjection, ","+AttrText+",", ",", 1)
 )
 
-// ListProjection returns the projection expression of what a list shows, and of no other key. The text may be left out: it
-// can be 99 % of a comment's size.
+// ListProjection returns the projection expression of a list: PK and ListAttrs. The text, which can
+// be 99 % of a comment's size, can be left out.
 func ListProjection(withText bool) string {
 	if withText {
 		return listProjection
@@ -46,7 +48,7 @@ func ListProjection(withText bool) string {
 	return bareListProjection
 }
 
-// Encode makes the item of a comment, with its place in every index.
+// Encode returns the item of a comment, with the keys of every list index.
 func Encode(c comment.Comment) Item {
 	out := CommentKey(c.ID)
 	for _, index := range ListIndexes() {
@@ -69,8 +71,8 @@ func Encode(c comment.Comment) Item {
 	return out
 }
 
-// Decode reads a comment from an item of the table. An item that Encode cannot have made is an error, which names its key
-// and holds nothing of what was written.
+// Decode reads a comment from an item of the table. It returns an error for an item that Encode
+// cannot have made. The error names the item's key and holds no text of the comment.
 func Decode(in Item) (comment.Comment, error) {
 	product, err := ProductOf(in)
 	if err != nil {
@@ -83,14 +85,15 @@ func Decode(in Item) (comment.Comment, error) {
 	return c.Decompress()
 }
 
-// Compressed is a comment whose text is still compressed if it is stored so.
+// Compressed is a comment whose text is compressed, if it is stored that way.
 type Compressed struct {
 	comment.Comment
-	CompressedText []byte // nil if the comment has its text
+	CompressedText []byte // nil if Comment has its text
 	Bytes          int    // size of the attributes that were read, names included
 }
 
-// Decompress returns the comment with its text. A damaged text is an error, which comes with a comment that has only an id.
+// Decompress returns the comment with its text. If the text is damaged, it returns an error and a
+// comment that has only an ID.
 func (c Compressed) Decompress() (comment.Comment, error) {
 	if c.CompressedText == nil {
 		return c.Comment, nil
@@ -103,8 +106,9 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 	return c.Comment, nil
 }
 
-// DecodeCompressed reads a comment of a product from an item of the table or of a list index, which does not hold the
-// product. Its text is left as it is stored, and left out without withText. Errors are those of Decode.
+// DecodeCompressed reads a comment from an item of the table or of a list index. The product is
+// given, since items of an index do not hold it. The text stays compressed; without withText it is
+// not read. Errors are those of Decode.
 func DecodeCompressed(in Item, product string, withText bool) (Compressed, error) {
 	r := NewReader(in)
 	position, err := PositionOfKey(r.Text(AttrPK))
@@ -134,7 +138,8 @@ func DecodeCompressed(in Item, product string, withText bool) (Compressed, error
 	return Compressed{c, compressed, r.bytes}, nil
 }
 
-// ProductOf is the product of an item of the table, from its partition key in the index All.
+// ProductOf returns the product of a comment's item in the table, from its partition key in the
+// index All.
 func ProductOf(in Item) (string, error) {
 	r := NewReader(in)
 	product, found := strings.CutPrefix(r.Text(AttrAll), ProductPKPrefix)
@@ -144,14 +149,14 @@ func ProductOf(in Item) (string, error) {
 	return product, nil
 }
 
-// IDOfKey is the id of a comment by the primary key of its item.
+// IDOfKey returns the ID of a comment from the primary key of its item.
 func IDOfKey(key Item) comment.ID {
 	r := NewReader(key)
 	return comment.ID(comment.IDPrefix + strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix))
 }
 
-// storedAuthorID is a text for a customer and binary for an imported author, so that no id of the one is ever one of the
-// other's.
+// storedAuthorID stores the ID of a customer as a string and that of an imported author as binary.
+// So an imported ID never equals a customer's.
 func storedAuthorID(a comment.Author) types.AttributeValue {
 	if a.Imported {
 		return &types.AttributeValueMemberB{Value: []byte(a.ID)}
@@ -159,7 +164,7 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 	return Text(a.ID)
 }
 
-// author is the author of a comment.
+// author reads the author of a comment.
 func (r *Reader) author() comment.Author {
 	id, imported := r.TextOrBinary(attrAuthorID)
 	if imported != nil {
@@ -168,7 +173,7 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id, Name: r.Text(attrAuthorName)}
 }
 
-// title is the title of a comment, nil for none.
+// title reads the title of a comment, nil if it has none.
 func (r *Reader) title() *string {
 	if r.item[attrTitle] == nil {
 		return nil
@@ -176,7 +181,7 @@ func (r *Reader) title() *string {
 	return r.text(attrTitle)
 }
 
-// Version is the version of a comment, which is left out while it is 1.
+// Version reads the version of a comment. An absent attribute means version 1.
 func (r *Reader) Version() int {
 	if r.item[AttrVersion] == nil {
 		return 1
@@ -184,7 +189,7 @@ func (r *Reader) Version() int {
 	return int(r.Number(AttrVersion))
 }
 
-// CheckCell returns an error for what no comment can be counted as.
+// CheckCell returns an error if no comment can have this language and rating.
 func CheckCell(cell comment.Cell) error {
 	if cell.Language == "" || strings.ContainsAny(string(cell.Language), "/"+string(comment.OtherLanguages)) {
 		return fmt.Errorf("attribute %q is no language", AttrLanguage)

@@ -15,7 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// What is written is what is read, from the table and from an index, which carries the projected attributes alone.
+// An encoded comment decodes to the same comment, from the table and from an index, which holds the
+// projected attributes only.
 func TestItemsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -43,7 +44,8 @@ func TestItemsReadBack(t *testing.T) {
 	})
 }
 
-// Keys of different partitions differ, also for products with slashes in their ids, which look like other keys.
+// Different partitions have different keys, even for product IDs with slashes that look like other
+// keys.
 func TestPartitionKeysAreOneToOne(t *testing.T) {
 	products := []string{"a", "a/en", "a/en/5", "a/5", "b"}
 	for _, index := range ListIndexes() {
@@ -84,7 +86,7 @@ func TestDamagedItems(t *testing.T) {
 	}
 }
 
-// A comment is in every list, and on no leaderboard. Nor has it the spare attribute, whose time is yet to come.
+// A comment is in every list index and on no leaderboard. It does not have the spare attribute.
 func TestWhichIndexesACommentIsIn(t *testing.T) {
 	it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
 	want := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}

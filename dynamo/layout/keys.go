@@ -6,10 +6,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Attributes of the keys. The list indexes sort by the table's own PK, whose end is the comment's position: so an entry of
-// an index, which holds the table's keys anyway, needs no sort key of its own. Partition keys of lists are one capital
-// letter, since every byte of an entry is paid for at each read. An item is in an index because it has the index's key, so
-// no other item may have an attribute of these names.
+// Attributes of the keys. The list indexes sort by the table's own PK, which ends with the
+// comment's position. An index entry holds the table's keys anyway, so it needs no sort key of its
+// own. Partition keys of lists have names of one letter, since each read pays for every byte of an
+// entry. An item is in an index if it has the index's key, so no other item may use these attribute
+// names.
 const (
 	AttrPK              = "PK"
 	AttrSK              = "SK"
@@ -26,7 +27,7 @@ const (
 	ProductPKPrefix = "P#"
 )
 
-// CommentKey is the primary key of a comment.
+// CommentKey returns the primary key of a comment.
 func CommentKey(id comment.ID) Item {
 	return Item{
 		AttrPK: Text(CommentPKPrefix + strings.TrimPrefix(string(id), comment.IDPrefix)),
@@ -34,20 +35,21 @@ func CommentKey(id comment.ID) Item {
 	}
 }
 
-// SortKeyOf is the sort key of a position in every list.
+// SortKeyOf returns the sort key of a position, the same in every list index.
 func SortKeyOf(p comment.Position) string { return CommentPKPrefix + p.String() }
 
-// PositionOfKey is the position of a comment by the partition key of its item, which is the sort key of every list.
+// PositionOfKey returns the position of a comment from its item's partition key, which is the sort
+// key of every list index.
 func PositionOfKey(pk string) (comment.Position, error) {
 	return comment.ParsePosition(strings.TrimPrefix(pk, CommentPKPrefix))
 }
 
-// StreamKey is the primary key of an item about the stream, or of settings.
+// StreamKey returns the primary key of an item about the stream, or of settings.
 func StreamKey(partition, sort string) Item {
 	return Item{AttrPK: Text(partition), AttrSK: Text(sort)}
 }
 
-// ProductKey is the primary key of an item about a product.
+// ProductKey returns the primary key of an item about a product, such as its statistics.
 func ProductKey(product, sortKey string) Item {
 	return Item{
 		AttrPK: Text(productPK(product)),
@@ -55,11 +57,11 @@ func ProductKey(product, sortKey string) Item {
 	}
 }
 
-// ProductOfKey is the product of an item about a product, by its primary key.
+// ProductOfKey returns the product of an item about a product, from its primary key.
 func ProductOfKey(key Item) string {
 	r := NewReader(key)
 	return strings.TrimPrefix(r.Text(AttrPK), ProductPKPrefix)
 }
 
-// productPK is the partition key of what is about a product.
+// productPK returns the partition key of items about a product.
 func productPK(product string) string { return ProductPKPrefix + product }

@@ -18,26 +18,30 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// corpus is what packing is measured on.
+// corpus is a set of comments on which ways of packing are measured.
 type corpus struct {
 	name     string
 	comments []comment.Comment
-	// training is what the dictionary is made of: comments that the project has made up, none of which is in comments.
+	// training is what the dictionary is made of: sample comments of the project, none of which is
+	// in comments.
 	training []comment.Comment
-	// such are other comments like these: a dictionary of them is the best there can be.
+	// such are other comments of the same kind: a dictionary made of them is the best possible one.
 	such []comment.Comment
 }
 
-// longTexts is the corpus of long comments of which a dictionary of ours knows nothing but the languages.
+// longTexts is the corpus of long comments that share nothing with our dictionary but the
+// languages.
 const longTexts = "300-600 bytes, other sentences"
 
-// made is how many comments of the sample are enough to measure and to make dictionaries of.
+// made is how many comments of the sample are enough to measure and to make dictionaries.
 const made = 2000
 
-// lengths are from how many bytes of text on comments of a file are measured by themselves: all of them, and longer ones.
+// lengths are minimal lengths of texts in bytes. For each, the comments of a file with at least
+// that length are measured.
 var lengths = []int{0, 100, 200, 300}
 
-// corpora are the sample's comments, longer ones, and those of the file that DATA names, if any.
+// corpora returns the sample's comments, longer ones, and those of the file that DATA names, if it
+// is set.
 func corpora(t testing.TB) []corpus {
 	t.Helper()
 	all := slices.Collect(sample.Comments())[:made]
@@ -56,7 +60,8 @@ func corpora(t testing.TB) []corpus {
 	return out
 }
 
-// ofFile are the comments of a file, by lengths as far as they fill a page.
+// ofFile returns a corpus of a file's comments for each minimal length that leaves enough comments
+// for a page.
 func ofFile(t testing.TB, name string, training []comment.Comment) (out []corpus) {
 	t.Helper()
 	read := fromFile(t, name)
@@ -69,7 +74,7 @@ func ofFile(t testing.TB, name string, training []comment.Comment) (out []corpus
 	return out
 }
 
-// apart parts comments into two halves, each as they come.
+// apart splits comments into two halves and keeps their order.
 func apart(comments []comment.Comment) (even, odd []comment.Comment) {
 	for i, c := range comments {
 		if i%2 == 0 {
@@ -81,8 +86,8 @@ func apart(comments []comment.Comment) (even, odd []comment.Comment) {
 	return even, odd
 }
 
-// fromFile reads the comments of a file that needs no mapping of columns; bad rows are left out. A file that tells no
-// language has the one that nobody knows.
+// fromFile reads the comments of a file that needs no mapping of columns, without bad rows. If the
+// file has no language, the comments have the language Undetermined.
 func fromFile(t testing.TB, name string) []comment.Comment {
 	t.Helper()
 	out, err := readFile(name, "")
@@ -120,10 +125,10 @@ func readFile(name string, language comment.Language) (out []comment.Comment, er
 	}
 }
 
-// sentence is a sentence of any of the sample's languages.
+// sentence matches a sentence of any of the sample's languages.
 var sentence = regexp.MustCompile(`[^.!?。！？؟]+[.!?。！？؟]+`)
 
-// heard tells whether a sentence is one of the half that a dictionary may be made of.
+// heard reports whether a sentence is in the half of which dictionaries are made.
 func heard(text string) bool {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(text)) // never fails
@@ -132,8 +137,9 @@ func heard(text string) bool {
 
 func unheard(text string) bool { return !heard(text) }
 
-// composed gives comments texts of 300 to 600 bytes, put together of the sentences of all of them that fit, in the
-// comment's own language. Authors have ids as shops give them, which no dictionary can know, and titles fit too.
+// composed replaces the texts of comments by texts of 300 to 600 bytes. They consist of sentences
+// of all comments in the same language that fit. Authors have IDs as shops assign them, which no
+// dictionary can know. Titles that do not fit are replaced too.
 func composed(r *rand.Rand, comments []comment.Comment, fits func(string) bool) []comment.Comment {
 	said := map[comment.Language][]string{}
 	for _, c := range comments {
@@ -157,7 +163,7 @@ func composed(r *rand.Rand, comments []comment.Comment, fits func(string) bool) 
 	return out
 }
 
-// someOf puts sentences together, each at most once, up to about a size.
+// someOf joins sentences, each at most once, up to about a size.
 func someOf(r *rand.Rand, sentences []string, size int) string {
 	var out strings.Builder
 	for _, i := range r.Perm(len(sentences)) {

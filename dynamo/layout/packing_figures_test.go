@@ -22,14 +22,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// BenchmarkFigures prints bytes and units, which are the same each time.
+// BenchmarkFigures prints bytes and units, which are the same in every run.
 func BenchmarkFigures(b *testing.B) {
 	for _, c := range corpora(b) {
 		fmt.Printf("%s: %d comments\n%s\n", c.name, len(c.comments), tableOf(b, c))
 	}
 }
 
-// tableOf measures all ways.
+// tableOf measures all ways and returns a table of the figures.
 func tableOf(t testing.TB, c corpus) string {
 	t.Helper()
 	all := ways(t, c)
@@ -44,15 +44,16 @@ func tableOf(t testing.TB, c corpus) string {
 	return out.String()
 }
 
-// print writes a row of the table, with how much more or less it is than another way.
+// print writes a row of the table, with the difference to another way in percent.
 func (f figures) print(table io.Writer, name string, other figures) {
 	more := func(value, than float64) string { return fmt.Sprintf("%+.0f %%", 100*(value/than-1)) }
 	fmt.Fprintf(table, "%s\t%.0f\t%s\t%.2f\t%s\t%.2f\t%s\t%.2f\t%s\t%.2f\t\n", name, f.entry, more(f.entry, other.entry),
 		f.newest, more(f.newest, other.newest), f.pages, more(f.pages, other.pages), f.rating, more(f.rating, other.rating), f.write)
 }
 
-// BenchmarkPacking is what each way costs in time: a page, from the answer that DynamoDB sends to comments, the SDK's work
-// included, and the item of one comment. cpu-µs/op is processor time, the garbage collector's included.
+// BenchmarkPacking measures the time that each way takes: to decode a page from DynamoDB's answer
+// to comments, with the SDK's work, and to encode the item of one comment. cpu-µs/op is processor
+// time, with the garbage collector's.
 func BenchmarkPacking(b *testing.B) {
 	all := corpora(b)
 	c := all[slices.IndexFunc(all, func(c corpus) bool { return c.name == longTexts })]
@@ -91,7 +92,7 @@ func encodeItems(b *testing.B, w way, comments []comment.Comment) {
 	reportProcessorTime(b, before)
 }
 
-// cannedPage is the answer by which DynamoDB answers a Query of an index for what a list shows.
+// cannedPage returns DynamoDB's answer to a Query of an index for a list.
 func cannedPage(b *testing.B, w way, comments []comment.Comment) canned {
 	items := make([]map[string]any, len(comments))
 	for i, c := range comments {

@@ -15,20 +15,22 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// How an item should be written (docs/design/item-size.md): under the keys of before or those of now, the text compressed or
-// not, or all that a list shows packed into one attribute.
+// Comparison of ways to write an item (docs/design/item-size.md): with the former keys or the
+// current ones, with the text compressed or not, or with everything that a list shows packed into
+// one attribute.
 //
-//	go test ./dynamo -run - -bench Figures -benchtime 1x
-//	DATA=reviews.tsv go test ./dynamo -run - -bench Figures -benchtime 1x
-//	go test ./dynamo -run - -bench Packing
+//	go test ./dynamo/layout -run - -bench Figures -benchtime 1x
+//	DATA=reviews.tsv go test ./dynamo/layout -run - -bench Figures -benchtime 1x
+//	go test ./dynamo/layout -run - -bench Packing
 //
-// The first prints bytes and units of comments that the project makes up, the second also those of a file, the third
-// processor time. packing_ways_test.go has the ways, packing_corpus_test.go the comments.
+// The first prints bytes and units for sample comments of the project, the second also for those of
+// a file, the third processor time. packing_ways_test.go has the ways, packing_corpus_test.go the
+// comments.
 
-// pageItems is how many items a page of 20 reads: one more tells whether there is a next page.
+// pageItems is how many items a page of 20 reads: one more shows whether there is a next page.
 const pageItems = 20 + 1
 
-// pageSizes are those of pages that clients may ask for as well.
+// pageSizes are other page sizes that clients may ask for.
 var pageSizes = []int{10, 15, 20, 25, 30, 35, 40, 45, 50}
 
 // way is a way to write comments into items.
@@ -36,15 +38,17 @@ type way struct {
 	name   string
 	encode func(comment.Comment) Item
 	decode func(Item, string) (comment.Comment, error)
-	// longer is by how many bytes keys and names of attributes are longer than those of now; nil for not at all.
+	// longer returns how much longer keys and attribute names are than the current ones; nil if
+	// they are the same.
 	longer func(comment.Comment) longer
 }
 
-// longer is by how many bytes an entry of an index is longer, and the item of the table.
+// longer is how many bytes longer an index entry and the item of the table are.
 type longer struct{ entry, item int }
 
-// keysOfBefore are COMMENT#c_<ulid> and PRODUCT#<p>, a sort key of the indexes beside PK, attributes of the keys like GSI4PK,
-// and other attributes of two letters.
+// keysOfBefore returns the difference of the former layout: keys COMMENT#c_<ulid> and PRODUCT#<p>,
+// a sort key of the indexes beside PK, key attributes like GSI4PK, and other attributes of two
+// letters.
 func keysOfBefore(c comment.Comment) longer {
 	const product, pk, sort = len("PRODUCT#") - len("P#"), len("COMMENT#c_") - len("C#"), len("GSISK") + 26
 	names := len("txaian") - len("tan")
@@ -57,13 +61,13 @@ func keysOfBefore(c comment.Comment) longer {
 	}
 }
 
-// Ways that the others are held against.
+// The ways that the others are compared with.
 const (
 	before = "keys of before, plain"
 	now    = "text compressed (what the program does)"
 )
 
-// decodeEntry decodes an entry of a list index, its text included.
+// decodeEntry decodes an entry of a list index, with its text.
 func decodeEntry(in Item, product string) (comment.Comment, error) {
 	c, err := DecodeCompressed(in, product, true)
 	if err != nil {
@@ -72,7 +76,7 @@ func decodeEntry(in Item, product string) (comment.Comment, error) {
 	return c.Decompress()
 }
 
-// ways are what was, what is, and what else could be.
+// ways returns the former way, the current one, and alternatives.
 func ways(t testing.TB, c corpus) []way {
 	t.Helper()
 	packed := func(name string, by compressor) way {
@@ -94,7 +98,7 @@ func ways(t testing.TB, c corpus) []way {
 	}
 }
 
-// What is packed is read back, whatever it is, so that the figures are of ways that work.
+// Every way decodes what it encoded, so the figures are those of ways that work.
 func TestPackingReadsBack(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "kettle", 200)
@@ -112,16 +116,16 @@ func TestPackingReadsBack(t *testing.T) {
 	}
 }
 
-// figures are what a way of writing comes to, each a mean.
+// figures are the results of a way of writing, each a mean.
 type figures struct {
 	entry  float64 // bytes of an entry of the index All
 	newest float64 // read units of a page of All
-	pages  float64 // the same for pages of other sizes, since a byte more or less can be a unit for one size
-	rating float64 // read units of a page of ByRating, all ratings alike
+	pages  float64 // the same for other page sizes: for one size, a single byte can cost a unit
+	rating float64 // read units of a page of ByRating, each rating with the same weight
 	write  float64 // write units of a new comment
 }
 
-// measure writes comments in a way.
+// measure encodes comments in a way and returns the figures.
 func measure(w way, comments []comment.Comment) figures {
 	var f figures
 	var all []int
@@ -158,7 +162,7 @@ func measure(w way, comments []comment.Comment) figures {
 	return f
 }
 
-// pageUnits is the mean of the read units of all full pages of so many items.
+// pageUnits returns the mean read units of the full pages of so many items.
 func pageUnits(entries []int, items int) float64 {
 	units, pages := 0.0, 0.0
 	for page := range slices.Chunk(entries, items) {
@@ -175,14 +179,14 @@ func pageUnits(entries []int, items int) float64 {
 	return units / pages
 }
 
-// started is how many units of a size some bytes have begun.
+// started returns how many units of a size the bytes begin.
 func started(bytes, unit int) float64 { return float64((bytes + unit - 1) / unit) }
 
 func billedBytes(it Item, index Index) int {
 	return SizeOf(it, append(listedBy(it), AttrPK, AttrSK, index.PartitionAttr()))
 }
 
-// listedBy are the attributes that an index projects.
+// listedBy returns the attributes that an index projects.
 func listedBy(it Item) []string {
 	if it[attrPacked] != nil {
 		return []string{AttrLanguage, AttrRating, attrPacked}
@@ -190,8 +194,9 @@ func listedBy(it Item) []string {
 	return ListAttrs()
 }
 
-// What was decided (docs/design/item-size.md) depends on this: of a long comment, the keys and the text's compression save a
-// third of the bytes, packing alone next to nothing, and packing what is compressed no more than a few hundredths.
+// The decision in docs/design/item-size.md depends on these figures. For a long comment, shorter
+// keys and a compressed text save a third of the bytes. Packing alone saves next to nothing, and
+// packing a compressed comment a few hundredths at most.
 func TestPackingAlone(t *testing.T) {
 	all := slices.Collect(sample.Comments())[:200]
 	long := composed(rand.New(rand.NewPCG(1, 1)), all, unheard)

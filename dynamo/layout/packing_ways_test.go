@@ -18,11 +18,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// attrPacked holds, in one attribute, what a list shows beside language and rating. These two stay attributes of their
-// own, for DynamoDB filters by them.
+// attrPacked holds, in one attribute, what a list shows except language and rating. These two stay
+// separate attributes, since DynamoDB filters by them.
 const attrPacked = "p" // B
 
-// packedAttrs are the attributes that attrPacked stands for.
+// packedAttrs are the attributes that attrPacked replaces.
 var packedAttrs = []string{attrTitle, AttrText, attrAuthorID, attrAuthorName, AttrVersion, attrUpdated}
 
 // packing is a way to write what a list shows into one attribute.
@@ -32,17 +32,17 @@ type packing struct {
 	compressor compressor // nil for none
 }
 
-// compressor makes short texts shorter and back again.
+// compressor compresses and decompresses short texts.
 type compressor interface {
 	compress(plain []byte) []byte
 	expand(packed []byte) ([]byte, error)
 }
 
-// isCompressed is the bit of the first serialized byte, which itself is never compressed, that tells whether the rest is.
-// What compression would make longer is left as it is.
+// isCompressed is a bit of the first serialized byte, which itself is never compressed. It is set
+// if the rest is compressed. Data that compression would make longer stays uncompressed.
 const isCompressed = 1
 
-// encode is what encode of the program is for plain attributes.
+// encode is the counterpart of Encode.
 func (p packing) encode(c comment.Comment) Item {
 	out := encodePlain(c)
 	maps.DeleteFunc(out, func(name string, _ types.AttributeValue) bool { return slices.Contains(packedAttrs, name) })
@@ -70,7 +70,7 @@ func (p packing) unpack(packed []byte) ([]byte, error) {
 	return append(packed[:1:1], rest...), err
 }
 
-// decode is what decode of the program is for plain attributes.
+// decode is the counterpart of DecodeCompressed.
 func (p packing) decode(in Item, product string) (comment.Comment, error) {
 	r := NewReader(in)
 	position, err := PositionOfKey(r.Text(AttrPK))
@@ -96,7 +96,7 @@ func (p packing) decode(in Item, product string) (comment.Comment, error) {
 
 var errBroken = errors.New("what is packed is broken")
 
-// encodePlain is encode of the program with the text as it is.
+// encodePlain is Encode without compression of the text.
 func encodePlain(c comment.Comment) Item {
 	text := c.Text
 	c.Text = "" // which takes no time to compress
@@ -114,8 +114,8 @@ const (
 	fieldText
 )
 
-// compact is an encoding of our own: a byte that says which of the optional fields there are, then each field behind its
-// length, the text to the end without one.
+// compact is an encoding of our own: a byte that says which optional fields there are, then each
+// field preceded by its length. The text comes last, without a length.
 func compact(c comment.Comment) []byte {
 	out := []byte{0}
 	if c.Version != 1 || c.UpdatedAt != nil {
@@ -132,7 +132,8 @@ func compact(c comment.Comment) []byte {
 	return append(out, c.Text...)
 }
 
-// sinceWritten is the time of the last edit, one more than the milliseconds since the writing; 0 when there was none.
+// sinceWritten returns the time of the last edit as milliseconds since the creation, plus one; 0 if
+// there was no edit.
 func sinceWritten(c comment.Comment) int64 {
 	if c.UpdatedAt == nil {
 		return 0
@@ -175,8 +176,8 @@ func parseCompact(in []byte, c *comment.Comment) error {
 	return r.err
 }
 
-// protobuf is the wire format of protocol buffers: each field behind its number, its kind and its length. Fields can be
-// added later without a word to those who do not know them.
+// protobuf is the wire format of protocol buffers: each field is preceded by its number, type and
+// length. Older readers ignore fields that are added later.
 func protobuf(c comment.Comment) []byte {
 	var out []byte
 	field := func(number uint64, value string) {
@@ -223,10 +224,11 @@ func appendCounted(out []byte, value string) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(value))), value...)
 }
 
-// byteReader takes values off the front of bytes and remembers when there were too few. Texts share one string.
+// byteReader reads values from the front of bytes and remembers if there were too few. Its strings
+// share memory.
 type byteReader struct {
 	rest []byte
-	text string // ends as rest does
+	text string // ends with the same bytes as rest
 	err  error
 }
 
@@ -252,7 +254,7 @@ func (r *byteReader) take(size int) string {
 	return before[:len(before)-len(r.rest)]
 }
 
-// remaining is what has not been taken, as text.
+// remaining returns the unread bytes as a string.
 func (r *byteReader) remaining() string { return r.text[len(r.text)-len(r.rest):] }
 
 func (r *byteReader) skip(size int) {
@@ -263,17 +265,17 @@ func (r *byteReader) skip(size int) {
 	r.rest = r.rest[size:]
 }
 
-// zstdMagic starts every frame of zstd and is therefore left out of what is stored.
+// zstdMagic starts every zstd frame, so it is not stored.
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// zstdCompressor compresses by zstd. The number of the dictionary is in the frame, in one byte.
+// zstdCompressor compresses by zstd. The frame holds the dictionary's number in one byte.
 type zstdCompressor struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-// newZstd makes a compressor with a dictionary of a size, 0 for none. The next level takes 2 ms for what this one does in
-// 30 µs, since it copies its tables for each comment, and saves 2 % of the bytes more.
+// newZstd returns a compressor with a dictionary of a size, 0 for none. The next level copies its
+// tables for each comment: it takes 2 ms instead of 30 µs, and saves 2 % more of the bytes.
 func newZstd(t testing.TB, size int, training []comment.Comment) *zstdCompressor {
 	t.Helper()
 	const level = zstd.SpeedBetterCompression
@@ -313,15 +315,16 @@ func (z *zstdCompressor) expand(packed []byte) ([]byte, error) {
 	return z.decoder.DecodeAll(append(zstdMagic[:len(zstdMagic):len(zstdMagic)], packed...), nil)
 }
 
-// flateCompressor compresses by DEFLATE, whose frame is smaller than that of zstd, and whose code for letters cannot be
-// taken from the dictionary.
+// flateCompressor compresses by DEFLATE. Its frame is smaller than that of zstd, but it cannot take
+// its Huffman code from the dictionary.
 type flateCompressor struct {
 	dictionary []byte
 	writer     *flate.Writer
 	reader     io.ReadCloser
 }
 
-// newFlate makes a compressor with a dictionary of a size, 0 for none. DEFLATE looks back 32 KB at most.
+// newFlate returns a compressor with a dictionary of a size, 0 for none. DEFLATE looks back 32 KB
+// at most.
 func newFlate(t testing.TB, size int, training []comment.Comment) *flateCompressor {
 	t.Helper()
 	var dictionary []byte
@@ -354,7 +357,7 @@ func (f *flateCompressor) expand(packed []byte) ([]byte, error) {
 	return io.ReadAll(f.reader)
 }
 
-// serialized is what a dictionary is made of, so that it knows the ways of the encoding too.
+// serialized returns what a dictionary is made of: comments in the compact encoding.
 func serialized(comments []comment.Comment) [][]byte {
 	out := make([][]byte, len(comments))
 	for i, c := range comments {

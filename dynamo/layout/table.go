@@ -6,10 +6,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// DefaultTable is the name of the table unless another is given.
+// DefaultTable is the default name of the table.
 const DefaultTable = "comments"
 
-// Definition is the table as it has to be: keys, indexes, stream, billing by request.
+// Definition returns the definition of the table: keys, indexes, stream and on-demand billing.
 func Definition(table string) *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:            aws.String(table),
@@ -41,7 +41,8 @@ func Definition(table string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// TimeToLive is the setting by which the table drops what has expired. CreateTable cannot carry it.
+// TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry
+// it.
 func TimeToLive(table string) *dynamodb.UpdateTimeToLiveInput {
 	return &dynamodb.UpdateTimeToLiveInput{
 		TableName: aws.String(table),

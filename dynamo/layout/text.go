@@ -13,21 +13,22 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// minSaved is by how many bytes a text has to be shorter for being compressed. What saves less is not worth that it can be
-// read by a program alone.
+// minSaved is how many bytes compression must save for a text to be stored compressed. A smaller
+// saving is not worth a text that people cannot read in the table.
 const minSaved = 32
 
-// flateLevel is one that looks for a repetition in few places. At the highest, which looks in very many, 250 KB of one letter take
-// more than a second, and a usual text is two thousandths shorter.
+// flateLevel searches few places for repetitions. The highest level searches very many: 250 KB of
+// one letter take it more than a second, and a usual text becomes 0.2 % shorter.
 const flateLevel = 7
 
-// Errors of texts that are not what storedText makes. They hold nothing of the text.
+// Errors of texts that storedText cannot have made. They hold nothing of the text.
 var (
 	errDamagedText = errors.New("its compressed text is damaged")
 	errLargeText   = errors.New("its compressed text is larger than a text may be")
 )
 
-// storedText is the value of a text's attribute.
+// storedText returns the attribute value that stores a text: binary if compression saves at least
+// minSaved bytes.
 func storedText(text string) types.AttributeValue {
 	if len(text) <= minSaved {
 		return Text(text)
@@ -41,20 +42,20 @@ func storedText(text string) types.AttributeValue {
 	return &types.AttributeValueMemberB{Value: bytes.Clone(short)}
 }
 
-// plainText is the text of what storedText made binary.
+// plainText returns the text that storedText compressed.
 func plainText(short []byte) (string, error) {
 	i := inflaters.Get().(*inflater)
 	defer inflaters.Put(i)
 	return i.inflate(short)
 }
 
-// deflaters and inflaters are kept between texts, since making one takes longer than using it.
+// deflaters and inflaters are pooled, since making one takes longer than using it.
 var (
 	deflaters = sync.Pool{New: func() any { return newDeflater() }}
 	inflaters = sync.Pool{New: func() any { return newInflater() }}
 )
 
-// deflater compresses one text after the other.
+// deflater compresses texts, one at a time.
 type deflater struct {
 	writer *flate.Writer
 	plain  []byte
@@ -65,13 +66,13 @@ func newDeflater() *deflater {
 	d := &deflater{}
 	writer, err := flate.NewWriter(&d.out, flateLevel)
 	if err != nil {
-		panic("dynamo: " + err.Error()) // there is such a level
+		panic("dynamo: " + err.Error()) // the level is a valid constant
 	}
 	d.writer = writer
 	return d
 }
 
-// deflate returns bytes that are good until the next call.
+// deflate returns the compressed text. The bytes are valid until the next call.
 func (d *deflater) deflate(text string) []byte {
 	d.out.Reset()
 	d.writer.Reset(&d.out)
@@ -83,14 +84,14 @@ func (d *deflater) deflate(text string) []byte {
 	return d.out.Bytes()
 }
 
-// inflater expands one text after the other.
+// inflater decompresses texts, one at a time.
 type inflater struct {
 	in     bytes.Reader
 	reader io.ReadCloser
 	out    []byte
 }
 
-// usualText is a size that few texts exceed, in bytes.
+// usualText is a size in bytes that few texts exceed.
 const usualText = 4 << 10
 
 func newInflater() *inflater {
@@ -99,7 +100,7 @@ func newInflater() *inflater {
 	return i
 }
 
-// inflate stops where a text is larger than a comment's may be.
+// inflate returns the text. It stops with errLargeText once the text exceeds comment.MaxTextBytes.
 func (i *inflater) inflate(short []byte) (string, error) {
 	i.in.Reset(short)
 	if err := i.reader.(flate.Resetter).Reset(&i.in, nil); err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// checkText stores a text and reads it back, and holds the form that was chosen against the standard library.
+// checkText stores a text and reads it back. It checks with the standard library that a compressed
+// text is plain DEFLATE.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) types.AttributeValue {
 	stored := storedText(text)
 	got, err := readText(stored)
@@ -35,14 +36,14 @@ func checkText(t interface{ Fatalf(string, ...any) }, text string) types.Attribu
 	return stored
 }
 
-// readText is the text of what is stored.
+// readText returns the text of an attribute value.
 func readText(stored types.AttributeValue) (string, error) {
 	plain, short := NewReader(Item{AttrText: stored}).TextOrBinary(AttrText)
 	c, err := Compressed{Comment: comment.Comment{Text: plain}, CompressedText: short}.Decompress()
 	return c.Text, err
 }
 
-// Every text reads back, whatever its script and length, compressible or not.
+// Every text reads back unchanged, in any script, of any length, compressible or not.
 func TestTextsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(
@@ -57,14 +58,14 @@ func TestTextsReadBack(t *testing.T) {
 	})
 }
 
-// The form is that of fewer bytes, where it is by enough to count.
+// A text is stored compressed if that saves at least minSaved bytes.
 func TestFormOfATextIsTheShorter(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, row := range []struct {
 		why, text  string
 		compressed bool
 	}{
-		{"none", "", false},
+		{"empty", "", false},
 		{"short", "Lovely.", false},
 		{"short, of one letter", strings.Repeat("x", minSaved), false},
 		{"without repetitions", anyOf(r, 200), false},
@@ -81,8 +82,9 @@ func TestFormOfATextIsTheShorter(t *testing.T) {
 	}
 }
 
-// anyOf is a text of any ASCII in no order. A long one is stored in seven eighths: in UTF-8 no long text is without any
-// repetition, since not all bytes can be in it alike.
+// anyOf returns random ASCII characters. Compression stores a long one in seven eighths of its
+// bytes. UTF-8 allows no long text without any redundancy, since not all byte values are equally
+// frequent.
 func anyOf(r *rand.Rand, size int) string {
 	out := make([]byte, size)
 	for i := range out {
@@ -91,7 +93,7 @@ func anyOf(r *rand.Rand, size int) string {
 	return string(out)
 }
 
-// What expands to more than a text may be is refused before it takes the memory.
+// A text that decompresses to more than MaxTextBytes is refused before it takes much memory.
 func TestTextThatExpandsTooFar(t *testing.T) {
 	for _, size := range []int{comment.MaxTextBytes + 1, 8 << 20} {
 		var bomb bytes.Buffer
@@ -108,7 +110,7 @@ func TestTextThatExpandsTooFar(t *testing.T) {
 	}
 }
 
-// letters are x without end.
+// letters is an endless stream of the letter x.
 type letters struct{}
 
 func (letters) Read(p []byte) (int, error) {
@@ -118,8 +120,8 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A damaged text is an error that names the comment and nothing of the text. What is cut or has more behind it is found
-// always, as is any that is not text; DEFLATE itself has no checksum.
+// A damaged text is an error that names the comment and holds nothing of the text. Truncated data,
+// trailing bytes and invalid UTF-8 are always detected. DEFLATE itself has no checksum.
 func TestDamagedTexts(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")
 	c.Text = strings.Repeat("private words, and again private words; ", 5)
@@ -142,7 +144,7 @@ func TestDamagedTexts(t *testing.T) {
 	}
 }
 
-// Readers and writers that are shared mix nothing up, and what they gave stays as it is.
+// Pooled readers and writers mix nothing up, and their results stay unchanged.
 func TestTextsAtOnce(t *testing.T) {
 	texts := composed(rand.New(rand.NewPCG(1, 1)), slices.Collect(sample.Comments())[:100], unheard)
 	var group sync.WaitGroup
@@ -162,7 +164,8 @@ func TestTextsAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// BenchmarkText holds the library against the standard one, on long texts of the sample, or those of the file DATA.
+// BenchmarkText compares the library with the standard one, on long texts of the sample, or those
+// of the file DATA.
 func BenchmarkText(b *testing.B) {
 	all := corpora(b)
 	texts := all[len(all)-1].comments

@@ -6,15 +6,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// AttrDeleted is N, milliseconds since 1970: when the comment was deleted.
+// AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
 const AttrDeleted = "e"
 
-// AttrMark is S, a random text that each edit makes anew, and a delete.
+// AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an
+// earlier try succeeded.
 const AttrMark = "m"
 
-// Tombstone is the item that takes the place of a deleted comment, for ever: imports then leave the comment deleted. It
-// holds the id, the time of the deletion and a mark by which a delete whose answer was lost knows its own work; nothing of
-// what was written, nor by whom, nor about what. It is in no index.
+// Tombstone returns the item that replaces a deleted comment for ever, so that imports do not
+// restore the comment. It holds the ID, the time of the deletion, and the mark by which a delete
+// whose answer was lost recognizes its own write. It holds nothing of the comment's content, author
+// or product, and is in no index.
 func Tombstone(id comment.ID, mark string, at time.Time) Item {
 	out := CommentKey(id)
 	out[AttrDeleted] = Time(at)
@@ -22,5 +24,6 @@ func Tombstone(id comment.ID, mark string, at time.Time) Item {
 	return out
 }
 
-// NoComment tells whether what was read under the key of a comment is none: nothing, or a tombstone.
+// NoComment reports whether an item read under a comment's key is no comment: there is no item, or
+// a tombstone.
 func NoComment(it Item) bool { return len(it) == 0 || it[AttrDeleted] != nil }

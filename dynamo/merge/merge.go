@@ -1,5 +1,5 @@
-// Package merge puts several sorted sources into one order, reading on only where a source ran dry. It knows nothing of
-// what is read or how: the standard library alone.
+// Package merge merges sorted sources, and reads on only where a source has run dry. It does not
+// know what is read or how, and imports the standard library alone.
 package merge
 
 import (
@@ -8,26 +8,27 @@ import (
 	"fmt"
 )
 
-// Batch is what one source yields at a time.
+// Batch is the result of one read of a source.
 type Batch[T any] struct {
-	// Items follow each other, and what the source yielded before, in strictly ascending order.
+	// Items are in strictly ascending order, and above all items that the source yielded before.
 	Items []T
-	// Done says that the source yields nothing after these items. An empty batch that is not done is normal: the source
-	// is asked again.
+	// Done says that the source has no further items. An empty batch that is not done is normal:
+	// the source is read again.
 	Done bool
-	// Bound, unless nil, is such that all further items of the source are above it: then the source need not be asked again
-	// as long as the others have lower ones.
+	// Bound, unless nil, is below all further items of the source. The source is not read again
+	// while other sources have items at or below it.
 	Bound *T
 }
 
-// Fill reads on. It gets the numbers of the sources that ran dry, ascending, and how many items are still missing, and
-// returns one Batch for each of these sources, in their order. It may read them in parallel.
+// Fill reads on. dry are the numbers of the sources that ran dry, ascending, and missing is how
+// many items Take still needs. Fill returns one Batch for each of these sources, in their order. It
+// may read them in parallel.
 type Fill[T any] func(ctx context.Context, dry []int, missing int) ([]Batch[T], error)
 
-// ErrOrder is returned when a source yields an item that is not above the one it yielded before.
+// ErrOrder means that a source yielded an item that is not above the one before it.
 var ErrOrder = errors.New("merge: a source is out of order")
 
-// Merger merges. It is for one goroutine at a time.
+// Merger merges sources. It is not safe for concurrent use.
 type Merger[T any] struct {
 	compare func(a, b T) int
 	fill    Fill[T]
@@ -36,31 +37,33 @@ type Merger[T any] struct {
 }
 
 type source[T any] struct {
-	items []T // read and not yet taken
+	items []T // read, not yet taken
 	done  bool
-	last  *T // the last item yielded, to see that the next is above it
-	bound *T // below all that is still to come, nil when nobody knows
+	last  *T // the last item yielded, to check that the next is above it
+	bound *T // below all further items, nil if unknown
 }
 
-// New makes a merger of so many sources, numbered from 0. Nothing is read before the first Take.
+// New returns a merger of sources numbered from 0. It reads nothing before the first Take.
 //
-// Order: each source is strictly ascending by compare; what Take returns is strictly ascending across all calls.
+// Order: each source is strictly ascending by compare, and so is what Take returns across all
+// calls.
 //
-// Duplicates: items of different sources that compare as equal come out once, the one of the lowest-numbered source.
-// That happens while an edit moves a comment between two partitions which are read at slightly different moments.
+// Duplicates: items of different sources that compare as equal come out once, as the item of the
+// lowest-numbered source. This happens when an edit moves a comment between two partitions that are
+// read at slightly different times.
 //
-// Errors: an error of fill, or a breach of the order, ends the merge. Take then returns that error and no items, now and
-// for ever: a short list never passes for a whole one.
+// Errors: an error of fill, or ErrOrder, ends the merge. Take then returns that error and no items,
+// in this call and all later ones. So a short list never passes for a whole one.
 //
-// Cancellation: the context of Take is looked at before each fill and handed to it.
+// Cancellation: Take checks its context before each fill, and passes it on.
 //
-// Limits: fill is called only while items are missing and some source is dry, with all the dry sources at once, so the
-// number of calls is the number of rounds that had to follow each other.
+// Limits: fill is called only while items are missing and a source is dry, and with all dry sources
+// at once. The number of calls is the number of waves.
 func New[T any](sources int, compare func(a, b T) int, fill Fill[T]) *Merger[T] {
 	return &Merger[T]{compare: compare, fill: fill, sources: make([]source[T], sources)}
 }
 
-// Take returns the next n items, or fewer when the sources hold no more.
+// Take returns the next n items, or fewer at the end of the sources.
 func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 	var out []T
 	for len(out) < n {
@@ -79,7 +82,7 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 	return out, nil
 }
 
-// refill returns when no source is dry: only then is the lowest head the next item.
+// refill reads until no source is dry. Only then is the lowest head the next item.
 func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 	for m.err == nil {
 		dry := m.dry()
@@ -94,7 +97,7 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 	return m.err
 }
 
-// dry are the sources of which it is not known whether the next item of all is theirs.
+// dry returns the sources that have no items at hand and may hold the next one.
 func (m *Merger[T]) dry() []int {
 	var dry []int
 	lowest := m.lowest()
@@ -136,8 +139,9 @@ func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
 	return nil
 }
 
-// lowest is the source with the lowest head, the first such, or -1 when all are empty. Sources are few, one for each
-// partition of a plan, so looking at each takes less code than a heap and no noticeable time: see BenchmarkTake.
+// lowest returns the first source with the lowest head, or -1 if all are empty. A plan has few
+// sources, one for each partition, so a linear search is less code than a heap and costs no
+// noticeable time: see BenchmarkTake.
 func (m *Merger[T]) lowest() int {
 	lowest := -1
 	for i, s := range m.sources {
@@ -148,7 +152,7 @@ func (m *Merger[T]) lowest() int {
 	return lowest
 }
 
-// pop takes the head of a source and drops its equals from all others.
+// pop takes the head of a source and drops items equal to it from all others.
 func (m *Merger[T]) pop(number int) T {
 	head := m.sources[number].items[0]
 	for i := number; i < len(m.sources); i++ {

@@ -13,13 +13,13 @@ import (
 	"github.com/talkback/talkback/dynamo/merge"
 )
 
-// pile is a source under test: it yields its items in batches of given sizes, and is done with the last of them or with
-// an empty batch after it.
+// pile is a source under test. It yields its items in batches of given sizes, and is done with its
+// last item or with an empty batch after it.
 type pile struct {
 	items   []int
 	batches []int
 	lateEnd bool
-	gap     int // by how much the bound of a batch is below the next item; 0 for no bounds
+	gap     int // how far a batch's bound is below the next item; 0 for no bounds
 }
 
 func (p *pile) next() merge.Batch[int] {
@@ -38,7 +38,7 @@ func (p *pile) next() merge.Batch[int] {
 	return batch
 }
 
-// fillFrom reads on in piles, and fails the test when it is asked for what the contract rules out.
+// fillFrom reads on in piles. It fails the test when the merger breaks the contract of Fill.
 func fillFrom(t interface{ Fatalf(string, ...any) }, piles []*pile) merge.Fill[int] {
 	return func(_ context.Context, dry []int, missing int) ([]merge.Batch[int], error) {
 		if len(dry) == 0 || !slices.IsSorted(dry) || missing < 1 {
@@ -52,7 +52,7 @@ func fillFrom(t interface{ Fatalf(string, ...any) }, piles []*pile) merge.Fill[i
 	}
 }
 
-// deal spreads sorted items over piles, some items over several piles.
+// deal spreads sorted items over piles, some of them to two piles.
 func deal(t *rapid.T, items []int) []*pile {
 	piles := make([]*pile, rapid.IntRange(1, 7).Draw(t, "piles"))
 	for i := range piles {
@@ -71,16 +71,17 @@ func deal(t *rapid.T, items []int) []*pile {
 	return piles
 }
 
-// A source that is known to have nothing below what the others have is not asked, also when it yielded nothing so far.
+// A source whose bound lies at or above the items of the others is not read again, even if it has
+// yielded nothing so far.
 func TestBoundsSpareRounds(t *testing.T) {
 	for _, row := range []struct {
 		why    string
 		bound  int
 		rounds int
 	}{
-		{"all that is to come lies behind what is taken", 30, 1},
-		{"what is to come may lie before", 15, 2},
-		{"what is to come may be the very next", 29, 2},
+		{"all further items are above those taken", 30, 1},
+		{"further items may be below those taken", 15, 2},
+		{"a further item may be the very next", 29, 2},
 	} {
 		rounds := 0
 		merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
@@ -91,7 +92,7 @@ func TestBoundsSpareRounds(t *testing.T) {
 		})
 		_, err := merger.Take(t.Context(), 3)
 		if rounds != row.rounds || (err != nil) != (row.rounds > 1) {
-			t.Errorf("%s: %d rounds, want %d; %v", row.why, rounds, row.rounds, err)
+			t.Errorf("%s: %d waves, want %d; %v", row.why, rounds, row.rounds, err)
 		}
 	}
 }
@@ -124,7 +125,7 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 	})
 }
 
-// A read that nobody needs is a read that somebody pays for.
+// Every read costs money, so Take makes none that it does not need.
 func TestTakeReadsNoMoreThanItMust(t *testing.T) {
 	fills := 0
 	merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
@@ -135,7 +136,7 @@ func TestTakeReadsNoMoreThanItMust(t *testing.T) {
 		t.Errorf("taking none gave %v, %v after %d fills", got, err, fills)
 	}
 	if got, err := merger.Take(t.Context(), 3); !slices.Equal(got, []int{1, 2, 3}) || err != nil || fills != 1 {
-		t.Errorf("taking three gave %v, %v after %d fills; one is enough, though a source is dry then", got, err, fills)
+		t.Errorf("taking three gave %v, %v after %d fills; want one, though a source is dry afterwards", got, err, fills)
 	}
 }
 
@@ -183,7 +184,7 @@ func TestErrors(t *testing.T) {
 			calls++
 			return row.fill(calls)
 		})
-		for range 2 { // and it stays so
+		for range 2 { // later calls fail too
 			if got, err := merger.Take(t.Context(), 5); !errors.Is(err, row.want) || got != nil {
 				t.Errorf("%s: %v, %v; want no items and %v", row.why, got, err, row.want)
 			}
@@ -201,7 +202,7 @@ func TestCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	merger := merge.New(1, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
 		cancel()
-		return []merge.Batch[int]{{}}, nil // would be asked for ever
+		return []merge.Batch[int]{{}}, nil // without the check, read for ever
 	})
 	if _, err := merger.Take(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want canceled", err)

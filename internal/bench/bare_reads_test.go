@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// bareReads are the calls for each page, by its filter. The bare handler is told which: it makes those that the server
-// came to by its plans.
+// bareReads are the calls for each page, by its filter. The bare handler is told which: it makes
+// those that the server came to by its plans.
 type bareReads map[string][]dynamodb.QueryInput
 
 // of makes the calls of a page, each of them anew, as a client has to.

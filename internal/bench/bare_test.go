@@ -1,7 +1,8 @@
 package bench
 
-// The bare handler is what someone would write who wants the answers of the cases and nothing else: no GraphQL, no plan,
-// no cursor, no check of anything. It makes the calls that the server makes, or those of the published way.
+// The bare handler is what someone would write who wants the answers of the cases and nothing else:
+// no GraphQL, no plan, no cursor, no check of anything. It makes the calls that the server makes,
+// or those of the published way.
 
 import (
 	"bytes"
@@ -29,12 +30,13 @@ type bareHandler struct {
 	table  string
 	// reads are the calls for each page. Required, unless published.
 	reads bareReads
-	// published is whether it reads in the way that is usually published: as many whole items as the page has from each
-	// partition, which show only whether more comments follow.
+	// published is whether it reads in the way that is usually published: as many whole items as
+	// the page has from each partition, which show only whether more comments follow.
 	published bool
 }
 
-// bareRequest is what has to be known of a request. Which operation it is shows in which variable it has.
+// bareRequest is what has to be known of a request. Which operation it is shows in which variable
+// it has.
 type bareRequest struct {
 	Variables struct {
 		ID      string   `json:"id"`
@@ -154,7 +156,8 @@ func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, 
 	return out, nil
 }
 
-// read makes all calls, in parallel when there are several. More tells whether any of them left something behind.
+// read makes all calls, in parallel when there are several. More tells whether any of them left
+// something behind.
 func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (comments []bareComment, more bool, err error) {
 	if len(inputs) == 1 {
 		return h.query(ctx, inputs[0])

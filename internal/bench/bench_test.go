@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// batch is how many requests one handler answers before it is the other's turn: enough that the garbage they make is collected
-// in their own time (that of 50 small answers is less than what a collection waits for, and the other pays for it), few
-// enough that the machine is in the same mood for both.
+// batch is how many requests one handler answers before the other's turn. A batch is large enough
+// that its garbage is collected within its own time: that of 50 small answers does not start a
+// collection, and the other handler would pay for it. It is small enough that both handlers run
+// under the same load of the machine.
 const batch = 200
 
-// The contest is fair: both give the same answers, and make the same calls for them.
+// The comparison is fair: both handlers give the same answers, and make the same calls for them.
 func TestSameAnswersFromSameCalls(t *testing.T) {
 	c := newContest(t)
 	for _, bc := range c.cases {
@@ -41,7 +42,8 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 	}
 }
 
-// decoded is an answer without what the whole server tells of its cost, which the bare one does not know.
+// decoded is an answer without what the whole server tells of its cost, which the bare one does not
+// know.
 func decoded(t *testing.T, raw []byte) (value map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -103,8 +105,9 @@ func reportCPU(b *testing.B, before usage) {
 	b.ReportMetric(float64((used(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// BenchmarkFilter is what pages of four ratings cost beside one of all, both of the whole server: their x-cpu is how many
-// times as much, 1 / x-cpu their throughput beside its, whole-cpu-µs and all-cpu-µs what either takes.
+// BenchmarkFilter is what pages of four ratings cost beside one of all, both of the whole server:
+// their x-cpu is how many times as much, 1 / x-cpu their throughput beside its, whole-cpu-µs and
+// all-cpu-µs what either takes.
 func BenchmarkFilter(b *testing.B) {
 	c := newContest(b)
 	for _, filtered := range c.cases[2:4] {

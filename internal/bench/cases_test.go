@@ -31,8 +31,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A program in which nobody asks for a memory profile takes none; one that tests does, at each allocation by chance and
-	// at a price that grows with the depth of the stack.
+	// A program that does not use memory profiles takes none; one that tests does, at each
+	// allocation by chance and at a price that grows with the depth of the stack.
 	runtime.MemProfileRate = 0
 	dynamotest.Main(m)
 }
@@ -46,8 +46,8 @@ const (
 	productCount, howManyEach = 20, 40
 )
 
-// The operations are those of a shop's page. They ask for no cursor and no plan, which the bare handler would have to
-// take from the server's own code.
+// The operations are those of a shop's page. They ask for no cursor and no plan, which the bare
+// handler would have to take from the server's own code.
 const (
 	pageOperation = `query Comments($product: ID!, $filter: CommentFilter, $first: Int) {
   product(id: $product) {
@@ -70,8 +70,8 @@ const statsOperation = `query Stats($ids: [ID!]!) {
   products(ids: $ids) { id stats { total average ratings { rating count } } }
 }`
 
-// contest is the whole server, the bare handler and the published way, all over the answers of one table, and what to ask
-// them.
+// contest is the whole server, the bare handler and the published way, all over the answers of one
+// table, and what to ask them.
 type contest struct {
 	whole, bare, published http.Handler
 	wholeTape, bareTape    *tape
@@ -87,11 +87,12 @@ type benchCase struct {
 	page bool
 }
 
-// visitsBefore is how often a page is asked for before it is measured: as often as it takes for what the server believes
-// of the size of comments to settle.
+// visitsBefore is how often a page is requested before it is measured: until the server's estimate
+// of the size of comments has settled.
 const visitsBefore = 40
 
-// newContest fills a table, has the server come to know the product, and the bare handler do as it does.
+// newContest fills a table, has the server come to know the product, and the bare handler do as it
+// does.
 func newContest(tb testing.TB) *contest {
 	tb.Helper()
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
@@ -111,7 +112,8 @@ func newContest(tb testing.TB) *contest {
 	return c
 }
 
-// settled is the server's answer once it has seen the same page often, and the calls that it then makes.
+// settled is the server's answer once it has seen the same page often, and the calls that it then
+// makes.
 func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
 	tb.Helper()
 	for range visitsBefore {
@@ -121,7 +123,8 @@ func (c *contest) settled(tb testing.TB, bc benchCase) (answer []byte, calls []t
 	return answer, calls
 }
 
-// warmUp asks for a page until the server knows the statistics of the product, as it does from the second or third page on.
+// warmUp asks for a page until the server knows the statistics of the product, as it does from the
+// second or third page on.
 func warmUp(tb testing.TB, handler http.Handler) {
 	tb.Helper()
 	planned := newCase("plan", planOperation, map[string]any{"product": product})
@@ -160,7 +163,8 @@ func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	return comments
 }
 
-// letters are as frequent as in English, so that a text of them is compressed as a review is, to some 0.6 of its bytes.
+// letters are as frequent as in English, so that a text of them is compressed as a review is, to
+// some 0.6 of its bytes.
 const letters = "          eeeeeeettttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlluuccmmwwffggyyppbbvk,."
 
 // prose is a text of so many bytes.
@@ -172,7 +176,8 @@ func prose(r *rand.Rand, length int) string {
 	return string(text)
 }
 
-// ratingOf is a rating by how a shop's are spread: 55, 20, 10, 6 and 9 in a hundred, from the best to the worst.
+// ratingOf is a rating by how a shop's are spread: 55, 20, 10, 6 and 9 in a hundred, from the best
+// to the worst.
 func ratingOf(hundredth int) int {
 	for i, below := range []int{55, 75, 85, 91} {
 		if hundredth < below {
@@ -243,7 +248,8 @@ func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 	return dynamodb.New(call.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = httpClient })
 }
 
-// serverOver is the service as the command makes it. Without anyone who says how far statistics follow, it plans without any.
+// serverOver returns the service as the command wires it. Without a watermark it plans without
+// statistics.
 func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynamo.Watermark) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: watermark}
 	return serve.Handler(
@@ -253,8 +259,8 @@ func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynam
 	)
 }
 
-// plainClient is the SDK's client with the options that it has by itself, so that whatever the server gains or loses by
-// its own options shows.
+// plainClient is the SDK's client with the options that it has by itself, so that whatever the
+// server gains or loses by its own options shows.
 func plainClient(endpoint string, t *tape) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
@@ -267,7 +273,8 @@ func plainClient(endpoint string, t *tape) *dynamodb.Client {
 // answerRoom holds one answer after another: how room for it grows is no cost of a server.
 var answerRoom bytes.Buffer
 
-// ask puts a request to a handler, which has to answer with data and without errors. The answer holds until the next.
+// ask puts a request to a handler, which has to answer with data and without errors. The answer
+// holds until the next.
 func ask(tb testing.TB, handler http.Handler, body []byte) []byte {
 	recorder := httptest.NewRecorder()
 	answerRoom.Reset()

@@ -1,25 +1,27 @@
-// Package bench measures what a page costs beyond what any server in Go would have to pay for it. The whole server, as
-// the command serve wires it, stands beside a bare handler that makes the same calls of the SDK and writes the same JSON.
-// Both get their table's answers from memory, so that the engine's time is in neither. The server knows the statistics of
-// its product, as it does from the third page within seconds on, and chooses its reads by them; the bare handler is told which
+// Package bench measures what a page costs beyond what any server in Go would have to pay for it.
+// The whole server, as the command serve wires it, stands beside a bare handler that makes the same
+// calls of the SDK and writes the same JSON. Both get their table's answers from memory, so that
+// the engine's time is in neither. The server knows the statistics of its product, as it does from
+// the third page within seconds on, and chooses its reads by them; the bare handler is told which
 // these are. Of a hundred comments 55 have 5 stars, 20 have 4, 10 have 3, 6 have 2 and 9 have 1.
 //
 //	go test ./internal/bench -run '^$' -bench . -benchtime 2s
 //
-// For each case there are five benchmarks, and for pages a sixth. whole and bare call a handler in the process; whole-socket
-// and bare-socket go through a loopback connection, whose client's work is counted too. Their cpu-µs/op is processor time,
-// the garbage collector's included. side-by-side is the one to read on a busy machine: both take turns in small batches, and
-// it reports how many times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a ratio
-// of medians, with the processor time of either beside them. published is the same beside the usual way to read a page:
-// as many whole items as it has from each partition that the filter names. BenchmarkFilter has pages of four ratings beside one
-// of all.
+// For each case there are five benchmarks, and for pages a sixth. whole and bare call a handler in
+// the process; whole-socket and bare-socket go through a loopback connection, whose client's work
+// is counted too. Their cpu-µs/op is processor time, the garbage collector's included. side-by-side
+// is the one to read on a busy machine: both take turns in small batches, and it reports how many
+// times as much the whole server takes as the bare handler, as x-cpu, x-time and x-allocs, each a
+// ratio of medians, with the processor time of either beside them. published is the same beside the
+// usual way to read a page: as many whole items as it has from each partition that the filter
+// names. BenchmarkFilter has pages of four ratings beside one of all.
 //
-// TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with and without asking these
-// a second time: go test ./internal/bench -run Tail -v.
+// TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with
+// and without asking these a second time: go test ./internal/bench -run Tail -v.
 //
-// What the ratios cannot show: one request at a time, so a processor that waits, as in the loaders' millisecond when several
-// root fields ask for comments, goes to sleep and wakes up again, which costs processor time that a busy server does not
-// spend.
+// What the ratios cannot show: one request at a time, so a processor that waits, as in the loaders'
+// millisecond when several root fields ask for comments, goes to sleep and wakes up again, which
+// costs processor time that a busy server does not spend.
 //
 // It has tests only.
 package bench

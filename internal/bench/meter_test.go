@@ -45,7 +45,7 @@ func measure(tb testing.TB, calls int, f func()) usage {
 // readings are what batches of the same size used.
 type readings []usage
 
-// median is that of what f takes from each reading. Whatever else the machine did meanwhile disturbs few of them.
+// median returns the median of f over the readings. Other work of the machine disturbs few of them.
 func (r readings) median(f func(usage) float64) float64 {
 	values := make([]float64, len(r))
 	for i, reading := range r {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A tape answers by itself what it has heard before, however the members are ordered, and nothing else.
+// A tape answers by itself what it has heard before, however the members are ordered, and nothing
+// else.
 func TestTape(t *testing.T) {
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)

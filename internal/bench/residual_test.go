@@ -12,10 +12,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// BenchmarkResidual reads pages of some ratings from the index of all, and drops the others either in the table, by a
-// filter expression, or here, before they are decoded. Either way the table looks at the same comments and charges the same.
-// x-cpu is how many times as much a page takes whose filter is the table's, whole-cpu-µs and here-cpu-µs what either takes;
-// table-bytes and here-bytes are those of the table's answers.
+// BenchmarkResidual reads pages of some ratings from the index of all comments. The other ratings
+// are dropped either in the table, by a filter expression, or here, before they are decoded. In
+// both cases the table scans the same comments and charges the same. x-cpu is the ratio of
+// processor times, filter in the table to filter here; whole-cpu-µs and here-cpu-µs are the times.
+// table-bytes and here-bytes are the sizes of the table's answers.
 func BenchmarkResidual(b *testing.B) {
 	c := newContest(b)
 	_, newest := c.settled(b, c.cases[0])
@@ -47,7 +48,7 @@ type sieve struct {
 	ratings []int
 }
 
-// sufficient is how many comments have to be looked at for a page and what tells that more follows.
+// sufficient is how many comments must be scanned to fill a page and to see whether more follow.
 func (s sieve) sufficient(b *testing.B) *int32 {
 	for limit := int32(pageSize + 1); ; limit++ {
 		s.input.Limit = &limit

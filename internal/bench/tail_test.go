@@ -17,14 +17,17 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// Latencies of a table, by the figures that are usual for one: half of the reads within 4 ms, one in a hundred above 20.
+// Latencies of a table, by the figures that are usual for one: half of the reads within 4 ms, one
+// in a hundred above 20.
 const (
 	medianLatency = 4 * time.Millisecond
-	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred is beyond.
+	// latencySpread is the logarithm of 20 ms / 4 ms, in standard deviations that one in a hundred
+	// is beyond.
 	latencySpread = 1.6094 / 2.3263
 )
 
-// visits are how many pages are looked at: enough to see the difference, while VISITS=20000 settles the figures.
+// visits returns how many pages are read: enough to see the difference by default. VISITS=20000
+// makes the figures stable.
 func visits(t *testing.T) int {
 	t.Helper()
 	text := cmp.Or(os.Getenv("VISITS"), "500")
@@ -56,9 +59,9 @@ func (d *distant) Do(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// One page in a hundred takes longer than the others over a table whose reads are sometimes slow, the more so the more reads
-// it has. Asking slow reads for a second time helps, for at most 5 % more calls. Time is that of the latencies alone: it
-// stands still while anything is computed.
+// One page in a hundred takes longer than the others over a table whose reads are sometimes slow.
+// It is slower the more reads it has. Hedging slow reads helps, for at most 5 % more calls. Only
+// the latencies count as time, which stands still during computation.
 func TestTail(t *testing.T) {
 	c := newContest(t)
 	one, four := c.cases[0], c.cases[3]
@@ -104,7 +107,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[int(q*float64(len(sorted)))].Round(10 * time.Microsecond)
 }
 
-// tailServer is a server that knows no statistics, by which four ratings would be one read.
+// tailServer returns a server without statistics. With them, four ratings would be one read.
 func tailServer(c *contest, httpClient dynamodb.HTTPClient, hedged bool) http.Handler {
 	client := tapedClient(c.endpoint, httpClient)
 	if hedged {

@@ -14,23 +14,23 @@ import (
 	"sync"
 )
 
-// tape stands where the SDK expects its HTTP client. A call that it has not heard yet it passes on to an engine; the same
-// again it answers from memory.
+// tape is an HTTP client of the SDK. It passes a new call on to an engine, and answers a repeated
+// one from memory.
 type tape struct {
 	mu      sync.RWMutex
 	answers map[tapedCall]recorded
-	// written are the answers by the very bytes of a call. The SDK writes the members of a map in random order, so one
-	// call comes in several ways; each is understood once and then found at once, since what the tape costs is counted as
-	// the handlers' own.
+	// written are the answers by the exact bytes of a call. The SDK writes the members of a map in
+	// random order, so one call has several forms. Each form is parsed once and then found
+	// directly, since the time of the tape counts as that of the handlers.
 	written map[tapedCall]recorded
-	// heard are the calls since someone listens; nil while nobody does.
+	// heard are the recorded calls, nil while no test listens.
 	heard *[]tapedCall
 }
 
-// tapedCall is what tells one call from another: the operation and its input, which is JSON.
+// tapedCall identifies a call: the operation and its input, which is JSON.
 type tapedCall struct{ target, input string }
 
-// recorded is an answer that can be given again and again.
+// recorded is an answer that can be returned any number of times.
 type recorded struct {
 	status int
 	header http.Header
@@ -46,11 +46,12 @@ func newTape() *tape {
 	return &tape{answers: map[tapedCall]recorded{}, written: map[tapedCall]recorded{}}
 }
 
-// onceTarget is the call by which a server learns what it then knows for a while: whether comments were ever counted, and
-// the statistics of a product.
+// onceTarget is the call by which a server learns what it then knows for a while: whether comments
+// were ever counted, and the statistics of a product.
 const onceTarget = "DynamoDB_20120810.GetItem"
 
-// during lists the calls that something makes, sorted, but for those that a server makes beside its answers.
+// during returns the calls that something makes, sorted, without those that a server makes besides
+// its answers.
 func (t *tape) during(something func()) (heard []tapedCall) {
 	listen := func(to *[]tapedCall) {
 		t.mu.Lock()
@@ -85,7 +86,7 @@ func (t *tape) Do(request *http.Request) (*http.Response, error) {
 	return answer.response(request), nil
 }
 
-// understand finds the answer of a call that was not yet written so, or while someone listens.
+// understand finds the answer of a call whose bytes are new, or of any call while a test listens.
 func (t *tape) understand(request *http.Request, as tapedCall) (recorded, error) {
 	key, err := callOf(as)
 	if err != nil {
@@ -124,15 +125,15 @@ func record(request *http.Request, body string) (recorded, error) {
 	return answer, nil
 }
 
-// addChecksum makes the answer one of AWS in what the SDK has to do with it: AWS sends a checksum, which the SDK
-// verifies, and local engines may not.
+// addChecksum makes the answer one of AWS in what the SDK has to do with it: AWS sends a checksum,
+// which the SDK verifies, and local engines may not.
 func (r recorded) addChecksum() {
 	if r.header.Get(crcHeader) == "" {
 		r.header.Set(crcHeader, strconv.FormatUint(uint64(crc32.ChecksumIEEE(r.body)), 10))
 	}
 }
 
-// callOf is the one way to write a call: with sorted members, by way of Go's maps, which are marshalled in order.
+// callOf returns the normal form of a call: with sorted members, as Go marshals maps.
 func callOf(as tapedCall) (tapedCall, error) {
 	decoder := json.NewDecoder(strings.NewReader(as.input))
 	decoder.UseNumber()

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Stats are the statistics of a product, counted one by one.
+// Stats returns the statistics of a product, by counting each comment.
 func (m *Model) Stats(product string) comment.Stats {
 	stats := comment.Stats{}
 	for _, c := range m.List(product, comment.Filter{}, comment.NewestFirst) {
@@ -18,8 +18,8 @@ func (m *Model) Stats(product string) comment.Stats {
 	return stats
 }
 
-// Leaders are the products with most comments of the best rating, in one language or in all if that is empty: the first so
-// many.
+// Leaders returns the first products by their number of comments with the best rating, in one
+// language, or in all if language is empty.
 func (m *Model) Leaders(language comment.Language, first int) []comment.Leader {
 	counts := map[string]int{}
 	for _, c := range m.All() {

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// ManyLanguages are n languages that no one speaks.
+// ManyLanguages returns n invented languages.
 func ManyLanguages(n int) []comment.Language {
 	var out []comment.Language
 	for i := range n {
@@ -18,20 +18,20 @@ func ManyLanguages(n int) []comment.Language {
 	return out
 }
 
-// Moment is the position of a comment of a day in May 2024.
+// Moment returns the position of a comment on a day in May 2024.
 func Moment(day int) *comment.Position {
 	p := comment.PositionAt(time.Date(2024, 5, day, 12, 0, 0, 0, time.UTC), [10]byte{9: byte(day)})
 	return &p
 }
 
-// Midnight is the beginning of a day in May 2024.
+// Midnight returns the beginning of a day in May 2024.
 func Midnight(day int) *time.Time {
 	t := time.Date(2024, 5, day, 0, 0, 0, 0, time.UTC)
 	return &t
 }
 
-// AnyStats are random counts, perhaps none, of some of 42 languages. Some are what they cannot be: someone may have
-// changed an item by hand.
+// AnyStats draws random counts, perhaps none, for some of 42 languages. Some counts are impossible,
+// as if an item had been edited by hand.
 func AnyStats(t *rapid.T) comment.Stats {
 	if rapid.Bool().Draw(t, "unknown") {
 		return nil

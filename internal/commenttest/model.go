@@ -1,5 +1,6 @@
-// Package commenttest holds what tests of comments share: a model that answers questions the dumb way, and random
-// comments that are hard on those who answer them cleverly. Only tests import it.
+// Package commenttest holds what tests of comments share: a model that answers queries by looking
+// at every comment, and random comments that are hard for a real implementation. Only tests import
+// it.
 package commenttest
 
 import (
@@ -9,14 +10,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Model keeps comments in memory and answers by looking at every one. What it says is right because there is nothing in
-// it that could be wrong.
+// Model holds comments in memory and answers queries by looking at every one. It is too simple to
+// be wrong.
 type Model struct {
 	mu       sync.Mutex
 	comments []comment.Comment
 }
 
-// NewModel makes a model of some comments.
+// NewModel returns a model with some comments.
 func NewModel(comments ...comment.Comment) *Model {
 	return &Model{comments: slices.Clone(comments)}
 }
@@ -28,7 +29,7 @@ func (m *Model) Insert(c comment.Comment) {
 	m.comments = append(m.comments, c)
 }
 
-// Replace puts a comment in the place of the one with its id.
+// Replace puts a comment in place of the one with the same ID.
 func (m *Model) Replace(c comment.Comment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,21 +40,21 @@ func (m *Model) Replace(c comment.Comment) {
 	}
 }
 
-// All is every comment, in no particular order.
+// All returns every comment, in no particular order.
 func (m *Model) All() []comment.Comment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.comments)
 }
 
-// Delete removes the comment of an id.
+// Delete removes the comment with an ID.
 func (m *Model) Delete(id comment.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.comments = slices.DeleteFunc(m.comments, func(c comment.Comment) bool { return c.ID == id })
 }
 
-// List is the whole list that a question asks for a part of.
+// List returns the whole list of which a query asks for a part.
 func (m *Model) List(product string, filter comment.Filter, order comment.Order) []comment.Comment {
 	m.mu.Lock()
 	defer m.mu.Unlock()

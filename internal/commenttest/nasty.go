@@ -8,14 +8,15 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// pieces are what texts of a Nasty comment are made of: whatever one format or another takes for more than text.
+// pieces are what texts of Nasty comments consist of: characters that have a meaning in some
+// format.
 var pieces = []string{
 	"", " ", "  ", "\t", "\n", "\r\n", "\r", "\x00", "\x1b[31m", "\x7f", "\u0085", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U0010ffff",
 	`"`, `\`, `\n`, `\u0000`, "'", ",", "{", "}", "[", "#", "/", "&amp;", "&", "&#39;", "<br />", "<br>", "<b>", "</script>",
 	"ß", "日本語", "👩‍👧", "e\u0301", "null", "0", "1e5", "-", "true",
 }
 
-// Nasty makes a comment of a product that is as hard to write down and read back as a comment may be.
+// Nasty returns a comment of a product that is as hard to encode and decode as a comment can be.
 func Nasty(r *rand.Rand, product string) comment.Comment {
 	c := Random(r, product)
 	c.Text = nastyText(r, 0, 12)
@@ -33,7 +34,8 @@ func Nasty(r *rand.Rand, product string) comment.Comment {
 	return c
 }
 
-// nastyText puts together so many pieces, and is not empty if it must have at least one.
+// nastyText joins random pieces, from least to most of them. Unless least is 0, the text is not
+// empty.
 func nastyText(r *rand.Rand, least, most int) string {
 	var out strings.Builder
 	for range least + r.IntN(most-least+1) {

@@ -9,14 +9,15 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Languages are those of random comments, the first the most frequent.
+// Languages are the languages of random comments, the most frequent first.
 var Languages = []comment.Language{"en", "de", "fr", "ja", "pt-BR", "ar"}
 
 // Epoch is the time of the earliest random comment.
 var Epoch = time.Date(2020, 2, 28, 23, 59, 50, 0, time.UTC)
 
-// Random makes a comment of a product. Times crowd into a few thousand seconds, many of them into the very same
-// millisecond; languages and ratings are skewed, so that some cells of the grid hold much and others almost nothing.
+// Random returns a random comment of a product. All times are within a few thousand seconds, many
+// in the same millisecond. Languages and ratings are skewed, so some cells of the grid hold many
+// comments and others almost none.
 func Random(r *rand.Rand, product string) comment.Comment {
 	created := Epoch.Add(time.Duration(r.IntN(4000)) * time.Second)
 	if r.IntN(3) > 0 {
@@ -42,7 +43,7 @@ func Random(r *rand.Rand, product string) comment.Comment {
 	return c
 }
 
-// randomText is a text of its own. One in four is long enough to be stored compressed.
+// randomText returns a random text. One in four is long enough to be stored compressed.
 func randomText(r *rand.Rand) string {
 	number := r.IntN(1e9)
 	text := fmt.Sprintf("text %d ☕ <&>", number)
@@ -52,7 +53,8 @@ func randomText(r *rand.Rand) string {
 	return text
 }
 
-// Large makes a random comment with a text of so many bytes that compression takes at most a fifth of them off.
+// Large returns a random comment with a text of so many bytes. Compression saves at most a fifth of
+// them.
 func Large(r *rand.Rand, product string, bytes int) comment.Comment {
 	c := Random(r, product)
 	text := make([]byte, bytes)
@@ -63,7 +65,7 @@ func Large(r *rand.Rand, product string, bytes int) comment.Comment {
 	return c
 }
 
-// Many makes so many random comments of a product, all at different positions.
+// Many returns random comments of a product, all at different positions.
 func Many(r *rand.Rand, product string, count int) []comment.Comment {
 	out := make([]comment.Comment, count)
 	for i := range out {
@@ -82,7 +84,7 @@ func skewed[T any](r *rand.Rand, values ...T) T {
 	return values[len(values)-1]
 }
 
-// distinct draws 80 random bits. That two comments get the same does not happen.
+// distinct draws 80 random bits, so that no two comments get the same.
 func distinct(r *rand.Rand) [10]byte {
 	var out [10]byte
 	for i := range out {

@@ -11,13 +11,14 @@ import (
 // seedVariable, set in the environment, replays a test with a seed that it printed.
 const seedVariable = "TALKBACK_TEST_SEED"
 
-// tortureVariable, set in the environment, has random tests run for longer.
+// tortureVariable, set in the environment, makes random tests run longer.
 const tortureVariable = "TALKBACK_TORTURE"
 
-// Torture reports whether this is `make torture`, which tries often what `make test` tries a few times.
+// Torture reports whether this is `make torture`, which makes many more tries than `make test`.
 func Torture() bool { return os.Getenv(tortureVariable) != "" }
 
-// Times returns how often to try something random: the first number in `make test`, the second in `make torture`.
+// Times returns how many random tries to make: the first number in `make test`, the second in `make
+// torture`.
 func Times(usual, torture int) int {
 	if Torture() {
 		return torture
@@ -25,13 +26,14 @@ func Times(usual, torture int) int {
 	return usual
 }
 
-// Stride returns how many calls to go on to the next one to spoil: 1 in `make torture`, otherwise a random number from 1 to
-// most, so that over several runs every call is spoiled.
+// Stride returns the distance from one call that gets a fault to the next: 1 in `make torture`,
+// otherwise a random number from 1 to most, so that over several runs every call gets one.
 func Stride(r *rand.Rand, most int) int {
 	return 1 + r.IntN(Times(most, 1))
 }
 
-// Rand makes a source of random numbers that differs from run to run, and prints its seed if the test fails.
+// Rand returns a source of random numbers that differs from run to run. It prints its seed if the
+// test fails.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())

@@ -1,7 +1,7 @@
-// Package dynamotest gives tests a real engine to talk to: Dynoxide, which the program runs by default, and Amazon's
-// own DynamoDB Local, which keeps us honest about the first. Each is started when a test of the process first asks
-// for it, with data of its own, and is gone when the test process ends, in whatever way. It is test support, and no
-// shipped code imports it.
+// Package dynamotest gives tests a real engine to talk to: Dynoxide, which the program runs by
+// default, and Amazon's own DynamoDB Local, which keeps us honest about the first. Each is started
+// when a test of the process first asks for it, with data of its own, and is gone when the test
+// process ends, in whatever way. It is test support, and no shipped code imports it.
 //
 //	func TestMain(m *testing.M) { dynamotest.Main(m) }
 //
@@ -19,7 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/enginetest"
 )
 
-// Main runs the tests, stops the engines they used, and exits. Without it the engines stop all the same, but unasked.
+// Main runs the tests, stops the engines that they used, and exits. Without it the engines are
+// killed when the process ends.
 func Main(m *testing.M) {
 	os.Exit(Run(m))
 }
@@ -31,16 +32,16 @@ func Run(m *testing.M) int {
 	return m.Run()
 }
 
-// Each runs the body against every engine, as subtests named after them. An engine that is not installed leaves out
-// its subtest only.
+// Each runs the body against every engine, as subtests named after them. An engine that is not
+// installed leaves out its subtest only.
 func Each(t *testing.T, body func(t *testing.T, endpoint string)) {
 	t.Helper()
 	t.Run("Dynoxide", func(t *testing.T) { body(t, Dynoxide(t)) })
 	t.Run("DynamoDBLocal", func(t *testing.T) { body(t, DynamoDBLocal(t)) })
 }
 
-// EachIf is Each if both engines are wanted, and otherwise runs the body against Dynoxide alone. It is for tests that take
-// long with DynamoDB Local, and rely on nothing of it that a shorter test does not compare.
+// EachIf is Each if both is true, and otherwise runs the body with Dynoxide only. It is for tests
+// that take long with DynamoDB Local, and rely on nothing that shorter tests do not compare.
 func EachIf(t *testing.T, both bool, body func(t *testing.T, endpoint string)) {
 	t.Helper()
 	if both {
@@ -50,30 +51,31 @@ func EachIf(t *testing.T, both bool, body func(t *testing.T, endpoint string)) {
 	t.Run("Dynoxide", func(t *testing.T) { body(t, Dynoxide(t)) })
 }
 
-// Dynoxide returns the endpoint of this test process's Dynoxide. Where it is not installed, the test is skipped, or
-// fails when the environment variable CI is set.
+// Dynoxide returns the endpoint of this test process's Dynoxide. Where it is not installed, the
+// test is skipped, or fails when the environment variable CI is set.
 func Dynoxide(tb testing.TB) string {
 	tb.Helper()
 	return dynoxide.endpoint(tb)
 }
 
-// DynamoDBLocal returns the endpoint of this test process's DynamoDB Local. All credentials and regions see the same
-// tables there. Where it is not installed, the test is skipped, or fails when the environment variable CI is set.
+// DynamoDBLocal returns the endpoint of this test process's DynamoDB Local. All credentials and
+// regions see the same tables there. Where it is not installed, the test is skipped, or fails when
+// the environment variable CI is set.
 func DynamoDBLocal(tb testing.TB) string {
 	tb.Helper()
 	return dynamoDBLocal.endpoint(tb)
 }
 
-// DynoxideBinary is that of package enginetest.
+// DynoxideBinary returns the path of Dynoxide's program, as package enginetest does.
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
 	return enginetest.DynoxideBinary(tb)
 }
 
-// notInNames is what a table's name may not contain.
+// notInNames matches characters that a table's name may not contain.
 var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-// TableName returns a name that no other test uses, and that shows whose table it is.
+// TableName returns a name that no other test uses, and that holds the name of the test.
 func TableName(tb testing.TB) string {
 	const longest = 255 - 1 - 26 // what DynamoDB allows, less the part that makes it unique
 	name := notInNames.ReplaceAllString(tb.Name(), "_")

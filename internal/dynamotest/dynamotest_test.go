@@ -33,7 +33,8 @@ func TestEngineIsStartedOnce(t *testing.T) {
 	}
 }
 
-// TestMissingEngine runs the skipped test in a process of its own, since a skip cannot be looked at from within.
+// TestMissingEngine runs the skipped test in a process of its own, since a test cannot observe its
+// own skip.
 func TestMissingEngine(t *testing.T) {
 	if os.Getenv("DYNAMOTEST_MISSING") != "" {
 		t.Chdir(t.TempDir()) // no bin/ in sight
@@ -72,7 +73,7 @@ func TestTableNameIsAllowedAndUnique(t *testing.T) {
 	})
 }
 
-// listTables asks an engine for its tables, in the protocol's own words: this package stays clear of the SDK.
+// listTables lists the tables of an engine without the SDK, which this package does not use.
 func listTables(t *testing.T, endpoint string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}"))

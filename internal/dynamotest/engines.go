@@ -15,11 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/enginetest"
 )
 
-// stopWithin is how long DynamoDB Local may take to end before it is killed. Its data was in memory anyway.
+// stopWithin is how long DynamoDB Local may take to end before it is killed. Its data was in memory
+// anyway.
 const stopWithin = 2 * time.Second
 
-// startDynoxide runs Dynoxide as the program does: without the index that package engine keeps on its stream records,
-// each test that writes much would slow down those after it.
+// startDynoxide runs Dynoxide as the program does: without the index that package engine keeps on
+// its stream records, each test that writes much would slow down those after it.
 func startDynoxide(ctx context.Context, folder string) (process, string, error) {
 	path, err := enginetest.FindDynoxide()
 	if err != nil {
@@ -57,8 +58,9 @@ type local struct{ *child.Child }
 // Stop ends it.
 func (l local) Stop() error { return l.Child.Stop(stopWithin) }
 
-// dynamoDBLocalCommand says how it is run. It reports its use to Amazon unless told not to. The smaller collector and the
-// first compiler alone make it start faster and leave the other tests their memory and processors.
+// dynamoDBLocalCommand says how it is run. It reports its use to Amazon unless told not to. The
+// smaller collector and the first compiler alone make it start faster and leave the other tests
+// their memory and processors.
 func dynamoDBLocalCommand(port uint16) (child.Command, error) {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -80,7 +82,8 @@ func dynamoDBLocalCommand(port uint16) (child.Command, error) {
 	}}, nil
 }
 
-// answers says whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error, which is an answer.
+// answers says whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error,
+// which is an answer.
 func answers(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

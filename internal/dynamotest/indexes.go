@@ -7,8 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// IndexAttributes are those attributes of an item, sorted, by which it is in an index of a table or which an index keeps for
-// later: keys of indexes that are no keys of the table, and the last attribute of a projection.
+// IndexAttributes returns, sorted, the attributes of an item that only indexes use: keys of indexes
+// that are not keys of the table, and the last attribute of each projection, which is the spare
+// one.
 func IndexAttributes(definition *dynamodb.CreateTableInput, item map[string]types.AttributeValue) []string {
 	var names []string
 	for _, index := range definition.GlobalSecondaryIndexes {

@@ -11,7 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/enginetest"
 )
 
-// readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy machine seconds.
+// readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy
+// machine seconds.
 const readyWithin = time.Minute
 
 // The engines of this test process.
@@ -41,7 +42,7 @@ type server struct {
 	err     error
 }
 
-// endpoint starts the engine if no test did so before.
+// endpoint returns the engine's address. The first call starts the engine.
 func (s *server) endpoint(tb testing.TB) string {
 	tb.Helper()
 	s.mu.Lock()
@@ -71,8 +72,8 @@ func (s *server) start() (err error) {
 	return err
 }
 
-// stop ends the engine, if one was started. Errors have nobody to go to: the tests are over, and the process's end
-// kills what is left.
+// stop ends the engine, if it was started. Errors are ignored: the tests are over, and the end of
+// the process kills the engine in any case.
 func (s *server) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,10 @@
 package engine
 
-// This file chooses where the engine listens. The engine serves everyone who reaches it: it checks neither the signature
-// nor the Host of a request, and tells browsers that pages of all origins may call it. So a web page must not find it.
-// A page can try all ports of 127.0.0.1 within minutes. It cannot try them on each of 16 million addresses, and an
-// address with an engine looks like any other to those who ask a wrong port of it.
+// This file chooses where the engine listens. The engine serves every client that reaches it: it
+// checks neither the signature nor the Host of a request, and tells browsers that pages of all
+// origins may call it. So a web page must not find it. A page can try all ports of 127.0.0.1 within
+// minutes. It cannot try them on each of 16 million addresses. Behind a wrong port, an address with
+// an engine looks like any other.
 
 import (
 	"errors"
@@ -17,10 +18,10 @@ import (
 	"github.com/talkback/talkback/internal/engine/child"
 )
 
-// known is the loopback address that every system has, and that every page tries.
+// known is the loopback address that every system has, and that pages try first.
 var known = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// freeAddress returns a loopback address and a port of it that nobody listens on at this moment.
+// freeAddress returns a loopback address and a port of it that is free at this moment.
 func freeAddress() (netip.AddrPort, error) {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
@@ -29,14 +30,16 @@ func freeAddress() (netip.AddrPort, error) {
 	return firstFree(candidates(randomLoopback(), own), child.FreePort)
 }
 
-// randomLoopback returns an address of 127.1.0.0 to 127.254.255.255. The system and its services use some of 127.0.0.0/16,
-// and 127.255.255.255 is a broadcast address. The generator is the runtime's, seeded by the system and not predictable.
+// randomLoopback returns an address of 127.1.0.0 to 127.254.255.255. The system and its services
+// use some of 127.0.0.0/16, and 127.255.255.255 is a broadcast address. The generator is the
+// runtime's, seeded by the system and not predictable.
 func randomLoopback() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(256)), byte(rand.IntN(256))})
 }
 
-// candidates lists where an engine may listen, the best first: at the random address, which Linux allows; at one that the
-// system's administrator added to 127.0.0.1, which macOS demands; at 127.0.0.1.
+// candidates returns the addresses on which an engine may listen, the best first: the random
+// address, which Linux allows; one that the system's administrator added beside 127.0.0.1, which
+// macOS requires; then 127.0.0.1.
 func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	all := []netip.Addr{random}
 	for _, address := range own {
@@ -48,7 +51,7 @@ func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	return append(all, known)
 }
 
-// firstFree returns the first of the addresses that the system has, with a free port of it.
+// firstFree returns the first of the addresses that the system has, with a free port.
 func firstFree(addresses []netip.Addr, freePort func(netip.Addr) (uint16, error)) (netip.AddrPort, error) {
 	var port uint16
 	var err error
@@ -60,7 +63,7 @@ func firstFree(addresses []netip.Addr, freePort func(netip.Addr) (uint16, error)
 	return netip.AddrPort{}, err
 }
 
-// warnIfKnown tells of an engine that a web page can find, and of the cure.
+// warnIfKnown warns about an engine that a web page can find, and says what to do.
 func warnIfKnown(address netip.Addr, log *slog.Logger) {
 	if address != known {
 		return

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestWhereTheEngineListens tells for each kind of system which of its loopback addresses an engine gets.
+// TestWhereTheEngineListens checks for each kind of system on which of its loopback addresses an
+// engine listens.
 func TestWhereTheEngineListens(t *testing.T) {
 	const random, port = "127.83.12.9", 40123
 	interfaces := func(addresses ...string) (all []net.Addr) {
@@ -57,8 +58,8 @@ func TestWhereTheEngineListens(t *testing.T) {
 	}
 }
 
-// Only an address that the system does not have leads to the next: what else goes wrong would go wrong there, too, or
-// hand a page the engine for a passing trouble.
+// The next address is tried only if the system lacks the one before. Any other error would occur
+// there too, or would expose the engine to pages because of a temporary problem.
 func TestTroubleIsNoReasonForAKnownAddress(t *testing.T) {
 	_, err := firstFree(candidates(randomLoopback(), nil), func(netip.Addr) (uint16, error) { return 0, syscall.EMFILE })
 	if !errors.Is(err, syscall.EMFILE) {
@@ -75,7 +76,7 @@ func TestAddressesAreRandom(t *testing.T) {
 		t.Skip("left out: only Linux lets everyone listen on all of 127.0.0.0/8")
 	}
 	seen := map[netip.Addr]bool{}
-	for range 10 { // that two are alike is as good as impossible
+	for range 10 { // two equal addresses are practically impossible
 		address, err := freeAddress()
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// api speaks DynamoDB's protocol in plain JSON, so that these tests see what the engine says and no retry of an SDK
-// covers a failure.
+// api speaks DynamoDB's protocol in plain JSON, so that these tests see what the engine says and no
+// retry of an SDK covers a failure.
 type api struct {
 	t        testing.TB
 	endpoint string

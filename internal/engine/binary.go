@@ -8,15 +8,16 @@ import (
 	"path/filepath"
 )
 
-// binaryName is what the engine's program is called.
+// binaryName is the name of the engine's program.
 const binaryName = "dynoxide"
 
-// errMissing names the cures, for whichever way talkback was installed.
+// errMissing says what to do, for each way of installing talkback.
 var errMissing = errors.New("the local engine " + binaryName + " is neither beside this program nor on PATH: " +
 	"`make run` fetches it; or put it on PATH, name it with --engine PATH, " +
 	"or use another engine with --endpoint URL or --aws")
 
-// findBinary returns the engine's program: the one asked for, else the one beside us, else the one on PATH.
+// findBinary returns the engine's program: the given one, else the one beside this program, else
+// the one on PATH.
 func findBinary(asked string) (string, error) {
 	if asked != "" {
 		path, err := exec.LookPath(asked)
@@ -35,7 +36,7 @@ func findBinary(asked string) (string, error) {
 	return path, nil
 }
 
-// besideUs looks in the folder of the running executable, which is where `make` puts the engine.
+// besideUs looks in the folder of the running executable, where `make` puts the engine.
 func besideUs() (string, error) {
 	self, err := os.Executable()
 	if err != nil {

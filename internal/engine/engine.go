@@ -1,9 +1,10 @@
-// Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of ours needs it.
+// Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of
+// ours needs it.
 //
-// One data folder holds one engine: its database file, its log, a lock, and a record of who runs it, so that a second
-// command either uses that engine or gets one sentence that says why it cannot (folder.go). The engine is a
-// child that never outlives us (package child). While it runs, its stream records are kept in order and trimmed,
-// which it does not do itself (records.go).
+// One data folder holds one engine: its database file, its log, a lock, and a record of who runs
+// it, so that a second command either uses that engine or gets one sentence that says why it cannot
+// (folder.go). The engine is a child that never outlives us (package child). While it runs, its
+// stream records are kept in order and trimmed, which it does not do itself (records.go).
 package engine
 
 import (
@@ -23,12 +24,12 @@ import (
 )
 
 const (
-	// startTimeout bounds a start whose context sets no earlier end. An engine is ready in about 30 ms; only making the
-	// index over a large file that never had it can take longer than a second.
+	// startTimeout bounds a start whose context sets no earlier end. An engine is ready in about 30
+	// ms; only making the index over a large file that never had it can take longer than a second.
 	startTimeout = time.Minute
 	// stopGrace is how long an engine may take to answer its last requests before it is killed.
 	stopGrace = 5 * time.Second
-	// portAttempts is how often another port is tried when somebody else took the one chosen.
+	// portAttempts is how often another port is tried when another process took the chosen one.
 	portAttempts = 5
 )
 
@@ -36,16 +37,17 @@ const (
 type Options struct {
 	// Folder holds the engine's data. It is made if it does not exist.
 	Folder string
-	// Binary is the engine's program. If not provided, it is looked for beside the running executable under the name
-	// dynoxide, then on PATH.
+	// Binary is the engine's program. If it is empty, the program dynoxide beside the running
+	// executable is used, or else the one on PATH.
 	Binary string
-	// Owner names the running command to others, such as "talkback serve".
+	// Owner names the running command for messages of other commands, such as "talkback serve".
 	Owner string
 	// Shared says that other commands may use this engine while it runs.
 	Shared bool
-	// Existing refuses a folder without data, by a *MissingError, instead of making it.
+	// Existing refuses a folder without data with a *MissingError, instead of creating it.
 	Existing bool
-	// Logger is told what a person running the command should know. If not provided, nothing is logged.
+	// Logger logs what the person who runs the command should know. If it is nil, nothing is
+	// logged.
 	Logger *slog.Logger
 }
 
@@ -59,13 +61,13 @@ type Engine struct {
 	release  error // of the folder; set before done is closed
 }
 
-// Start starts an engine on the folder and returns when it answers. The context bounds the start only: the engine
-// runs until Stop, or until this process ends in whatever way.
+// Start starts an engine on the folder and returns when it answers. The context bounds the start
+// only: the engine runs until Stop, or until this process ends in whatever way.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	return start(ctx, o, defaults)
 }
 
-// settings are what tests want otherwise than everybody else.
+// settings are changed only by tests.
 type settings struct {
 	freeAddress func() (netip.AddrPort, error)
 	trimEvery   time.Duration
@@ -101,7 +103,8 @@ func start(ctx context.Context, o Options, s settings) (*Engine, error) {
 	return e, nil
 }
 
-// launch starts the engine on a claimed folder, and announces it to other commands when it is ready for them.
+// launch starts the engine on a claimed folder, and announces it to other commands when it is ready
+// for them.
 func launch(ctx context.Context, binary string, claim *claim, o Options, s settings) (*Engine, error) {
 	file := filepath.Join(o.Folder, databaseFile)
 	if err := checkDatabase(file); err != nil {
@@ -125,7 +128,7 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	return e, nil
 }
 
-// open does what has to be done before anybody uses the engine.
+// open prepares the engine before its first use.
 func (e *Engine) open(ctx context.Context) error {
 	if err := e.records.index(ctx); err != nil {
 		return err
@@ -160,8 +163,8 @@ func run(ctx context.Context, binary, folder string, freeAddress func() (netip.A
 	}
 }
 
-// answers says whether the engine is ready. Its own word comes first, because when somebody else got the port before
-// it, what answers there is not our engine.
+// answers reports whether the engine is ready. Its own output is checked first: if another process
+// took the port, an answer there is not the engine's.
 func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 	if !strings.Contains(running.LastWords(), "listening on "+endpoint) {
 		return false
@@ -181,7 +184,8 @@ func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 // probeClient keeps no connection open, since each engine is asked once or twice.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 
-// supervise keeps the engine's records in order until the process has ended, then gives the folder free.
+// supervise maintains the engine's records until the process has ended, and then releases the
+// folder.
 func (e *Engine) supervise(s settings) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var upkeep sync.WaitGroup
@@ -199,12 +203,12 @@ func (e *Engine) Endpoint() string { return e.endpoint }
 // Done is closed when the engine's process has ended and its folder is free again.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err says why the engine ended, with its exit status and the last lines of its log. It is nil while the engine runs,
-// and after Stop.
+// Err returns why the engine ended, with its exit status and the last lines of its log. It is nil
+// while the engine runs, and after Stop.
 func (e *Engine) Err() error { return e.child.Err() }
 
-// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when the engine is gone,
-// and may be called more than once.
+// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when
+// the engine is gone, and may be called more than once.
 func (e *Engine) Stop() error {
 	if err := e.child.Stop(stopGrace); err != nil {
 		return err
@@ -213,7 +217,7 @@ func (e *Engine) Stop() error {
 	return e.release
 }
 
-// checkDatabase refuses a file that is no database in better words than the engine's own.
+// checkDatabase refuses a file that is no database, with a better message than the engine's.
 func checkDatabase(path string) error {
 	const magic = "SQLite format 3\x00"
 	file, err := os.Open(path)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// ownEngine is what the test binary does in the place of a command of ours: it runs an engine until it is killed.
+// ownEngine makes the test binary act as a command: it runs an engine until it is killed.
 func ownEngine(folder string) {
 	e, err := Start(context.Background(), Options{
 		Folder: folder, Binary: os.Getenv("ENGINE_TEST_BINARY"), Owner: "talkback serve", Shared: true,
@@ -90,12 +90,12 @@ func ended(t *testing.T, e *Engine) {
 	select {
 	case <-e.Done():
 	case <-time.After(patience):
-		t.Fatal("nobody noticed that the engine ended")
+		t.Fatal("the end of the engine went unnoticed")
 	}
 }
 
-// alive says whether a process runs. One that has ended but was not reaped, because its new parent does not care,
-// does not count; only Linux lets us see that without another program.
+// alive reports whether a process runs. A process that has ended but was not reaped by its new
+// parent does not count. Only on Linux can this be seen without another program.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -170,7 +170,8 @@ func TestCtrlCReachesOnlyUs(t *testing.T) {
 	}
 }
 
-// TestSecretsStayWithUs looks into the processes themselves: the engine and its watchdog, which leads its group.
+// TestSecretsStayWithUs looks into the processes themselves: the engine and its watchdog, which
+// leads its group.
 func TestSecretsStayWithUs(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("left out: only Linux shows a process's environment as a file")

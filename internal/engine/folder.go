@@ -1,9 +1,10 @@
 package engine
 
-// This file tells two processes on one data folder apart. The process that runs an engine there holds a lock for as long as it
-// lives: the kernel gives it up for a process that was killed, so there is no stale lock to clear away. Beside the lock
-// stands a record of who holds it and where its engine listens. The record means something only while the lock is
-// held, so one left behind by a killed process confuses nobody.
+// This file coordinates processes that use the same data folder. The process that runs an engine
+// there holds a lock for as long as it lives. The kernel releases the lock of a killed process, so
+// there is no stale lock to remove. Beside the lock, a record says which process holds it and where
+// its engine listens. The record is valid only while the lock is held, so one left behind by a
+// killed process does no harm.
 
 import (
 	"context"
@@ -25,12 +26,13 @@ const (
 	recordFile   = "engine.json"
 )
 
-// privateFile is the mode of every file in a data folder: comments are in them, and where the engine listens, which
-// serves everyone who knows that.
+// privateFile is the mode of every file in a data folder. The files hold comments, and the address
+// of the engine, which serves every client that knows it.
 const privateFile = 0o600
 
 const (
-	// lockPatience is how long Start tries to get the lock. Those who only look (Shared) hold it for an instant.
+	// lockPatience is how long Start tries to get the lock. Processes that only look (Shared) hold
+	// it for an instant.
 	lockPatience = time.Second
 	// sharedPatience is how long Shared waits for an engine that is just starting.
 	sharedPatience = 30 * time.Second
@@ -38,7 +40,7 @@ const (
 	lookEvery = 20 * time.Millisecond
 )
 
-// record is what the holder of a folder tells others.
+// record is what the holder of a folder tells other processes.
 type record struct {
 	Owner    string `json:"owner"`
 	PID      int    `json:"pid"`
@@ -54,7 +56,7 @@ type InUseError struct {
 	Shared bool
 }
 
-// Error is one sentence that says who has the folder and what to do.
+// Error returns one sentence that says which process has the folder, and what to do.
 func (e *InUseError) Error() string {
 	who := "another process that is just starting"
 	if e.PID != 0 {
@@ -71,14 +73,14 @@ func inUse(folder string, r record) *InUseError {
 	return &InUseError{Folder: folder, Owner: r.Owner, PID: r.PID, Shared: r.Shared}
 }
 
-// claim is the hold on a data folder.
+// claim is the lock on a data folder.
 type claim struct {
 	folder string
 	lock   *flock.Flock
 	record record
 }
 
-// claimFolder makes the folder if need be and takes it, or says who has it.
+// claimFolder creates the folder if necessary and locks it, or returns which process has it.
 func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
@@ -111,9 +113,9 @@ func unusable(folder string, err error) error {
 		folder, err)
 }
 
-// keepPrivate makes the database file before SQLite does, which would let everyone read it; SQLite's other files get
-// the mode of this one. Files of earlier versions are closed to others. The folder's own mode, if it was there before, is
-// its owner's choice.
+// keepPrivate creates the database file before SQLite does, which would make it readable for all
+// users. SQLite's other files get the mode of this one. Files of earlier versions become private
+// too. The mode of an existing folder is not changed: that is its owner's choice.
 func keepPrivate(folder string) error {
 	path := filepath.Join(folder, databaseFile)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, privateFile)
@@ -132,7 +134,8 @@ func keepPrivate(folder string) error {
 	return nil
 }
 
-// announce writes the record under another name and renames it, so that nobody reads half a record.
+// announce writes the record under another name and renames it, so that no process reads half a
+// record.
 func (c *claim) announce(endpoint string) error {
 	c.record.Endpoint = endpoint
 	text, err := json.Marshal(c.record)
@@ -149,7 +152,8 @@ func (c *claim) announce(endpoint string) error {
 	return nil
 }
 
-// release removes the record and then gives up the lock, in this order: afterwards both may be somebody else's.
+// release removes the record and then the lock, in this order: afterwards both may belong to
+// another process.
 func (c *claim) release() error {
 	err := os.Remove(filepath.Join(c.folder, recordFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -168,9 +172,9 @@ func readRecord(folder string) record {
 	return r
 }
 
-// Shared returns the endpoint of the engine that another process runs on the folder and shares. It waits for one that
-// is just starting. Where nobody runs an engine, found is false; where somebody does who does not share it, the error
-// is an *InUseError.
+// Shared returns the endpoint of the engine that another process runs on the folder and shares. It
+// waits for one that is just starting. If no process runs an engine, found is false. If one does
+// but does not share it, the error is an *InUseError.
 func Shared(ctx context.Context, folder string) (endpoint string, found bool, err error) {
 	path := filepath.Join(folder, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -201,8 +205,8 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 	}
 }
 
-// isFree looks whether the lock can be had, without keeping anybody out but for an instant: those who look take it
-// together.
+// isFree reports whether the lock is free. It holds the lock for an instant, together with other
+// processes that look.
 func isFree(path string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryRLock()

@@ -48,8 +48,9 @@ func TestPrivateEngineIsNotShared(t *testing.T) {
 	}
 }
 
-// TestOthersReadNothing starts engines on a new folder and on one of a version that let everyone read its files, and looks
-// at all files while the engine runs, has written, and after it.
+// TestOthersReadNothing starts engines on a new folder, and on one of an earlier version whose
+// files all users could read. It checks all files while the engine runs, after it has written, and
+// after it has ended.
 func TestOthersReadNothing(t *testing.T) {
 	for name, prepare := range map[string]func(folder string){
 		"new": func(string) {},
@@ -131,7 +132,7 @@ func TestSharedWaitsForAnEngineThatStarts(t *testing.T) {
 	}
 }
 
-// TestLeftovers puts every kind of record into a folder that nobody holds.
+// TestLeftovers puts every kind of record into a folder that no process has locked.
 func TestLeftovers(t *testing.T) {
 	for name, content := range map[string]string{
 		"of a killed process": `{"owner":"talkback serve","pid":1,"endpoint":"http://127.0.0.1:1","shared":true}`,

@@ -12,15 +12,15 @@ const maxNamed = 5
 
 // MissingError says that a folder holds no data of an engine.
 type MissingError struct {
-	// Folder is the one that was asked for.
+	// Folder is the requested folder.
 	Folder string
-	// Exists tells whether there is such a folder at all.
+	// Exists reports whether the folder exists at all.
 	Exists bool
 	// Others are data folders beside it or in it, as paths, at most a few.
 	Others []string
 }
 
-// Error is one sentence that says what there is instead.
+// Error returns one sentence that says which folders there are instead.
 func (e *MissingError) Error() string {
 	what := fmt.Sprintf("data folder %s does not exist", e.Folder)
 	if e.Exists {
@@ -32,7 +32,8 @@ func (e *MissingError) Error() string {
 	return what + ": name another by --data; talkback serve and talkback import make one"
 }
 
-// checkExists is a *MissingError unless the folder holds an engine's data, or someone is about to put it there.
+// checkExists returns a *MissingError unless the folder holds an engine's data, or another process
+// is about to create it.
 func checkExists(folder string) error {
 	if holdsData(folder) {
 		return nil

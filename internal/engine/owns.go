@@ -11,8 +11,8 @@ var owned = []string{
 	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
 }
 
-// Owns tells whether a path leads to a file that an engine has in a data folder, or would have: by its name there, in any
-// case, and by links of both kinds from elsewhere.
+// Owns reports whether a path leads to a file that an engine has in a data folder, or would have:
+// by its name, in any case, or by links of both kinds.
 func Owns(folder, path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -26,7 +26,7 @@ func Owns(folder, path string) bool {
 	return false
 }
 
-// same tells whether two paths lead to one file that is there.
+// same reports whether two paths lead to the same existing file.
 func same(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

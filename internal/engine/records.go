@@ -2,18 +2,19 @@ package engine
 
 // This file makes up for what Dynoxide 1.2.1 does not do with the records of a table's stream.
 //
-// It numbers each record by the largest number so far, which without an index it finds by reading every record: a
-// table slows down as its stream grows. And it never removes a record, where AWS does after 24 hours. So we keep an
-// index on its table of records, and remove what is old.
+// It numbers each record by the largest number so far, which without an index it finds by reading
+// every record: a table slows down as its stream grows. And it never removes a record, where AWS
+// does after 24 hours. So we keep an index on its table of records, and remove what is old.
 //
-// Both are done through a connection of our own while the engine runs. That is safe, because SQLite serves several
-// processes on one file, because the engine waits up to 5 s for the lock at the beginning of each write, and because a
-// batch here holds it for 3 ms as a rule and 30 ms at most. Tried with four writers loading at full speed while 60,000
-// records went: nothing failed, nothing was lost.
+// Both are done through a connection of our own while the engine runs. That is safe, because SQLite
+// serves several processes on one file, because the engine waits up to 5 s for the lock at the
+// beginning of each write, and because a batch here holds it for 3 ms as a rule and 30 ms at most.
+// Tried with four writers loading at full speed while 60,000 records went: nothing failed, nothing
+// was lost.
 //
-// Tried and rejected: an index of the two numbering columns only. With it, DescribeStream, which asks for a shard's
-// first and last number, reads whole records with their images; with the other two columns it reads the index alone,
-// four times as fast, and writes cost the same.
+// Tried and rejected: an index of the two numbering columns only. With it, DescribeStream, which
+// asks for a shard's first and last number, reads whole records with their images; with the other
+// two columns it reads the index alone, four times as fast, and writes cost the same.
 
 import (
 	"context"
@@ -35,7 +36,8 @@ import (
 const (
 	// trimBatch is how many records are removed in one transaction.
 	trimBatch = 250
-	// busyTimeout is how long we wait for the engine's writes. The engine waits less for ours, but ours are short.
+	// busyTimeout is how long we wait for the engine's writes. The engine waits less for ours, but
+	// ours are short.
 	busyTimeout = 15 * time.Second
 )
 
@@ -43,9 +45,9 @@ const indexRecords = `
 CREATE INDEX IF NOT EXISTS talkback_stream_order
 ON _stream_records (table_name, CAST(sequence_number AS INTEGER), shard_id, sequence_number)`
 
-// trimRecords removes the oldest records of one table. The newest always stays, however old: the engine gives the next
-// record the largest number it finds plus one, so without it the numbers would begin again at 1, and readers that
-// remember a number would miss everything up to it.
+// trimRecords removes the oldest records of one table. The newest always stays, however old: the
+// engine gives the next record the largest number it finds plus one, so without it the numbers
+// would begin again at 1, and readers that remember a number would miss everything up to it.
 const trimRecords = `
 DELETE FROM _stream_records
 WHERE created_at < ?3 AND id IN (
@@ -54,15 +56,15 @@ WHERE created_at < ?3 AND id IN (
 		(SELECT MAX(CAST(sequence_number AS INTEGER)) FROM _stream_records WHERE table_name = ?1)
 	ORDER BY CAST(sequence_number AS INTEGER) LIMIT ?2)`
 
-// streamRecords looks after the stream records in the engine's database file.
+// streamRecords maintains the stream records in the engine's database file.
 type streamRecords struct {
 	file    string
 	log     *slog.Logger
 	unknown bool // the file's layout is not the known one: hands off
 }
 
-// index makes the index, unless it is there or the file's layout is not the known one. The engine must be running,
-// since it is the one who makes the tables.
+// index makes the index, unless it is there or the file's layout is not the known one. The engine
+// must be running, since it is the one who makes the tables.
 func (s *streamRecords) index(ctx context.Context) error {
 	db, err := s.connect()
 	if err != nil {
@@ -87,7 +89,7 @@ func (s *streamRecords) index(ctx context.Context) error {
 	return nil
 }
 
-// layout is what tells one version of the engine's tables from another.
+// layout distinguishes versions of the engine's tables.
 type layout struct{ schema, columns string }
 
 // layoutKnown is the layout this file was written for.
@@ -96,7 +98,7 @@ var layoutKnown = layout{
 	columns: "id table_name event_name keys_json new_image old_image sequence_number shard_id created_at user_identity",
 }
 
-// layoutOf reads the layout; what cannot be found is empty.
+// layoutOf reads the layout. A part that is missing is empty.
 func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 	const schema = `SELECT value FROM _config WHERE key = 'schema_version'`
 	const columns = `SELECT name FROM pragma_table_info('_stream_records') ORDER BY cid`
@@ -112,7 +114,7 @@ func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 	return layout{schema: strings.Join(versions, " "), columns: strings.Join(names, " ")}, err
 }
 
-// keepTrimmed removes old records and shortens a large log, now and then every so often, until the context ends.
+// keepTrimmed removes old records and shortens a large log, at an interval, until the context ends.
 func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -151,8 +153,8 @@ func (s *streamRecords) trim(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// trimTable removes one table's old records in small transactions. After each it pauses as long as that one took, so
-// that the engine has the file at least half of the time.
+// trimTable removes one table's old records in small transactions. After each it pauses as long as
+// that one took, so that the engine has the file at least half of the time.
 func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) error {
 	for {
 		began := time.Now()
@@ -171,8 +173,8 @@ func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) 
 	}
 }
 
-// connect opens the database file for a few statements, one after the other. It must exist: an empty one made here
-// would not be the engine's.
+// connect opens the database file for a few statements, one after the other. It must exist: an
+// empty one made here would not be the engine's.
 func (s *streamRecords) connect() (*sql.DB, error) {
 	path, err := filepath.Abs(s.file)
 	if err != nil {

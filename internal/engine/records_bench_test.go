@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkWrites compares writing with our index on the stream records and without it, as the engine comes. The metrics
-// are items a second at the start and after 10,000 items.
+// BenchmarkWrites compares writing with our index on the stream records and without it, as the
+// engine comes. The metrics are items a second at the start and after 10,000 items.
 //
 //	go test ./internal/engine -run - -bench Writes -benchtime 1x
 func BenchmarkWrites(b *testing.B) {

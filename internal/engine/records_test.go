@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// database opens an engine's file beside it.
+// database opens an engine's database file while it runs.
 func database(t testing.TB, e *Engine) *sql.DB {
 	t.Helper()
 	db, err := e.records.connect()
@@ -40,7 +40,8 @@ func number(t *testing.T, db *sql.DB, query string, args ...any) int {
 	return n
 }
 
-// TestIndexServesTheEngine asks SQLite how it would run the engine's own statements: never by reading every record.
+// TestIndexServesTheEngine asks SQLite how it would run the engine's own statements. None may read
+// every record.
 func TestIndexServesTheEngine(t *testing.T) {
 	db := database(t, running(t, options(t)))
 	const search = "SEARCH _stream_records USING %s talkback_stream_order (table_name=?%s)"
@@ -108,8 +109,8 @@ func TestNumbersGoOnAfterAllWasOld(t *testing.T) {
 	}
 }
 
-// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails and no young record
-// is lost.
+// TestTrimWhileOthersWrite trims again and again while writers run at full speed: no write fails
+// and no young record is lost.
 func TestTrimWhileOthersWrite(t *testing.T) {
 	const writers, batches = 4, 40
 	e := running(t, options(t))
@@ -146,7 +147,8 @@ func TestTrimWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// TestHousekeepingGoesOn sees to it that old records go while the engine runs, not only when it starts.
+// TestHousekeepingGoesOn checks that old records are removed while the engine runs, not only when
+// it starts.
 func TestHousekeepingGoesOn(t *testing.T) {
 	s := defaults
 	s.trimEvery = time.Millisecond

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// exchange is one call of the SDK, ready to be made with the engine any number of times.
+// exchange is one call of the SDK, which can be made with the engine any number of times.
 type exchange struct {
 	request *http.Request
 	body    []byte
@@ -32,8 +32,8 @@ func newExchange(network *Network, request *http.Request) (exchange, error) {
 
 var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
 
-// perform makes the call even if nobody waits for it any more: what is under way arrives. Each try of a transaction is another
-// transaction to the engine: its token would hide a repeat.
+// perform makes the call even if its caller no longer waits, since a request under way arrives.
+// Each try of a transaction is a new transaction for the engine: its token would hide a repeat.
 func (e exchange) perform(try int) (*http.Response, error) {
 	body := clientToken.ReplaceAll(e.body, []byte(`"ClientRequestToken":"`+strconv.Itoa(try)+`$1"`))
 	r := e.request.Clone(context.WithoutCancel(e.request.Context()))
@@ -42,7 +42,7 @@ func (e exchange) perform(try int) (*http.Response, error) {
 	return e.network.under.Do(r)
 }
 
-// answered makes the call and reads the answer to its end.
+// answered makes the call and reads the whole answer.
 func (e exchange) answered() (*answer, error) {
 	response, err := e.perform(0)
 	if err != nil {
@@ -53,13 +53,13 @@ func (e exchange) answered() (*answer, error) {
 	return &answer{response, body}, err
 }
 
-// answer is what the engine said.
+// answer is an answer of the engine.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// with is the answer with another body, of which the header says nothing.
+// with returns the answer with another body, and without a checksum of it in the header.
 func (a *answer) with(body io.Reader) *http.Response {
 	a.Header.Del("X-Amz-Crc32")
 	a.ContentLength = -1
@@ -67,7 +67,7 @@ func (a *answer) with(body io.Reader) *http.Response {
 	return a.Response
 }
 
-// meet is what a fault leaves of the call.
+// meet makes the call with a fault.
 func (e exchange) meet(fault Fault) (*http.Response, error) {
 	switch fault {
 	case Throttled:
@@ -97,7 +97,7 @@ func (e exchange) meet(fault Fault) (*http.Response, error) {
 	return e.spoil(a, fault)
 }
 
-// spoil is what a fault leaves of an answer.
+// spoil returns the answer after a fault.
 func (e exchange) spoil(a *answer, fault Fault) (*http.Response, error) {
 	half := bytes.NewReader(a.body[:len(a.body)/2])
 	switch fault {
@@ -123,7 +123,8 @@ func (e exchange) spoil(a *answer, fault Fault) (*http.Response, error) {
 	return nil, e.unreachable(syscall.ECONNRESET)
 }
 
-// unreachable is how the HTTP client of the standard library says that a connection could not be made or broke.
+// unreachable is how the HTTP client of the standard library says that a connection could not be
+// made or broke.
 func (e exchange) unreachable(err error) error {
 	return &url.Error{Op: "Post", URL: e.request.URL.String(), Err: err}
 }

@@ -1,5 +1,6 @@
-// Package faulttest is a bad network between the SDK and a real engine: it turns calls away, breaks them, delays and
-// repeats them, and loses their answers after the engine did as it was told. Only tests import it.
+// Package faulttest puts a faulty network between the SDK and a real engine: it refuses calls,
+// breaks, delays and repeats them, and loses their answers after the engine has executed them. Only
+// tests import it.
 package faulttest
 
 import (
@@ -11,11 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Fault is what goes wrong with a call.
+// Fault is how a call fails.
 type Fault string
 
-// The faults. After those up to Unavailable the engine knows nothing of the call; after the others it has done what was
-// asked, or will have when it comes Late.
+// The faults. Calls that are throttled, refused or canceled, or fail in the engine, do not reach
+// it. If the answer is lost or damaged, the engine has executed the call. It executes a Late call
+// when that arrives.
 const (
 	None               Fault = ""
 	Throttled          Fault = "throttled"
@@ -44,10 +46,11 @@ var Kinds = []Fault{
 	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled, WriteConflict,
 }
 
-// OfTransactions tells whether a fault happens to transactions only. To other calls it is None.
+// OfTransactions reports whether a fault happens to transactions only. For other calls it is None.
 func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }
 
-// happensTo tells whether a fault can happen to a call. DynamoDB refuses what is in the way of a transaction by itself.
+// happensTo reports whether a fault can happen to a call. DynamoDB itself refuses single writes
+// that a transaction is in the way of.
 func (f Fault) happensTo(call string) bool {
 	switch {
 	case f.OfTransactions():
@@ -58,7 +61,7 @@ func (f Fault) happensTo(call string) bool {
 	return true
 }
 
-// Network counts calls and spoils those that it is told to.
+// Network counts calls and makes some of them fail.
 type Network struct {
 	under  HTTPClient
 	faults func(call int) Fault
@@ -82,12 +85,13 @@ func Under(client *dynamodb.Client, faults func(call int) Fault) (*dynamodb.Clie
 	return dynamodb.New(options), network
 }
 
-// Over makes a network of another one. It asks about each call, retries included, which are counted from 1; one at a time.
+// Over returns a network over another client. It calls faults for each call, retries included, with
+// a number from 1. These calls do not overlap.
 func Over(under HTTPClient, faults func(call int) Fault) *Network {
 	return &Network{under: under, faults: faults}
 }
 
-// Nth spoils the n-th call and no other.
+// Nth makes only the n-th call fail.
 func Nth(n int, fault Fault) func(call int) Fault {
 	return func(call int) Fault {
 		if call == n {
@@ -97,7 +101,7 @@ func Nth(n int, fault Fault) func(call int) Fault {
 	}
 }
 
-// From spoils the n-th call and all after it.
+// From makes the n-th call and all after it fail.
 func From(n int, fault Fault) func(call int) Fault {
 	return func(call int) Fault {
 		if call >= n {
@@ -107,7 +111,7 @@ func From(n int, fault Fault) func(call int) Fault {
 	}
 }
 
-// Calls is how many there were.
+// Calls returns how many calls there were.
 func (n *Network) Calls() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -139,7 +143,7 @@ func (n *Network) next() Fault {
 	return n.faults(n.calls)
 }
 
-// Flush lets the calls arrive that are late. A call that goes well does so, too, once it is done.
+// Flush lets late calls arrive. A call without a fault also does so after it is done.
 func (n *Network) Flush() error {
 	n.mu.Lock()
 	held := n.held

@@ -17,9 +17,10 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Whatever a product holds, whatever is believed of it and whatever page of it is asked for, that page is exact and costs at
-// most so many times what was estimated. Of comments larger than assumed, reading may be stopped, with a code of its own, soon
-// after it cost a megabyte more than that.
+// Whatever a product holds, whatever is believed of it and whatever page of it is asked for, that
+// page is exact and costs at most so many times what was estimated. Of comments larger than
+// assumed, reading may be stopped, with a code of its own, soon after it cost a megabyte more than
+// that.
 func TestPagesStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		large := rapid.IntRange(0, 4).Draw(t, "large") == 0
@@ -56,8 +57,8 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// Where counts are false, the first page of a filter pays for an attempt that is given up; the pages after it make none. Both
-// say so.
+// Where counts are false, the first page of a filter pays for an attempt that is given up; the
+// pages after it make none. Both say so.
 func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	comments, r := Generate(4000, 1), rand.New(rand.NewPCG(1, 0))
 	for i := range comments {
@@ -149,11 +150,12 @@ type hostility struct {
 	large bool
 }
 
-// made are the products that hostile made, which many questions are asked of: making one takes longer than asking.
+// made are the products that hostile made. Many queries use each, since making one takes longer
+// than a query.
 var made = map[hostility]*Product{}
 
-// hostile is a product that a filter may match hardly anything of: many languages, some of one comment, and a long run of
-// one kind.
+// hostile is a product that a filter may match hardly anything of: many languages, some of one
+// comment, and a long run of one kind.
 func hostile(t *rapid.T, large bool) *Product {
 	h := hostility{
 		seed:  rapid.Uint64Range(0, 1).Draw(t, "seed"),

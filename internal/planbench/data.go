@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Product is a product of which everything is known.
+// Product is the comments of a product, their statistics and their table.
 type Product struct {
 	id       string
 	comments []comment.Comment // newest first
@@ -25,7 +25,7 @@ type Product struct {
 	ledger   ledger
 }
 
-// NewProduct takes in the comments of one product, in any order and at different positions.
+// NewProduct returns a product with comments, in any order and at different positions.
 func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, error) {
 	if len(comments) == 0 {
 		return nil, errors.New("a product without comments has no pages to measure")
@@ -44,7 +44,7 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 	return p, nil
 }
 
-// sizesOf are the sizes of a product's items.
+// sizesOf returns the sizes of a product's items.
 func sizesOf(table *Table, product string) planner.Sizes {
 	sizes := planner.Sizes{Any: sizeOf(table.partition(layout.Partition{Index: layout.All}, product))}
 	for i := range sizes.ByRating {
@@ -55,7 +55,7 @@ func sizesOf(table *Table, product string) planner.Sizes {
 	return sizes
 }
 
-// sizeOf is the mean size of some items, at least one, and its standard deviation.
+// sizeOf returns the mean size of at least one item, and its standard deviation.
 func sizeOf(entries []entry) planner.ItemSize {
 	sum, squares, n := 0.0, 0.0, float64(len(entries))
 	for _, e := range entries {
@@ -66,8 +66,9 @@ func sizeOf(entries []entry) planner.ItemSize {
 	return planner.ItemSize{Mean: mean, Deviation: math.Sqrt(max(0, squares/n-mean*mean))}
 }
 
-// ReadFile reads the comments of a file by product. It leaves out rows that cannot be imported and repeated ids, as import
-// does, and products of fewer comments than least, the rest coming with most comments first.
+// ReadFile reads the comments of a file by product, the product with most comments first. It leaves
+// out rows that cannot be imported and repeated IDs, as import does, and products with fewer
+// comments than least.
 func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.Comment, error) {
 	source, err := reviewfile.Open(name, nil)
 	if err != nil {
@@ -96,7 +97,7 @@ func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.C
 	}
 }
 
-// largest are the products of at least so many comments.
+// largest returns the products with at least so many comments.
 func largest(byProduct map[string][]comment.Comment, least int) [][]comment.Comment {
 	var out [][]comment.Comment
 	for _, comments := range byProduct {

@@ -7,16 +7,16 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// cellPrice is what it costs to have all that a page needs of one cell, if just that is read of one partition: the cell's
-// own, that of its language, that of its rating, or the whole product. A partition may be read for several cells, and then
-// costs as much as the dearest of them.
+// cellPrice is the price of everything that a page needs of one cell, for each partition that it
+// can be read from: the cell's own, that of its language, that of its rating, or the whole product.
+// A partition that is read for several cells costs as much as the dearest of them.
 type cellPrice struct {
 	language                    comment.Language // empty when the filter names none
 	rating                      int
 	own, along, across, overall float64
 }
 
-// foresee is the least that any way to read the page can cost, in read units.
+// foresee returns the least read units with which the page can be read in any way.
 func (p *Product) foresee(v visit) float64 {
 	from, to := v.window()
 	var cells []cellPrice
@@ -30,7 +30,7 @@ func (p *Product) foresee(v visit) float64 {
 	return cheapest(cells, v.query.Filter.Languages)
 }
 
-// orAny is the languages of a filter, or the one empty language that stands for any.
+// orAny returns the languages of a filter, or one empty language that stands for any.
 func orAny(languages []comment.Language) []comment.Language {
 	if len(languages) == 0 {
 		return []comment.Language{""}
@@ -38,8 +38,9 @@ func orAny(languages []comment.Language) []comment.Language {
 	return languages
 }
 
-// cell prices a cell; false when nothing is in it at all, so that nobody has to ask. If just nothing of it is on the page,
-// one who must not miss anything has to ask all the same.
+// cell returns the price of a cell. It returns false if the cell is empty, so that it need not be
+// read. A cell that has comments, but none on the page, must be read by every way that may miss
+// nothing.
 func (l ledger) cell(language comment.Language, rating, from, to int) (c cellPrice, holds bool) {
 	own := l[layout.Partition{Index: layout.ByRating, Rating: rating}]
 	c = cellPrice{language: language, rating: rating, along: math.Inf(1)}
@@ -59,9 +60,10 @@ func (l ledger) cell(language comment.Language, rating, from, to int) (c cellPri
 	return c, len(own.numbers) > 0
 }
 
-// cheapest is the least price of all covers of some cells: the whole product is read for some of them, then each language
-// for some of the rest, then each rating for some of what is left, and what remains cell by cell. To read a partition for
-// one cell is to have every other in it that costs no more.
+// cheapest returns the least price of all covers of some cells. It tries to read the whole product
+// for some of them, then each language for some of the rest, then each rating, and the remaining
+// cells one by one. A partition that is read for one cell covers every other cell in it that costs
+// no more.
 func cheapest(cells []cellPrice, languages []comment.Language) float64 {
 	best := math.Inf(1)
 	for _, paid := range choices(cells, func(c cellPrice) float64 { return c.overall }) {
@@ -101,7 +103,8 @@ func cheapestAcross(cells []cellPrice) float64 {
 	return total
 }
 
-// choices are what may be paid for a partition: nothing, or the price of one of its cells.
+// choices returns the prices that may be paid for a partition: zero, or the price of one of its
+// cells.
 func choices(cells []cellPrice, price func(cellPrice) float64) []float64 {
 	out := []float64{0}
 	for _, c := range cells {
@@ -110,7 +113,7 @@ func choices(cells []cellPrice, price func(cellPrice) float64) []float64 {
 	return out
 }
 
-// beyond are the cells that are not had.
+// beyond returns the cells that are not covered.
 func beyond(cells []cellPrice, had func(cellPrice) bool) []cellPrice {
 	var out []cellPrice
 	for _, c := range cells {

@@ -30,7 +30,8 @@ func tiny(t *rapid.T) *Product {
 	return p
 }
 
-// Foresight is what trying out every assignment of cells to partitions finds, and no plan costs less, whatever it believes.
+// Foresight is what trying out every assignment of cells to partitions finds, and no plan costs
+// less, whatever it believes.
 func TestForesightIsTheLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := tiny(t)
@@ -67,7 +68,8 @@ func anyBelief(t *rapid.T, p *Product) comment.Stats {
 // manyCells is from where on trying every assignment takes too long.
 const manyCells = 6
 
-// cellsOf are the cells of a filter that hold anything; their language is empty if the filter names none.
+// cellsOf are the cells of a filter that hold anything; their language is empty if the filter names
+// none.
 func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
 	var cells []comment.Filter
 	for _, rating := range ratingsOf(filter) {
@@ -84,7 +86,8 @@ func (p *Product) cellsOf(filter comment.Filter) []comment.Filter {
 	return cells
 }
 
-// tryAll prices every assignment of cells to partitions, of which each is read as far as its cells need.
+// tryAll prices every assignment of cells to partitions, of which each is read as far as its cells
+// need.
 func (p *Product) tryAll(v visit, cells []comment.Filter, assigned map[layout.Partition][]comment.Filter) float64 {
 	if len(cells) == 0 {
 		total := 0.0

@@ -29,8 +29,9 @@ type tongue struct {
 	bytes    float64 // median of a text
 }
 
-// The shares of languages and ratings are like those of an international shop: one language has half of the comments,
-// five stars have two thirds of them, and there is more anger than indifference.
+// The shares of languages and ratings are like those of an international shop: one language has
+// half of the comments, five stars have two thirds of them, and there is more anger than
+// indifference.
 var (
 	tongues = []tongue{
 		{"en", 48, 0.8, 1, 140}, {"de", 18, 1.1, 1.3, 170}, {"fr", 11, 1.2, 1.1, 130}, {"es", 9, 1.5, 0.9, 110},
@@ -42,8 +43,9 @@ var (
 // textSpread is the standard deviation of the logarithm of a text's length.
 const textSpread = 1.0
 
-// Generate makes so many comments on one product, the same ones for the same seed. More are written every month. Ratings
-// drift: opinion swings over the years, and twice a bad batch brings weeks of one-star comments.
+// Generate returns comments on one product, the same ones for the same seed. Their number grows
+// from month to month. Ratings drift: they swing over the years, and two bad batches each bring
+// weeks of one-star comments.
 func Generate(count int, seed uint64) []comment.Comment {
 	r := rand.New(rand.NewPCG(seed, uint64(count)))
 	out := make([]comment.Comment, count)
@@ -75,7 +77,7 @@ func generated(r *rand.Rand) comment.Comment {
 	return c
 }
 
-// starWeight is how often a rating is given at a time, 0 the first and 1 the last.
+// starWeight returns the weight of a rating at a time, from 0 for the first time to 1 for the last.
 func starWeight(rating int, elapsed, mood float64) float64 {
 	weight := starWeights[rating-1]
 	if rating < 4 {
@@ -103,7 +105,7 @@ func draw[T any](r *rand.Rand, values []T, weight func(T) float64) T {
 	return values[len(values)-1]
 }
 
-// vocabulary is what generated texts are made of, the most frequent words first.
+// vocabulary is the words of generated texts, the most frequent first.
 var vocabulary = strings.Fields(`the and it is a I to of in for this my with not was on but have very that as so me from
 	you at good be had after one they would than out when all just will up water time great use well made still coffee easy
 	because only works quality two machine price even again first too bought really like day better little handle years
@@ -113,8 +115,9 @@ var vocabulary = strings.Fields(`the and it is a I to of in for this my with not
 	described packaging refund morning twice cup beans grinder pressure setting display colour warranty happy customer's
 	unfortunately finally although thermometer descaling everything milk, design; "worth" it's (almost) 20 30% drip-tray`)
 
-// words are so many bytes of text, at least one. Frequent words come often, as in a language, so that compression takes off
-// what it takes off reviews: 34 % of 200 bytes, 44 % of 450, as measured on reviews of an app (34 and 41 %).
+// words returns a text of so many bytes, at least one. Words have the frequencies of a language, so
+// that compression saves about as much as on reviews: 34 % of 200 bytes and 44 % of 450, compared
+// with 34 and 41 % measured on reviews of an app.
 func words(r *rand.Rand, bytes int) string {
 	bytes = max(1, min(bytes, 20_000))
 	var out strings.Builder

@@ -7,16 +7,17 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// ledger knows what every stretch of every partition of a product costs.
+// ledger holds the cost of every stretch of every partition of a product.
 type ledger map[layout.Partition]account
 
-// account is a partition: its comments as numbers of the product's, newest first, and how many bytes come before each.
+// account is a partition: its comments as numbers of the product's comments, newest first, and how
+// many bytes come before each.
 type account struct {
 	numbers []int
 	before  []int // one more than numbers, the last is all
 }
 
-// newLedger makes the ledger of a product's comments, newest first, that are in a table.
+// newLedger returns the ledger of a product's comments, newest first, in a table.
 func newLedger(table *Table, product string, comments []comment.Comment, stats comment.Stats) ledger {
 	numbers := make(map[string]int, len(comments))
 	for number, c := range comments {
@@ -39,7 +40,8 @@ func newLedger(table *Table, product string, comments []comment.Comment, stats c
 	return l
 }
 
-// newAccount is the account of a partition's entries, ascending. numbers are those of the comments by sort key.
+// newAccount returns the account of a partition's entries, ascending. numbers are the comments'
+// numbers by sort key.
 func newAccount(entries []entry, numbers map[string]int) account {
 	a := account{before: []int{0}}
 	bytes := 0
@@ -51,7 +53,8 @@ func newAccount(entries []entry, numbers map[string]int) account {
 	return a
 }
 
-// lastBetween is the last of the partition's comments between two, both included; false when none is.
+// lastBetween returns the partition's last comment between two, both included, and false if there
+// is none.
 func (a account) lastBetween(from, to int) (number int, found bool) {
 	i := sort.SearchInts(a.numbers, to+1) - 1
 	if i < 0 || a.numbers[i] < from {
@@ -60,7 +63,8 @@ func (a account) lastBetween(from, to int) (number int, found bool) {
 	return a.numbers[i], true
 }
 
-// price is what one call costs that looks at the partition's comments between two, both included.
+// price returns the cost of one call that scans the partition's comments between two, both
+// included.
 func (a account) price(from, to int) float64 {
 	return units(a.before[sort.SearchInts(a.numbers, to+1)] - a.before[sort.SearchInts(a.numbers, from)])
 }

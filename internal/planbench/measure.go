@@ -8,22 +8,22 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Row is one page and what it took in each way.
+// Row is a page and its cost in each way.
 type Row struct {
-	// Comments is how many the product has.
+	// Comments is how many comments the product has.
 	Comments int
-	// Filter is that of the list.
+	// Filter is the filter of the list.
 	Filter comment.Filter
-	// Page is its number, Reach that of the list's last one.
+	// Page is the number of the page, Reach that of the list's last page.
 	Page, Reach int
-	// Shown is how many comments it shows.
+	// Shown is how many comments the page shows.
 	Shown int
-	// Costs are by Way.
+	// Costs are the costs by Way.
 	Costs [ways]Cost
 }
 
-// Measure reads pages of so many comments of every list of a product in every way. A way that shows other comments than
-// the list has there is an error, and so is one that costs less than foresight.
+// Measure reads pages of every list of a product in every way, with so many comments each. A way
+// that shows wrong comments is an error, as is one that costs less than foresight.
 func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, v := range p.visits(size) {

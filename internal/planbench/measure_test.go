@@ -2,9 +2,10 @@ package planbench
 
 import "testing"
 
-// What plans are held to for every number of ratings: how many times as much as foresight they may cost, for what share of
-// pages one wave has to be enough, and how many waves no page may exceed. The generated product is small and its ratings
-// drift, so that the figures are worse than those of most real ones; what they guard is that they do not get worse.
+// What plans are held to for every number of ratings: how many times as much as foresight they may
+// cost, for what share of pages one wave has to be enough, and how many waves no page may exceed.
+// The generated product is small and its ratings drift, so that the figures are worse than those of
+// most real ones; what they guard is that they do not get worse.
 var bounds = map[Way]struct {
 	overForesight, oneWave float64
 	waves                  int
@@ -13,11 +14,13 @@ var bounds = map[Way]struct {
 	Again:   {1.18, 0.97, 3},
 }
 
-// mostDearer is how many times as much a page may cost deep in the list, or of a product with many more comments.
+// mostDearer is how many times as much a page may cost deep in the list, or of a product with many
+// more comments.
 const mostDearer = 1.25
 
-// Plans cost little more than if every comment were known beforehand, pages do not get dearer deep in the list, nor with
-// more comments. That all ways show the same comments and none costs less than foresight, Measure sees by itself.
+// Plans cost little more than if every comment were known beforehand, pages do not get dearer deep
+// in the list, nor with more comments. That all ways show the same comments and none costs less
+// than foresight, Measure sees by itself.
 func TestPlansAreNearForesight(t *testing.T) {
 	var rows []Row
 	for _, count := range []int{800, 3000} {

@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// First pages that comments keep coming to are not dearer for what is remembered of them, and hardly take more rounds.
+// First pages of a product that gets new comments cost no more because of what the store remembers
+// of them, and take hardly more waves.
 func TestPagesThatMove(t *testing.T) {
 	for _, each := range []int{0, 3, 30} {
 		products := growing(t, 4, each)
@@ -54,7 +55,8 @@ func (s tally) String() string {
 	return fmt.Sprintf("%.2f units a page, one wave for %.1f %%", s.units/float64(s.pages), 100*float64(s.oneWave)/float64(s.pages))
 }
 
-// watched reads the first page of lists of any language and of two, a minute after each other, and takes note of the later half.
+// watched reads the first page of lists of any language and of two, a minute after each other, and
+// takes note of the later half.
 func watched(t *testing.T, products []*Product, remembering bool) tally {
 	var sum tally
 	sets := products[0].languageSets()

@@ -18,8 +18,8 @@ const (
 	columns                 = 3
 )
 
-// plotStyle gives every color twice: for a light page and for a dark one. The background is drawn too, so that the two
-// agree wherever the picture is shown.
+// plotStyle gives every color twice: for a light page and for a dark one. The background is drawn
+// too, so that the two agree wherever the picture is shown.
 const plotStyle = `<style>
 .page{fill:#fff}text{fill:#1f2328;font:12px system-ui,-apple-system,"Segoe UI",sans-serif}.title{font-size:15px;font-weight:600}
 .head{font-weight:600}.soft{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#8c959f}.line{fill:none;stroke-width:2}
@@ -44,8 +44,8 @@ type panel struct {
 	lines      [ways][]float64
 }
 
-// Plot draws averages as SVG: read units per page by the number of ratings for no, one and several languages; by the
-// number of the page; and by the number of comments if several were measured.
+// Plot draws averages as SVG: read units per page by the number of ratings for no, one and several
+// languages; by the number of the page; and by the number of comments if several were measured.
 func Plot(averages []Average) []byte {
 	most := 0
 	for _, a := range averages {

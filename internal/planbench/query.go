@@ -19,7 +19,7 @@ const (
 	answerBytes = 1 << 20
 )
 
-// question is a Query understood.
+// question is a parsed Query.
 type question struct {
 	index     *index
 	partition string
@@ -43,9 +43,9 @@ var (
 	inExpression  = regexp.MustCompile(`^(\w+) IN \((:\w+(?:,:\w+)*)\)$`)
 )
 
-// Query answers as DynamoDB does: the limit counts what is looked at and not what the filter keeps, whatever is looked at
-// is paid for whole, rounded up once for the call, and where the limit or a megabyte ends it, the answer tells where to go
-// on. A call of another shape than lists make is refused.
+// Query answers as DynamoDB does. The limit counts scanned items, not returned ones. Each call pays
+// for all scanned bytes, rounded up once. If the limit or a megabyte ends the answer, it says where
+// to continue. A call of another shape than lists make is refused.
 func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func conditions(expression string, value func(name string) string) ([]condition,
 	return out, nil
 }
 
-// span is the part of a partition that is asked for, ascending.
+// span returns the requested part of a partition, ascending.
 func (q question) span() []entry {
 	entries := q.index.partitions[q.partition]
 	from := 0
@@ -172,6 +172,6 @@ func pick(it item, names ...string) item {
 	return out
 }
 
-// units is what one call that looks at so many bytes costs, eventually consistently, in read units. A call that finds
-// nothing costs as much as the smallest.
+// units returns the read units of one eventually consistent call that scans so many bytes. A call
+// that finds nothing costs as much as the smallest.
 func units(bytes int) float64 { return max(1, math.Ceil(float64(bytes)/unitBytes)) / 2 }

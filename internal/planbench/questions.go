@@ -9,21 +9,21 @@ import (
 // PageSize is how many comments a page shows.
 const PageSize = 20
 
-// numberedPages are the pages asked for of every list that has them, beside its last.
+// numberedPages are the pages read of every list that has them, besides its last page.
 var numberedPages = []int{1, 2, 10, 100, 1000}
 
-// visit is one page to be read.
+// visit is a page to be read.
 type visit struct {
 	query comment.Query
 	// page is its number, from 1.
 	page int
-	// first is the number of its first comment in the list, list the whole list as numbers of the product's comments, newest
-	// first.
+	// first is the number of its first comment in the list, list the whole list as numbers of the
+	// product's comments, newest first.
 	first int
 	list  []int
 }
 
-// ids are the comments that the page has to show.
+// ids returns the comments that the page must show.
 func (v visit) ids(p *Product) []comment.ID {
 	var out []comment.ID
 	for _, number := range v.list[v.first:min(v.first+v.query.Slice.Size, len(v.list))] {
@@ -32,7 +32,8 @@ func (v visit) ids(p *Product) []comment.ID {
 	return out
 }
 
-// visits are the pages of all lists of a product that are asked for: of every set of ratings, alone and with languages.
+// visits returns the pages to read of all lists of a product: for every set of ratings, without and
+// with languages.
 func (p *Product) visits(size int) []visit {
 	var out []visit
 	for _, languages := range p.languageSets() {
@@ -43,7 +44,8 @@ func (p *Product) visits(size int) []visit {
 	return out
 }
 
-// ratingSet is the ratings of the set bits of a number; all five are nil, as filters have it.
+// ratingSet returns the ratings for the set bits of a number. All five are nil, as in a normalized
+// filter.
 func ratingSet(set int) []int {
 	var ratings []int
 	for rating := 1; rating <= comment.MaxRating; rating++ {
@@ -57,8 +59,8 @@ func ratingSet(set int) []int {
 	return ratings
 }
 
-// languageSets are none, the most frequent language and one of the less frequent, the two most frequent, and three that
-// are less so.
+// languageSets are none, the most frequent language and one of the less frequent, the two most
+// frequent, and three that are less so.
 func (p *Product) languageSets() [][]comment.Language {
 	var byCount []comment.Language
 	for _, l := range p.stats.Languages() {
@@ -75,7 +77,7 @@ func (p *Product) languageSets() [][]comment.Language {
 	return sets
 }
 
-// visitsOf are pages of one list; none of an empty one.
+// visitsOf returns the pages of one list, none if it is empty.
 func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
 	var list []int
 	for number, c := range p.comments {
@@ -107,8 +109,8 @@ func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit
 	return v
 }
 
-// window is what has to be read for a page, as numbers of the product's comments: those of its list from and to which
-// reads go, both included.
+// window returns what must be read for a page, as numbers of the product's comments: the first and
+// the last one, both included.
 func (v visit) window() (from, to int) {
 	first := v.first
 	if v.query.Slice.After != nil {
@@ -117,7 +119,7 @@ func (v visit) window() (from, to int) {
 	return v.list[first], v.list[min(first+wanted(v.query), len(v.list))-1]
 }
 
-// ratingsOf are the ratings that a filter allows.
+// ratingsOf returns the ratings that a filter allows.
 func ratingsOf(filter comment.Filter) []int {
 	if len(filter.Ratings) == 0 {
 		return []int{1, 2, 3, 4, 5}
@@ -125,8 +127,8 @@ func ratingsOf(filter comment.Filter) []int {
 	return filter.Ratings
 }
 
-// wanted is how many comments a page takes to be shown and to tell whether there are others around it: one beyond it, and
-// the one at its cursor.
+// wanted returns how many comments a page needs, to be shown and to tell whether there are others
+// around it: one after it, and the one at its cursor.
 func wanted(q comment.Query) int {
 	if q.Slice.After == nil {
 		return q.Slice.Size + 1

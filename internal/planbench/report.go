@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteCSV writes averages as comma-separated values, one line each below a header. What is any is written so, and what
-// foresight does not tell is empty.
+// WriteCSV writes averages as comma-separated values, one line each below a header. What is any is
+// written so, and what foresight does not tell is empty.
 func WriteCSV(w io.Writer, averages []Average) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{{"comments", "languages", "ratings", "page", "way", "pages", "items_per_shown", "units_per_page",

@@ -65,8 +65,8 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// The plot is well-formed XML with five panels and a line in each for every way; those without a second point on their x
-// axis are left out.
+// The plot is well-formed XML with five panels and a line in each for every way; those without a
+// second point on their x axis are left out.
 func TestPlot(t *testing.T) {
 	for _, row := range []struct {
 		counts []int

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/dynamo"
 )
 
-// client is a table as the Store wants it. What a Store does beside reading lists is not for tables in memory: the
-// client of the SDK behind it is nil.
+// client is a table as the Store wants it. What a Store does beside reading lists is not for tables
+// in memory: the client of the SDK behind it is nil.
 type client struct {
 	*dynamodb.Client
 	table *Table

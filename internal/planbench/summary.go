@@ -37,26 +37,26 @@ type Group struct {
 	Page int
 }
 
-// Average is what the pages of a group took in one way.
+// Average is the mean cost of the pages of a group in one way.
 type Average struct {
 	Group
 	// Way is the way.
 	Way Way
 	// Pages is how many there are.
 	Pages int
-	// ItemsPerShown is how many comments were looked at for each that is shown.
+	// ItemsPerShown is how many comments were scanned for each one shown.
 	ItemsPerShown float64
 	// UnitsPerPage and QueriesPerPage are means.
 	UnitsPerPage, QueriesPerPage float64
 	// OneWave is the share of pages that took one wave, MostWaves the number that the slowest took.
 	OneWave   float64
 	MostWaves int
-	// OverForesight is how many times as many units it took as foresight.
+	// OverForesight is the ratio of its units to those of foresight.
 	OverForesight float64
 }
 
-// Summarize takes averages of pages: by the number of ratings and languages, by the number of ratings alone, of all, and by
-// page.
+// Summarize takes averages of pages: by the number of ratings and languages, by the number of
+// ratings alone, of all, and by page.
 func Summarize(rows []Row) []Average {
 	out := averages(rows, func(r Row) Group { return Group{r.Comments, r.languagesOf(), len(ratingsOf(r.Filter)), 0} })
 	out = append(out, averages(rows, func(r Row) Group { return Group{r.Comments, anyLanguages, len(ratingsOf(r.Filter)), 0} })...)
@@ -64,8 +64,8 @@ func Summarize(rows []Row) []Average {
 	return append(out, averages(deepest(rows), func(r Row) Group { return Group{r.Comments, anyLanguages, 0, r.Page} })...)
 }
 
-// deepest are the numbered pages of those lists that reach the deepest of them which any list of the same product reaches:
-// every one of these pages has the same lists behind it.
+// deepest are the numbered pages of those lists that reach the deepest of them which any list of
+// the same product reaches: every one of these pages has the same lists behind it.
 func deepest(rows []Row) []Row {
 	reach := map[int]int{}
 	for _, r := range rows {

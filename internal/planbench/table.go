@@ -24,11 +24,11 @@ const sortPrefix = "C#"
 // sortKeyOf is the sort key of a position, the same in all indexes that lists are read from.
 func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 
-// item is what DynamoDB keeps: values by attribute name.
+// item is an item as DynamoDB stores it: values by attribute name.
 type item = map[string]types.AttributeValue
 
-// Table is the indexes of a table in memory. It answers Query with the items and at the price that DynamoDB would, and no
-// other call. It does not change, so that it is safe for use by many goroutines.
+// Table holds the indexes of a table in memory. It answers Query with the items and at the price
+// that DynamoDB would, and no other call. It is immutable, so it is safe for concurrent use.
 type Table struct {
 	indexes map[string]*index
 }
@@ -47,7 +47,7 @@ type entry struct {
 	bytes int  // of what this index carries
 }
 
-// NewTable makes a table of comments as a Loader writes them.
+// NewTable returns a table of comments as a Loader writes them.
 func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
 	var written collector
 	if _, err := dynamo.NewLoader(&written, tableName, 1).Load(ctx, comments); err != nil {
@@ -91,12 +91,12 @@ func (ix *index) fill(items []item) {
 	}
 }
 
-// partition is what a partition of a product holds, ascending.
+// partition returns the entries of a product's partition, ascending.
 func (t *Table) partition(p layout.Partition, product string) []entry {
 	return t.indexes[string(p.Index)].partitions[p.Key(product)]
 }
 
-// text is the value of a string or a number, or of bytes as they are.
+// text returns the value of a string or a number, or bytes as they are.
 func text(value types.AttributeValue) string {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -109,7 +109,7 @@ func text(value types.AttributeValue) string {
 	return ""
 }
 
-// size is how many bytes of an item some of its attributes are: their names, and what they hold.
+// size returns how many bytes some attributes of an item take, names included.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func size(it item, attributes []string) int {
 	bytes := 0
@@ -126,15 +126,16 @@ func size(it item, attributes []string) int {
 	return bytes
 }
 
-// numberSize is a byte for each two significant digits of a whole number above zero, and one more.
+// numberSize returns the size of a whole number above zero: a byte for each two significant digits,
+// and one more.
 func numberSize(number string) int {
 	return (len(strings.TrimRight(number, "0"))+1)/2 + 1
 }
 
-// collector takes the place of a table that a Loader writes to.
+// collector stands in for the table that a Loader writes to.
 type collector struct{ items []item }
 
-// BatchGetItem finds nothing: the collector is for comments that are not there yet.
+// BatchGetItem finds nothing, so the Loader writes every comment.
 func (c *collector) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return &dynamodb.BatchGetItemOutput{}, nil
 }
@@ -147,7 +148,7 @@ func (c *collector) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteIte
 	return &dynamodb.BatchWriteItemOutput{}, nil
 }
 
-// consumed is what a call tells of its price.
+// consumed returns the consumed capacity in an answer.
 func consumed(units float64) *types.ConsumedCapacity {
 	return &types.ConsumedCapacity{TableName: aws.String(tableName), CapacityUnits: aws.Float64(units)}
 }

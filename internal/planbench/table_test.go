@@ -28,8 +28,9 @@ func TestMain(m *testing.M) {
 	dynamotest.Main(m)
 }
 
-// The table in memory is believed because real engines answer alike: the same items, and the same price. Where an answer
-// ends after a megabyte is not compared, for these engines differ from each other there.
+// The table in memory is believed because real engines answer alike: the same items, and the same
+// price. Where an answer ends after a megabyte is not compared, for these engines differ from each
+// other there.
 func TestTableAnswersAsEnginesDo(t *testing.T) {
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "42", 300)
@@ -82,7 +83,8 @@ func compareAnswers(t *testing.T, engine *dynamodb.Client, table string, memory 
 	}
 }
 
-// answer is what matters of an answer. Where there is nothing more, an engine may or may not say so: either is allowed.
+// answer is what matters of an answer. Where there is nothing more, an engine may or may not say
+// so: either is allowed.
 type answer struct {
 	Items        []string
 	Looked, Kept int32

@@ -23,33 +23,35 @@ type Way int
 
 // The ways.
 const (
-	// FullPages reads a full page from each chosen rating, or from each cell if languages are chosen, and merges: the
-	// published way.
+	// FullPages reads a full page from each chosen rating, or from each cell if languages are
+	// chosen, and merges: the published way.
 	FullPages Way = iota
-	// OneIndex reads a page at a time from the whole product, or from each chosen language, keeps what the filter allows,
-	// and goes on until the page is full.
+	// OneIndex reads a page at a time from the whole product, or from each chosen language, keeps
+	// what the filter allows, and goes on until the page is full.
 	OneIndex
 	// Unknowing is the Store's planner when nothing is known of the product.
 	Unknowing
-	// Planned is the Store's planner when it knows the product's counts and how large its comments are.
+	// Planned is the Store's planner when it knows the product's counts and how large its comments
+	// are.
 	Planned
 	// Again is Planned for a page that the Store read before, with nothing new since.
 	Again
-	// Foresight knows every comment beforehand: the cheapest cover, each partition read exactly as far as it has to be. No
-	// way can cost less.
+	// Foresight knows every comment beforehand: the cheapest cover, each partition read exactly as
+	// far as it has to be. No way can cost less.
 	Foresight
 
 	ways = int(Foresight) + 1
 )
 
-// String is the name of the way in tables.
+// String returns the name of the way in tables.
 func (w Way) String() string {
 	return [ways]string{"full pages", "one index", "planned, knowing nothing", "planned", "planned, read before", "foresight"}[w]
 }
 
-// Cost is what a page took.
+// Cost is the cost of a page.
 type Cost struct {
-	// Items is how many comments the table looked at; 0 for Foresight, whose limits are not chosen one by one.
+	// Items is how many comments the table scanned; 0 for Foresight, whose limits are not chosen
+	// one by one.
 	Items int
 	// Units is in read units.
 	Units float64
@@ -59,7 +61,7 @@ type Cost struct {
 	Waves int
 }
 
-// read reads a page in a way and tells what it shows.
+// read reads a page in a way and returns the comments that it shows.
 func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment.ID, Cost, error) {
 	switch way {
 	case FullPages:
@@ -80,12 +82,12 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
 }
 
-// known is what a Store knows that has the product's statistics.
+// known returns what a Store knows if it has the product's statistics.
 func (p *Product) known() planner.Known {
 	return planner.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
 
-// plan has a Store plan and read.
+// plan has a Store plan and read a page.
 func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
 	store.UseKnown(func(comment.Query) planner.Known { return known })
 	page, err := store.Comments(ctx, q)
@@ -99,13 +101,14 @@ func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query
 	return shown, Cost{page.Plan.ItemsRead, page.Plan.ReadUnits, page.Plan.Queries, page.Plan.Waves}, nil
 }
 
-// source is a partition to read and what to keep of it.
+// source is a partition to read, and the filter for its comments.
 type source struct {
 	partition layout.Partition
 	keep      comment.Filter
 }
 
-// fullPages are the partitions of the published way. It has one for each rating, also when all are chosen.
+// fullPages returns the partitions of the published way. It has one for each rating, even if all
+// are chosen.
 func fullPages(filter comment.Filter) []source {
 	var out []source
 	for _, rating := range ratingsOf(filter) {
@@ -131,7 +134,8 @@ func oneIndex(filter comment.Filter) []source {
 	return out
 }
 
-// simply reads every source until it has enough for the page by itself, or has no more, and merges.
+// simply reads every source until it has enough comments for the page by itself, or ends, and
+// merges them.
 func (p *Product) simply(ctx context.Context, q comment.Query, sources []source) ([]comment.ID, Cost, error) {
 	var found []string
 	var cost Cost
@@ -149,7 +153,7 @@ func (p *Product) simply(ctx context.Context, q comment.Query, sources []source)
 	return shownOf(q, found), cost, nil
 }
 
-// readOn reads a source, a page at a time. It finds sort keys.
+// readOn reads a source, a page at a time, and returns sort keys.
 func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]string, Cost, error) {
 	var found []string
 	var cost Cost
@@ -172,7 +176,7 @@ func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]stri
 	}
 }
 
-// shownOf is the page out of all the sort keys that were found.
+// shownOf returns the page out of all sort keys that were found.
 func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
@@ -197,7 +201,7 @@ const (
 	attrRating   = "r"
 )
 
-// plainInput is a call for the newest of a partition, from a position down.
+// plainInput returns a call for the newest comments of a partition, from a position down.
 func plainInput(partition layout.Partition, product string, keep comment.Filter, from *comment.Position, limit int) *dynamodb.QueryInput {
 	values := item{":p": &types.AttributeValueMemberS{Value: partition.Key(product)}}
 	key := partitionKeys[partition.Index] + " = :p"
@@ -229,7 +233,7 @@ var partitionKeys = func() map[layout.Index]string {
 	return keys
 }()
 
-// keepExpression keeps what a filter allows; its values go into values.
+// keepExpression returns the expression of a filter, and adds its values to values.
 func keepExpression(keep comment.Filter, values item) string {
 	var conditions, names []string
 	for i, language := range keep.Languages {

@@ -8,10 +8,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// marketplace is the name, as plain makes it, of Amazon's column of countries.
+// marketplace is the name of Amazon's column of countries, as plain writes it.
 const marketplace = "marketplace"
 
-// known are the names by which columns are known, as plain makes them, the best first.
+// known are the usual names of columns, as plain writes them, the best first.
 var known = map[Field][]string{
 	ID:         {"reviewid", "commentid", "id"},
 	Product:    {"productid", "asin", "product", "parentasin"},
@@ -24,8 +24,8 @@ var known = map[Field][]string{
 	CreatedAt:  {"reviewdate", "createdat", "time", "date", "timestamp", "unixreviewtime", "reviewtime"},
 }
 
-// marketLanguages are the languages of Amazon's marketplaces. Some reviews are in another one: a file with a column of
-// languages knows better.
+// marketLanguages are the languages of Amazon's marketplaces. Some reviews are in another language,
+// so a column of languages takes precedence.
 var marketLanguages = map[string]comment.Language{
 	"US": "en", "UK": "en", "GB": "en", "CA": "en", "AU": "en", "IN": "en",
 	"DE": "de", "AT": "de", "FR": "fr", "JP": "ja", "ES": "es", "MX": "es", "IT": "it",
@@ -35,7 +35,7 @@ var marketLanguages = map[string]comment.Language{
 // maxColumns bounds the columns of a file.
 const maxColumns = 1000
 
-// header is the columns of a file or a row: their names, and the same as plain makes them.
+// header is the columns of a file or a row: their names as written, and as plain writes them.
 type header struct{ names, plain []string }
 
 func headerOf(columns []string) header {
@@ -46,7 +46,8 @@ func headerOf(columns []string) header {
 	return h
 }
 
-// plain writes the name of a column without case, spaces and punctuation: review_body, reviewBody and Review Body are one.
+// plain returns the name of a column without case, spaces and punctuation. review_body, reviewBody
+// and Review Body are the same column.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' || r == '.' {
@@ -56,15 +57,15 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// layout says which columns of a row hold which fields.
+// layout says which column of a row holds which field.
 type layout struct {
-	columns []string // those that it was made for
+	columns []string // that the layout was made for
 	index   map[Field]int
-	// byMarket is true when the language is told by Amazon's marketplaces.
+	// byMarket is true if the language follows from Amazon's marketplace.
 	byMarket bool
 }
 
-// layoutOf finds the fields among columns.
+// layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}
 	h := headerOf(columns)
@@ -85,7 +86,7 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	return l
 }
 
-// find is the index of the column that holds a field, -1 if there is none.
+// find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
 	if mapped {
@@ -102,13 +103,14 @@ func (h header) find(field Field, options Options) int {
 	return -1
 }
 
-// headlineIsText tells whether a file has headlines and no texts.
+// headlineIsText reports whether a file has headlines but no texts.
 func (h header) headlineIsText(options Options) bool {
 	_, mapped := options.Columns[Text]
 	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0
 }
 
-// check refuses a file whose columns do not fit what was said of them, or that lacks one which every comment needs.
+// check refuses a file whose columns contradict the options, or that lacks a column which every
+// comment needs.
 func (h header) check(options Options) error {
 	if len(h.names) > maxColumns {
 		return fmt.Errorf("the file has %d columns; at most %d are read", len(h.names), maxColumns)
@@ -143,7 +145,7 @@ func (h header) checkNeeded(options Options) error {
 		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
 }
 
-// needed are the fields that must have a column, the language last.
+// needed returns the fields that must have a column, the language last.
 func (h header) needed(options Options) []Field {
 	fields := []Field{Product, Rating, CreatedAt}
 	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
@@ -155,7 +157,8 @@ func (h header) needed(options Options) []Field {
 	return fields
 }
 
-// String lists the names, bounded: a file without a header has other things there.
+// String lists the names. Its length is bounded, since a file without a header has other data in
+// its first line.
 func (h header) String() string {
 	const most = 30
 	names := make([]string, 0, most+1)

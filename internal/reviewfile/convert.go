@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// An author of whom the file tells nothing.
+// The author of a review in a file that names none.
 const (
 	anonymousID   = "anonymous"
 	anonymousName = "Anonymous"
@@ -31,7 +31,7 @@ func newConverter(options Options) converter {
 	return converter{options: options, languageOf: foldKeys(options.LanguageOf)}
 }
 
-// comment makes a comment of a record. Errors are reasons for people and show nothing of the text.
+// comment makes a comment of a record. Errors are reasons for people and hold nothing of the text.
 func (r *converter) comment(rec record) (comment.Comment, error) {
 	if !slices.Equal(r.layout.columns, rec.columns) {
 		r.layout = layoutOf(rec.columns, r.options, r.headlineIsText)
@@ -65,14 +65,14 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	return c, c.Check()
 }
 
-// values takes fields out of a record and remembers the first that could not be taken.
+// values reads fields of a record and remembers the first error.
 type values struct {
 	record
 	layout layout
 	err    error
 }
 
-// get is the value of a field, empty when the row has none.
+// get returns the value of a field, empty if the row has none.
 func (v *values) get(field Field) string {
 	i, found := v.layout.index[field]
 	if !found {
@@ -84,7 +84,8 @@ func (v *values) get(field Field) string {
 	return strings.TrimSpace(v.values[i])
 }
 
-// prose is the value of a field whose entities are to be resolved, with pairs of them joined.
+// prose returns the value of a field that may hold entities, with surrogate pairs of entities
+// joined.
 func (v *values) prose(field Field) string {
 	text, ok := joinEntities(v.get(field))
 	if !ok && v.err == nil {
@@ -93,11 +94,12 @@ func (v *values) prose(field Field) string {
 	return text
 }
 
-// distinct tells the comment apart from all others of its millisecond, and is the same whenever the row is read again. It
-// is a hash of the review's id and its product's; of the whole row when the file knows no ids.
+// distinct returns the part of an ID that distinguishes comments of the same millisecond. It is the
+// same each time a row is read: a hash of the review's ID and the product's, or of the whole row if
+// the file has no IDs.
 func (v *values) distinct() [10]byte {
 	hash := sha256.New()
-	add := func(text string) { // with its length, so that no two lists of texts are written alike
+	add := func(text string) { // with its length, so that different lists have different hashes
 		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // a hash takes everything
 		_, _ = hash.Write([]byte(text))
 	}
@@ -115,8 +117,8 @@ func (v *values) distinct() [10]byte {
 	return [10]byte(hash.Sum(nil))
 }
 
-// author completes what a file tells of an author. Of whom it tells no id, the name is one, or a hash of a name that is too
-// long: two names are two authors.
+// author completes the author of a review. Without an ID, the name is the ID, or a hash of a name
+// that is too long. So two names are two authors.
 func (r *converter) author(id, name string) comment.Author {
 	a := comment.Author{ID: id, Name: name, Imported: id == "" || !r.options.Customers}
 	switch {
@@ -135,7 +137,7 @@ func (r *converter) author(id, name string) comment.Author {
 	return a
 }
 
-// parseRating reads a whole number of stars, also when it is written with a fraction of zero.
+// parseRating reads a whole number of stars. A fraction of zero is allowed, as in 4.0.
 func parseRating(text string) (int, error) {
 	if text == "" {
 		return 0, errors.New("the rating is missing")
@@ -147,7 +149,7 @@ func parseRating(text string) (int, error) {
 	return int(whole[0] - '0'), nil
 }
 
-// foldKeys writes keys in lower case.
+// foldKeys returns the map with its keys in lower case.
 func foldKeys(languages map[string]comment.Language) map[string]comment.Language {
 	folded := make(map[string]comment.Language, len(languages))
 	for value, language := range languages {
@@ -156,7 +158,7 @@ func foldKeys(languages map[string]comment.Language) map[string]comment.Language
 	return folded
 }
 
-// language is what a row's column tells, or the language of the whole file.
+// language returns the language of a row from its column, or else that of the whole file.
 func (r *converter) language(value string) (comment.Language, error) {
 	_, mapped := r.options.Columns[Language]
 	whole := r.options.Language

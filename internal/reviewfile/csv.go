@@ -11,16 +11,17 @@ import (
 // maxRowLines bounds the lines of one row.
 const maxRowLines = 10_000
 
-// csvRecords reads values separated by commas, or by semicolons if the header has those. A quote that nobody closes would make encoding/csv take the rest of the file
-// for one value. So rows are cut here: a row goes on over the next line as long as its number of quotes is odd, and if
-// that makes no proper row, its first line alone is bad and the lines after it are read afresh.
+// csvRecords reads values separated by commas, or by semicolons if the header has those. With a
+// quote that is never closed, encoding/csv would read the rest of the file as one value. So rows
+// are cut here: a row goes on over the next line as long as its number of quotes is odd. If that
+// makes no valid row, only its first line is bad, and the lines after it are read again.
 type csvRecords struct {
 	lines  *lineReader
 	comma  rune
 	header []string
 }
 
-// newCSVRecords reads the header; an empty file has none.
+// newCSVRecords reads the header. An empty file has none.
 func newCSVRecords(lines *lineReader) (*csvRecords, error) {
 	c := &csvRecords{lines: lines, comma: ','}
 	names, err := lines.next()
@@ -68,7 +69,8 @@ func (c *csvRecords) next() (record, error) {
 	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
 }
 
-// row reads on from the first line of a row until its quotes are closed; else the reason says why they are not.
+// row reads a row, given its first line, until the quotes are closed. If they are not, it returns
+// the reason.
 func (c *csvRecords) row(first line) (text []byte, more []line, reason string, err error) {
 	text = first.text
 	for open := oddQuotes(text); open; {
@@ -94,7 +96,7 @@ func (c *csvRecords) row(first line) (text []byte, more []line, reason string, e
 
 func oddQuotes(text []byte) bool { return bytes.Count(text, []byte{'"'})%2 == 1 }
 
-// parse makes values of one row, or says why that cannot be.
+// parse returns the values of one row, or the reason why it is bad.
 func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.FieldsPerRecord = c.comma, -1

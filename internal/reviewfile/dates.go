@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// dateLayouts are the ways to write a time that are understood, beside numbers. A fraction of a second may follow any
-// second. What names no zone is UTC. Days before months, and months before days in numbers alone, are left out: nobody
-// can tell them apart.
+// dateLayouts are the accepted layouts of times, beside numbers. Seconds may have a fraction. A
+// time without a zone is UTC. Dates in numbers alone that begin with the day or the month are left
+// out, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
 	"2006-01-02 15:04:05",
@@ -36,8 +36,9 @@ var dateLayouts = []string{
 	"1 2, 2006",
 }
 
-// A number of at least this many digits counts time since 1970: in seconds, or in milliseconds and so on when the seconds
-// would lie beyond the year 5138. Fewer digits are a year, a day or a mistake.
+// A number of at least this many digits is a time since 1970: in seconds, or in milliseconds,
+// microseconds or nanoseconds if seconds would lie beyond the year 5138. Fewer digits are a year, a
+// day or a mistake.
 const (
 	minUnixDigits  = 9
 	maxUnixSeconds = 1e11
@@ -45,7 +46,8 @@ const (
 
 var lastTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// dateParser understands times. It remembers how the last one was written, since the next one mostly is so too.
+// dateParser parses times. It remembers the layout of the last one, since the next usually has the
+// same.
 type dateParser struct{ last int }
 
 // parse returns a time from 1970 to 9999, in UTC.
@@ -79,7 +81,8 @@ func (p *dateParser) any(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
 }
 
-// parseUnix reads seconds since 1970, maybe with a fraction, or milliseconds, microseconds or nanoseconds.
+// parseUnix reads a number of seconds since 1970, which may have a fraction, or of milliseconds,
+// microseconds or nanoseconds.
 func parseUnix(text string) (time.Time, bool) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	number, err := strconv.ParseInt(whole, 10, 64)

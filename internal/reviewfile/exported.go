@@ -1,8 +1,9 @@
 package reviewfile
 
-// Lines by which Talkback hands out its own comments. Such a line holds all of a comment as it is, and reading it back
-// changes nothing: no entity is resolved, no space trimmed, and the id, the version and the time of the last edit stay.
-// It says what it is by a member of its own, since an id alone could come from anyone who took it over from the API.
+// The lines of Talkback's own export. A line holds all of a comment, and reading it back changes
+// nothing: no entity is resolved, no space is trimmed, and the ID, the version and the time of the
+// last edit stay. A member of its own marks the line as exported. An ID alone would not do, since
+// others may copy IDs from the API.
 
 import (
 	"encoding/json"
@@ -12,16 +13,18 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// exportMark is the member that marks a line as written by Talkback; its value, a number, is the version of the form.
+// exportMark is the member that marks a line as written by Talkback. Its value, a number, is the
+// version of the format.
 const (
 	exportMark    = "talkback"
 	exportVersion = 1
 )
 
-// timeForm writes a time to the millisecond.
+// timeForm is the layout of a time, to the millisecond.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// exported is the form of such a line, in the order of its members. All are always there; title and updatedAt may be null.
+// exported is an exported line, in the order of its members. All members are always present; title
+// and updatedAt may be null.
 type exported struct {
 	Talkback   int     `json:"talkback"`
 	ID         string  `json:"id"`
@@ -38,7 +41,8 @@ type exported struct {
 	Version    int     `json:"version"`
 }
 
-// Append appends the line of a comment, with its end, from which a Reader of JSON Lines makes the same comment again.
+// Append appends the line of a comment, with its line end. A Reader of JSON Lines reads the same
+// comment from it.
 func Append(line []byte, c comment.Comment) ([]byte, error) {
 	e := exported{
 		Talkback:   exportVersion,
@@ -67,16 +71,17 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 
 type lineWriter struct{ line []byte }
 
-// Write appends.
+// Write implements io.Writer.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.line = append(w.line, p...)
 	return len(p), nil
 }
 
-// isExported tells whether a row was written by Talkback. A text or an object of the same name is anyone's.
+// isExported reports whether Talkback wrote the row. A column of the same name in another file does
+// not count.
 func (r record) isExported() bool { return r.exported != nil }
 
-// exportedOf is the object of a line if it carries the mark, else nil.
+// exportedOf returns the object of a line if it has the mark, else nil.
 func exportedOf(object map[string]any) map[string]any {
 	if _, marked := object[exportMark].(json.Number); marked {
 		return object
@@ -123,7 +128,7 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 	return c, c.Check()
 }
 
-// checkCreated refuses a time of writing that is not the one that the id holds.
+// checkCreated refuses a creation time that differs from the one in the ID.
 func (r *restorer) checkCreated(text string, want time.Time) error {
 	if text == want.Format(timeForm) {
 		return nil
@@ -151,7 +156,7 @@ func (r *restorer) updated(text *string) (*time.Time, error) {
 	return &at, nil
 }
 
-// members takes values out of an object and remembers the first that was not as it has to be.
+// members reads values of an object and remembers the first error.
 type members struct {
 	object map[string]any
 	err    error
@@ -165,7 +170,8 @@ func (m *members) text(name string) string {
 	return value
 }
 
-// textOrNil is nil also when the member is missing: what is null is left out before.
+// textOrNil returns a string, nil if the member is missing or null. Null members were removed
+// before.
 func (m *members) textOrNil(name string) *string {
 	if m.object[name] == nil {
 		return nil
@@ -174,7 +180,8 @@ func (m *members) textOrNil(name string) *string {
 	return &value
 }
 
-// flagOrFalse is false also when the member is missing, as in exports of releases that knew customers alone.
+// flagOrFalse returns a boolean, false if the member is missing, as in exports of releases whose
+// authors were all customers.
 func (m *members) flagOrFalse(name string) bool {
 	value, ok := m.object[name].(bool)
 	if m.object[name] != nil && !ok {

@@ -28,7 +28,7 @@ func appended(t interface{ Fatal(...any) }, comments ...comment.Comment) []byte 
 	return out
 }
 
-// What was written is read back as it was, one line for each comment.
+// Each comment is one line, and reads back unchanged.
 func TestExportedLinesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -64,7 +64,7 @@ func exportedComment() comment.Comment {
 	}
 }
 
-// The form of a line is what other programs rely on.
+// Other programs rely on the format of a line.
 func TestExportedLine(t *testing.T) {
 	bare := exportedComment()
 	bare.Title, bare.UpdatedAt, bare.Version = nil, nil, 1
@@ -76,7 +76,7 @@ func TestExportedLine(t *testing.T) {
 	}
 }
 
-// A line that was changed by hand is taken where it still says one thing, and refused where it contradicts itself.
+// A line that was edited by hand is accepted as long as it does not contradict itself.
 func TestExportedLinesThatWereChanged(t *testing.T) {
 	line := strings.TrimSpace(string(appended(t, exportedComment())))
 	for _, row := range []struct{ old, new, reason, why string }{
@@ -115,8 +115,8 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 	}
 }
 
-// A file that uses a member of that name for another purpose holds reviews like any other. The id of a comment alone does
-// not make an export either: the text may have been changed.
+// A file that uses a member of that name for another purpose holds reviews like any other. Nor does
+// the ID of a comment make a line an exported one: the text may have been changed.
 func TestLinesThatLookLikeAnExport(t *testing.T) {
 	const file = `{"talkback":"nice","id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"en","text":" a &amp; b ","createdAt":"2024-05-01"}`
 	got := readAll(strings.NewReader(file), reviewfile.Options{Format: reviewfile.JSONLines})
@@ -126,7 +126,7 @@ func TestLinesThatLookLikeAnExport(t *testing.T) {
 	}
 }
 
-// Flags that say how to understand a file are refused for one that tells all by itself.
+// Flags that say how to read a file are refused for an exported file, which says it all.
 func TestExportNeedsNoFlags(t *testing.T) {
 	for _, options := range []reviewfile.Options{
 		{Language: "en"}, {Customers: true}, {LanguageOf: map[string]comment.Language{"x": "en"}}, {Columns: map[reviewfile.Field]string{reviewfile.Text: "title"}},

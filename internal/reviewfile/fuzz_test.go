@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// FuzzRow reads any bytes in every format: reading ends, lines only go up, every comment can be kept, and the same bytes
-// give the same ids.
+// FuzzRow reads any bytes in every format: reading ends, line numbers only increase, every comment
+// can be stored, and the same bytes give the same IDs.
 func FuzzRow(f *testing.F) {
 	f.Add([]byte(amazonHeader + "US\tR1\tB1\t5\tT\tx &amp; y<br>\t2015-08-20\t9\n"))
 	f.Add([]byte(csvHeader + "1,p,5,en,\"a\n\"\"b\",2020-01-01\n\"\n"))

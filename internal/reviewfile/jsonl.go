@@ -12,10 +12,10 @@ import (
 	"github.com/talkback/talkback/internal/surrogate"
 )
 
-// jsonRecords reads one JSON object from each line.
+// jsonRecords reads one JSON object per line.
 type jsonRecords struct{ lines *lineReader }
 
-// newJSONRecords refuses a list at once: its lines would all be bad.
+// newJSONRecords refuses a JSON list at once: all of its lines would be bad.
 func newJSONRecords(lines *lineReader) (*jsonRecords, error) {
 	first, err := lines.in.Peek(1)
 	if err != nil && err != io.EOF {
@@ -47,7 +47,7 @@ func (j *jsonRecords) next() (record, error) {
 	}
 }
 
-// parseObject reads the object that a line has to be. Of a name that stands there twice, the last value counts.
+// parseObject reads a line that must hold an object. If a name occurs twice, the last value counts.
 func parseObject(text []byte) (object map[string]any, reason string) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
@@ -66,7 +66,7 @@ func parseObject(text []byte) (object map[string]any, reason string) {
 	return object, ""
 }
 
-// recordOf leaves out what is null: it is as if it were not there.
+// recordOf makes a record of an object. Null members are left out.
 func recordOf(from line, object map[string]any) record {
 	maps.DeleteFunc(object, func(_ string, value any) bool { return value == nil })
 	r := record{
@@ -84,7 +84,7 @@ func recordOf(from line, object map[string]any) record {
 	return r
 }
 
-// textOf writes a JSON value as text, a string as it is, and tells whether it is an object or a list.
+// textOf returns a JSON value as text, a string as it is, and whether it is an object or a list.
 func textOf(value any) (text string, nested bool) {
 	switch v := value.(type) {
 	case string:

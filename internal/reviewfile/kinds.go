@@ -8,13 +8,15 @@ import (
 	"strings"
 )
 
-// How much of a file is looked at to know what it is: enough for the names inside a workbook's archive, and for any header.
+// How many bytes are read to recognize a file: enough for the first names in a workbook's archive,
+// and for any header.
 const (
 	kindBytes   = 4 << 10
 	formatBytes = 32 << 10
 )
 
-// kinds are files that people take for reviews, known by their first bytes, with what to do instead.
+// kinds are files that people mistake for reviews: their first bytes, what they are, and what to do
+// instead.
 var kinds = []struct{ first, what, cure string }{
 	{"\xd0\xcf\x11\xe0", "an old Excel workbook", saveAsCSV},
 	{"PK\x03\x04", "a ZIP archive", "unpack it and import the file inside"},
@@ -32,15 +34,15 @@ var kinds = []struct{ first, what, cure string }{
 
 const saveAsCSV = "in Excel, save it as CSV UTF-8, and import that"
 
-// The names that the archive of an Excel workbook, and that of a LibreOffice one, begins with.
+// The first names in the archive of an Excel workbook, and in that of a LibreOffice spreadsheet.
 var (
 	workbookParts = []string{"[Content_Types].xml", "xl/"}
 	sheetParts    = []string{"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"}
 )
 
-// checkKind refuses what is no file of reviews by what it is.
+// checkKind refuses files that hold no reviews, and says what they are.
 func checkKind(in *bufio.Reader) error {
-	head, _ := in.Peek(kindBytes) // reading on meets the same error, behind the rows before it
+	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
 	for _, kind := range kinds {
 		if len(head) < len(kind.first) || !strings.EqualFold(string(head[:len(kind.first)]), kind.first) {
 			continue
@@ -72,9 +74,9 @@ func containsAny(head []byte, names []string) bool {
 	return false
 }
 
-// sniff tells by the first line how a file is written. One without any is taken for CSV, of which it has no rows.
+// sniff returns the format that the first line shows. An empty file counts as CSV without rows.
 func sniff(in *bufio.Reader) (Format, error) {
-	head, _ := in.Peek(formatBytes) // likewise
+	head, _ := in.Peek(formatBytes) // a later read meets the same error
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	switch separator := separatorOf(first); {
 	case len(first) == 0:
@@ -89,7 +91,8 @@ func sniff(in *bufio.Reader) (Format, error) {
 	return "", errors.New("the beginning of the file does not tell how it is written: give --format tsv, csv or jsonl")
 }
 
-// separatorOf is what stands most often between the values of a header: a tab, a comma or a semicolon; 0 if none does.
+// separatorOf returns the most frequent separator of a header: a tab, a comma or a semicolon; 0 if
+// it has none.
 func separatorOf(header []byte) (separator rune) {
 	counts := map[rune]int{}
 	quoted := false

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a line, and a quoted CSV row of several, so that memory stays bounded whatever the file is. A comment is
-// at most 256 KiB, and as JSON escapes six times that.
+// maxLine bounds a line, and a quoted CSV row of several lines, so that memory stays bounded for
+// any file. A comment has at most 256 KiB, and six times that as JSON escapes.
 const maxLine = 4 << 20
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -18,7 +18,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // line is one line of a file.
 type line struct {
 	number  int
-	text    []byte // without its end; if tooLong, the beginning
+	text    []byte // without its line end; only the beginning if tooLong
 	tooLong bool
 }
 
@@ -29,7 +29,7 @@ type lineReader struct {
 	again  []line // to be read once more, the next one last
 }
 
-// newLineReader skips a byte order mark, and refuses what is not UTF-8 at all.
+// newLineReader skips a byte order mark. It refuses UTF-16, and files that hold no reviews.
 func newLineReader(r io.Reader) (*lineReader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	first, err := in.Peek(len(byteOrderMark))
@@ -40,7 +40,7 @@ func newLineReader(r io.Reader) (*lineReader, error) {
 	case bytes.HasPrefix(first, []byte("\xff\xfe")), bytes.HasPrefix(first, []byte("\xfe\xff")):
 		return nil, errors.New("the file is UTF-16: turn it into UTF-8, for example by iconv -f UTF-16 -t UTF-8")
 	case bytes.Equal(first, byteOrderMark):
-		_, _ = in.Discard(len(byteOrderMark)) // was peeked, so it is there
+		_, _ = in.Discard(len(byteOrderMark)) // cannot fail after Peek
 	}
 	if err := checkKind(in); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (l *lineReader) next() (line, error) {
 	}
 }
 
-// any returns the next line, empty or not, or io.EOF. Its text is the caller's.
+// any returns the next line, empty or not, or io.EOF. The caller may keep its text.
 func (l *lineReader) any() (line, error) {
 	if n := len(l.again); n > 0 {
 		next := l.again[n-1]
@@ -86,7 +86,7 @@ func (l *lineReader) any() (line, error) {
 	}
 }
 
-// unread puts lines back. Those must be the last ones read, in the order of the file.
+// unread puts lines back. They must be the last ones read, in the order of the file.
 func (l *lineReader) unread(lines []line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l.again = append(l.again, lines[i])
@@ -101,7 +101,7 @@ func (l line) check() error {
 	return nil
 }
 
-// fault says why no format can read the line; empty when that is not so.
+// fault returns why no format can read the line, empty if it can be read.
 func (l line) fault() string {
 	switch {
 	case l.tooLong:

@@ -14,18 +14,19 @@ import (
 // StandardInput is the name that stands for standard input.
 const StandardInput = "-"
 
-// Source is an opened file. It reads as what the file holds, uncompressed.
+// Source is an open file. It reads the file's content, uncompressed.
 type Source struct {
 	io.Reader
-	// Size is the size of the file in bytes, as it is stored; -1 when nobody knows.
+	// Size is the size of the stored file in bytes, -1 if unknown.
 	Size int64
 
 	file  io.Closer
-	info  fs.FileInfo // nil when there is none, as of a pipe inside the process
+	info  fs.FileInfo // nil if unknown, as for a pipe inside the process
 	taken atomic.Int64
 }
 
-// Open opens a file, or standard input if the name is "-", and looks through gzip, which it knows by its first bytes.
+// Open opens a file, or standard input if the name is "-". It decompresses gzip, which it
+// recognizes by the first bytes.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{Size: -1}
 	stored := stdin
@@ -37,7 +38,7 @@ func Open(name string, stdin io.Reader) (*Source, error) {
 		s.file, stored = file, file
 	}
 	if file, ok := stored.(*os.File); ok {
-		s.info, _ = file.Stat() // what cannot be told is nobody's file
+		s.info, _ = file.Stat() // on an error, Is returns false
 	}
 	if name != StandardInput && s.info != nil && s.info.Mode().IsRegular() {
 		s.Size = s.info.Size()
@@ -56,7 +57,8 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)
 }
 
-// Is tells whether what is read is that file, whatever its name, also when it comes by standard input.
+// Is reports whether the source is that file, under any name, even if it comes through standard
+// input.
 func (s *Source) Is(file fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, file) }
 
 func (s *Source) unpack(stored io.Reader) error {
@@ -73,10 +75,11 @@ func (s *Source) unpack(stored io.Reader) error {
 	return err
 }
 
-// Taken is how many bytes of the file, as it is stored, have been read. It may be called while another goroutine reads.
+// Taken returns how many bytes of the stored file have been read. It may be called while another
+// goroutine reads.
 func (s *Source) Taken() int64 { return s.taken.Load() }
 
-// Close closes the file; standard input stays open.
+// Close closes the file. It leaves standard input open.
 func (s *Source) Close() error {
 	if s.file == nil {
 		return nil

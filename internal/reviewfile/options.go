@@ -6,21 +6,23 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Format is how a file is written.
+// Format is the format of a file.
 type Format string
 
 // The formats.
 const (
-	// TSV is tab-separated values below a header. Quotes mean nothing.
+	// TSV is tab-separated values below a header. Quotes have no meaning.
 	TSV Format = "tsv"
-	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has semicolons instead, as Excel
-	// writes where the comma is in decimal numbers, these separate the values.
+	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has
+	// semicolons instead, these separate the values. Excel writes them where numbers have a decimal
+	// comma.
 	CSV Format = "csv"
 	// JSONLines is one JSON object on each line.
 	JSONLines Format = "jsonl"
 )
 
-// FormatOf is the format that the name of a file tells, with or without .gz at its end; empty when it tells none.
+// FormatOf returns the format for the extension of a file name, with or without .gz at its end;
+// empty if it has no known one.
 func FormatOf(name string) Format {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {
@@ -34,50 +36,51 @@ func FormatOf(name string) Format {
 	return ""
 }
 
-// Options say how to understand a file.
+// Options say how to read a file.
 type Options struct {
-	// Format is told by the beginning of the file if it is empty.
+	// Format is the file's format. If it is empty, the beginning of the file decides.
 	Format Format
-	// Columns gives the column of a field. It wins over the names that are known anyway; an empty column means that the
-	// file does not have the field, whatever its columns are called.
+	// Columns names the columns of fields. It wins over usual names of columns. An empty name means
+	// that the file does not have the field, whatever its columns are called.
 	Columns map[Field]string
-	// Language, unless empty, is the language of all rows. Beside LanguageOf, or a column given for the language, it is
-	// that of the rows whose column tells none.
+	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
+	// column of languages, it applies to rows whose column is empty.
 	Language comment.Language
-	// LanguageOf turns values of the language's column into languages. Case does not matter, so no two keys may differ in
-	// case alone.
+	// LanguageOf translates values of the language's column to languages. Case does not matter, so
+	// no two keys may differ in case alone.
 	LanguageOf map[string]comment.Language
-	// Customers says that the ids of authors in the file are the shop's own of its customers. Else authors are imported ones,
-	// and in any case those of whom the file tells no id are.
+	// Customers says that author IDs in the file are those of the shop's own customers. Otherwise
+	// authors are imported ones, as are those without an ID in any case.
 	Customers bool
 }
 
-// Field is what a column of a file can hold of a comment.
+// Field is a field of a comment that a column of a file can hold.
 type Field string
 
 // The fields.
 const (
-	// ID is the id of the review where the file comes from. With the product's id it makes the id of the comment.
+	// ID is the ID of the review in its source. With the product's ID it determines the ID of the
+	// comment.
 	ID Field = "id"
-	// Product is the id of the product.
+	// Product is the ID of the product.
 	Product Field = "product"
 	// Rating is 1 to 5 stars.
 	Rating Field = "rating"
-	// Language is the language of the text, or what Options.LanguageOf turns into it.
+	// Language is the language of the text, or a value that Options.LanguageOf translates.
 	Language Field = "language"
 	// Title is the headline.
 	Title Field = "title"
-	// Text is what was written. In a file with headlines and no texts it is the headline.
+	// Text is the text of the review. In a file with headlines but no texts it is the headline.
 	Text Field = "text"
-	// Author is the id of the author.
+	// Author is the ID of the author.
 	Author Field = "author"
 	// AuthorName is the name of the author.
 	AuthorName Field = "authorName"
-	// CreatedAt is when it was written.
+	// CreatedAt is when the review was written.
 	CreatedAt Field = "createdAt"
 )
 
-// Fields are all fields, in the order in which people think of them.
+// Fields returns all fields, in the order in which help texts list them.
 func Fields() []Field {
 	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt}
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// maxAhead is how many rows are read ahead to learn the columns of a file without a header.
+// maxAhead is how many rows are read ahead, to find the columns of a file without a header.
 const maxAhead = 100
 
-// aheadBytes ends the reading ahead early when the rows are long.
+// aheadBytes bounds the bytes that are read ahead, for files with long rows.
 const aheadBytes = 1 << 20
 
 // Reader reads comments from a file.
@@ -27,8 +27,8 @@ type pending struct {
 	err    error
 }
 
-// NewReader starts to read. A file in which a needed field has no column is refused with a sentence that names the cure
-// and the columns there are; an empty one is not.
+// NewReader returns a Reader of a file. It refuses a file in which a needed field has no column,
+// and says what to do and which columns there are. An empty file is accepted.
 func NewReader(r io.Reader, options Options) (*Reader, error) {
 	lines, err := newLineReader(r)
 	if err != nil {
@@ -44,7 +44,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(columns) == 0 { // no row to complain about
+	if len(columns) == 0 { // there are no rows
 		return reader, nil
 	}
 	if err := reader.checkExport(); err != nil {
@@ -58,7 +58,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	return reader, nil
 }
 
-// start chooses how to make records of lines, and learns the columns of the file.
+// start chooses the records for the format and returns the columns of the file.
 func (r *Reader) start(lines *lineReader) (columns []string, err error) {
 	switch r.options.Format {
 	case TSV:
@@ -100,8 +100,8 @@ func (r *Reader) readAhead() []string {
 	return columns
 }
 
-// Next returns the next row; io.EOF after the last; a *RowError for one that is bad, after which reading goes on; and any
-// other error when the file cannot be read further.
+// Next returns the next row, or io.EOF after the last. A *RowError is a bad row, after which
+// reading goes on. After any other error the file cannot be read further.
 func (r *Reader) Next() (Row, error) {
 	rec, err := r.next()
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *Reader) next() (record, error) {
 	first := r.ahead[0]
 	r.ahead = r.ahead[1:]
 	if len(r.ahead) == 0 && first.err != nil && !isRowError(first.err) {
-		r.ahead = []pending{first} // the end stays the end
+		r.ahead = []pending{first} // later calls return the same error
 	}
 	return first.record, first.err
 }
@@ -135,10 +135,10 @@ func isRowError(err error) bool {
 	return errors.As(err, &bad)
 }
 
-// errTellsAll is for flags that would say what the file says itself.
+// errTellsAll refuses flags that say what an exported file says itself.
 var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
 
-// checkExport refuses options that rows which Talkback wrote have no use for.
+// checkExport refuses options that exported rows have no use for.
 func (r *Reader) checkExport() error {
 	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0 || r.options.Customers
 	if needless && slices.ContainsFunc(r.ahead, func(p pending) bool { return p.record.isExported() }) {

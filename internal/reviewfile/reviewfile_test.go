@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// outcome is a row as a test shows it: a comment, or what is wrong with the row.
+// outcome returns a row as a test shows it: a comment, or what is wrong with the row.
 func outcome(row reviewfile.Row, err error) string {
 	if err != nil {
 		return err.Error()
@@ -34,7 +34,8 @@ func outcome(row reviewfile.Row, err error) string {
 		c.CreatedAt().Format(time.RFC3339Nano), title, c.Text, c.Author.ID, c.Author.Name)
 }
 
-// readAll reads an input to its end. An input that is refused or breaks off ends with the error.
+// readAll reads an input to its end. The last entry is the error of an input that is refused or
+// breaks off.
 func readAll(input io.Reader, options reviewfile.Options) []string {
 	reader, err := reviewfile.NewReader(input, options)
 	if err != nil {
@@ -173,7 +174,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// checkGolden compares with a file of testdata, or writes it anew.
+// checkGolden compares a text with a file of testdata, or writes it with -update.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -191,7 +192,7 @@ func checkGolden(t *testing.T, name, got string) {
 	}
 }
 
-// The reasons of bad rows, as people read them. Each of these rows lacks one thing.
+// The reasons of bad rows. Each row has one fault.
 func TestReasons(t *testing.T) {
 	row := func(change func(map[string]string)) string {
 		values := map[string]string{"product": `"p"`, "rating": "5", "lang": `"en"`, "title": `"t"`, "text": `"secret"`, "date": `"2020-01-01"`, "author": `"a"`, "author_name": `"A"`}
@@ -244,7 +245,7 @@ func TestReasons(t *testing.T) {
 	checkGolden(t, "reasons.golden", reasons.String())
 }
 
-// The sentences with which whole files are refused.
+// The messages with which whole files are refused.
 func TestRefusals(t *testing.T) {
 	var got strings.Builder
 	for _, test := range []struct {

@@ -11,9 +11,9 @@ import (
 
 var lineBreak = regexp.MustCompile(`(?i)<br\s*/?>`)
 
-// cleanText makes plain text of what an export holds: line breaks of HTML and entities become what they stand for, once,
-// so that "&lt;br&gt;" becomes the text "<br>" and no line break. Other tags are text already. Lines end with LF; control
-// characters and the space around the text go.
+// cleanText returns the plain text of a value. It resolves HTML line breaks and entities, once, so
+// that "&lt;br&gt;" becomes the text "<br>" and no line break. Other tags stay text. Lines end with
+// LF. Control characters and space around the text are removed.
 func cleanText(text string) string {
 	if strings.Contains(text, "<") {
 		text = lineBreak.ReplaceAllString(text, "\n")
@@ -25,13 +25,14 @@ func cleanText(text string) string {
 	return strings.TrimSpace(strings.Map(dropControl, text))
 }
 
-// halfOf is the reason of a row in which something, such as its text, holds half of a character in some form.
+// halfOf returns the reason for a row in which a holder, such as the text, has half of a surrogate
+// pair in some form.
 func halfOf(holder, form string) string {
 	return "the " + holder + " holds half of a character, " + form + " without its other half (the text may have been cut there): write the whole character, or remove the half"
 }
 
-// joinEntities writes surrogate pairs of entities, such as &#55357;&#56832;, as the characters that they are; HTML has U+FFFD for
-// each half. It is false when there is half of one.
+// joinEntities replaces surrogate pairs of entities, such as &#55357;&#56832;, with their
+// characters. Package html would make U+FFFD of each half. ok is false if one half is missing.
 func joinEntities(text string) (joined string, ok bool) {
 	var out strings.Builder
 	for {
@@ -59,7 +60,8 @@ func joinEntities(text string) (joined string, ok bool) {
 
 var numericEntity = regexp.MustCompile(`^&#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?`)
 
-// entity is the numeric entity that a text begins with, 0 for none, and its length: at least that of its first two characters.
+// entity returns the value of the numeric entity at the beginning of a text, 0 if there is none,
+// and its length, which is at least that of its first two characters.
 func entity(text string) (unit rune, length int) {
 	found := numericEntity.FindStringSubmatch(text)
 	if found == nil {
@@ -71,12 +73,13 @@ func entity(text string) (unit rune, length int) {
 	}
 	value, err := strconv.ParseUint(digits, base, 16)
 	if err != nil {
-		value = 0 // larger than any half
+		value = 0 // too large for a surrogate
 	}
 	return rune(value), len(found[0])
 }
 
-// quoted is a name for people, in quotes if it holds what a terminal would obey instead of show.
+// quoted returns a name for people, in quotes if it holds characters that a terminal would
+// interpret.
 func quoted(name string) string {
 	if form := strconv.Quote(name); form != `"`+name+`"` {
 		return form
@@ -84,7 +87,7 @@ func quoted(name string) string {
 	return name
 }
 
-// cleanLine is cleanText for what stands on one line, such as a headline or a name.
+// cleanLine is cleanText for a value on one line, such as a headline or a name.
 func cleanLine(text string) string {
 	return strings.Join(strings.FieldsFunc(cleanText(text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// tsvRecords reads tab-separated values. Quotes are text: encoding/csv, told to use tabs, would give them a meaning.
+// tsvRecords reads tab-separated values. Quotes are part of the text. encoding/csv with tabs would
+// interpret them.
 type tsvRecords struct {
 	lines  *lineReader
 	header []string
 }
 
-// newTSVRecords reads the header; an empty file has none.
+// newTSVRecords reads the header. An empty file has none.
 func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 	first, err := lines.next()
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// read reads a JSON object with what a comment needs beside it.
+// read reads a JSON object, to which it adds the fields that a comment needs.
 func read(t *testing.T, object map[string]any) (comment.Comment, error) {
 	t.Helper()
 	for name, value := range map[string]any{"product": "p", "rating": 5, "lang": "en", "text": "t", "date": "2020-01-01"} {
@@ -90,7 +90,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// jsonOf writes numbers without an exponent, which json.Marshal does not.
+// jsonOf encodes an object as JSON. Numbers have no exponent, unlike those of json.Marshal.
 func jsonOf(t *testing.T, value any) string {
 	if number, ok := value.(float64); ok {
 		return fmt.Sprintf("%.2f", number)
@@ -102,7 +102,7 @@ func jsonOf(t *testing.T, value any) string {
 	return string(text)
 }
 
-// Times of one file may be written in several ways.
+// One file may hold dates in several layouts.
 func TestDatesOfMixedLayouts(t *testing.T) {
 	input := csvHeader
 	dates := []string{"2015-08-09", "1439115072", "August 9, 2015", "2015-08-09T10:11:12Z", "2015-08-09"}
@@ -152,7 +152,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Half of a character is never replaced without a word.
+// Half of a surrogate pair is never replaced silently.
 func TestHalfEntities(t *testing.T) {
 	for _, written := range []string{"&#55357;", "a &#xde00", "&#56832;&#55357;", "&#55357; &#56832;", "&#55357;&#55357;&#56832;"} {
 		for _, field := range []string{"text", "title", "author_name"} {
@@ -188,7 +188,7 @@ func TestAuthors(t *testing.T) {
 	}
 }
 
-// The authors of a file are customers of the shop only if it says so, and then those whose ids it tells.
+// Authors are customers of the shop only if the options say so, and only those with an ID.
 func TestAuthorsWhoAreCustomers(t *testing.T) {
 	for _, row := range []struct {
 		id        string
@@ -207,7 +207,8 @@ func TestAuthorsWhoAreCustomers(t *testing.T) {
 	}
 }
 
-// The id of a comment is that of the review and its product, at its time. Without an id all values count.
+// The ID of a comment follows from the IDs of the review and the product, and the date. Without a
+// review ID, all values count.
 func TestIDs(t *testing.T) {
 	id := func(object map[string]any) comment.ID { return mustRead(t, object).ID }
 	first := id(map[string]any{"review_id": "r1", "product": "ab"})
@@ -237,7 +238,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// These ids are in people's tables: a change would make every review a second time.
+// Tables hold these IDs. If they changed, a second import would add every review again.
 func TestIDsStayTheSame(t *testing.T) {
 	for _, test := range []struct {
 		object map[string]any
@@ -252,7 +253,7 @@ func TestIDsStayTheSame(t *testing.T) {
 	}
 }
 
-// Long rows are bad, and those around them are read.
+// Lines that are too long are bad rows, and the rows around them are read.
 func TestLongLines(t *testing.T) {
 	const limit = 4 << 20
 	long := strings.Repeat("x", limit)
@@ -267,7 +268,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A quote that is closed thousands of lines later is a mistake, and must not swallow what stands between.
+// A quote that is closed thousands of lines later is a mistake. The rows between are not lost.
 func TestQuoteOpenForLong(t *testing.T) {
 	const rows = 12_000
 	input := csvHeader + "1,p,5,en,\"lost,2020-01-01\n" + strings.Repeat("2,p,4,en,kept,2020-01-01\n", rows) + "3,p,5,en,lost\",2020-01-01\n"
@@ -277,7 +278,7 @@ func TestQuoteOpenForLong(t *testing.T) {
 	}
 }
 
-// What a bad row was stays with it, bounded.
+// A RowError holds the bad row, truncated.
 func TestRawOfBadRows(t *testing.T) {
 	bad := strings.Repeat("é", 20_000)
 	reader, err := reviewfile.NewReader(strings.NewReader(amazonHeader+"a\tb\n"+bad), reviewfile.Options{Format: reviewfile.TSV})
@@ -293,7 +294,7 @@ func TestRawOfBadRows(t *testing.T) {
 	}
 }
 
-// A disk that fails ends the reading, and is no bad row.
+// A failing disk ends the reading. It is not a bad row.
 func TestBrokenInput(t *testing.T) {
 	for _, format := range []reviewfile.Format{reviewfile.TSV, reviewfile.CSV} {
 		rows := readAll(io.MultiReader(strings.NewReader(strings.ReplaceAll(amazonHeader, "\t", map[reviewfile.Format]string{"tsv": "\t", "csv": ","}[format])), brokenReader{}),
@@ -349,7 +350,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A gzip file that was cut gives what is there, and then says so.
+// A truncated gzip file yields the rows that it holds, and then an error.
 func TestTruncatedGzip(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
