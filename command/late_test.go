@@ -66,7 +66,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 
 // What may only be still to be counted is told beside drifts, and nowhere else.
 func TestVerifyTellsWhatIsUnproven(t *testing.T) {
-	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarks}}
+	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarkers}}
 	for _, row := range []struct {
 		found counts.Verified
 		tells bool

@@ -14,8 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// NewClient makes a client for the streams of the tables that a client is for: of the same region, with the same
-// credentials, connections and retries, and at the same endpoint unless that is one of AWS, where streams have their own.
+// NewClient makes a client for the streams of the tables that another client is for. It copies the
+// region, credentials, connections and retries. It copies the endpoint too, except one of AWS,
+// where streams have endpoints of their own.
 func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 	o := from.Options()
 	options := dynamodbstreams.Options{
@@ -44,7 +45,7 @@ type tableStream struct {
 	table  string
 
 	mu sync.Mutex
-	// arns are the names by which AWS knows the streams that were seen, by their labels.
+	// arns maps the labels of the streams seen so far to their ARNs.
 	arns map[string]string
 }
 
@@ -53,7 +54,7 @@ func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table str
 	return &tableStream{client: client, tables: tables, table: table, arns: map[string]string{}}
 }
 
-// Shards asks for the stream first, since it may have been switched off and on.
+// Shards asks for the latest stream first, since streams may have been switched off and on.
 func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	var missing *tabletypes.ResourceNotFoundException
@@ -74,8 +75,8 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	return Listing{Label: label, Shards: shards}, err
 }
 
-// list reads all pages. Whether a shard is closed is not to be told from its range of sequence numbers: some engines write
-// the end of an open one too.
+// list reads all pages. The range of sequence numbers does not tell whether a shard is closed: some
+// engines write the end of an open shard too.
 func (s *tableStream) list(ctx context.Context, arn string) ([]Shard, error) {
 	var shards []Shard
 	for input := (&dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(arn)}); ; {
@@ -92,7 +93,7 @@ func (s *tableStream) list(ctx context.Context, arn string) ([]Shard, error) {
 	}
 }
 
-// Open never begins at the latest record, behind which others may have been missed.
+// Open never begins at the latest record, since that would skip the records before it.
 func (s *tableStream) Open(ctx context.Context, label, shard, after string) (string, error) {
 	s.mu.Lock()
 	arn, known := s.arns[label]
@@ -158,7 +159,7 @@ func recordOf(label string, r types.StreamRecord) Record {
 	}
 }
 
-// itemOf is an item as the rest of the program knows it: the SDK has a type of each package for the same.
+// itemOf converts an item: the SDK has its own type for attribute values in each package.
 func itemOf(image map[string]types.AttributeValue) map[string]tabletypes.AttributeValue {
 	if image == nil {
 		return nil

@@ -117,8 +117,8 @@ func TestErrorsOfAStream(t *testing.T) {
 	}
 }
 
-// What becomes of records when a call that counts them fails: they are retried, or dead-lettered. A reader whose own calls
-// fail begins again in any case.
+// Errors of the calls that count records: some pass and are retried, the others have the record
+// dead-lettered. A reader retries its own calls after any error.
 func TestWhichErrorsPass(t *testing.T) {
 	call := func(err error) error {
 		return fmt.Errorf("count: %w", &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "TransactWriteItems", Err: err})
@@ -140,7 +140,7 @@ func TestWhichErrorsPass(t *testing.T) {
 		{call(errors.New("no credentials")), true, "no credentials at all"},
 		{api("ValidationException"), false, "what the record makes cannot be written"},
 		{api("TransactionCanceledException"), false, "the same, in a transaction"},
-		{errors.New("no language and rating"), false, "the record says nothing that can be counted"},
+		{errors.New("no language and rating"), false, "the record has nothing that can be counted"},
 	} {
 		if got := passes(row.err); got != row.passes {
 			t.Errorf("%v passes: %v: %s", row.err, got, row.why)
@@ -148,7 +148,7 @@ func TestWhichErrorsPass(t *testing.T) {
 	}
 }
 
-// Each type of value comes over as it is.
+// Each type of value is converted without loss.
 func TestValues(t *testing.T) {
 	from := map[string]types.AttributeValue{
 		"s": &types.AttributeValueMemberS{Value: "x"}, "n": &types.AttributeValueMemberN{Value: "1"},
@@ -179,7 +179,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The stream is asked where the table is, but for AWS, which has another address for streams.
+// A client for streams uses the endpoint of the table's client, except on AWS, which has other
+// endpoints for streams.
 func TestWhereTheStreamIsAsked(t *testing.T) {
 	for endpoint, copied := range map[string]bool{"http://127.0.0.1:8000": true, "https://dynamodb.eu-west-1.amazonaws.com": false} {
 		from := dynamodb.New(dynamodb.Options{

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// alone runs one process without faults in a simulated world.
+// alone runs one process without faults in a simulated world. It calls during after 10 s of
+// simulated time.
 func alone(t *testing.T, during func(t *testing.T, w *world, c *Consumer)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(0)
@@ -41,7 +42,8 @@ func (w *world) tally(what func()) (swaps, reads int) {
 	return w.swaps - swaps, w.reads - reads
 }
 
-// Each write of a lease and each heartbeat is a change that is read, and makes for no further write.
+// Each write of a lease and each heartbeat comes back as a record of the stream. Reading it must
+// not cause another write.
 func TestAStreamAtRestIsReadGently(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {
 		swaps, reads := w.tally(func() { time.Sleep(10 * time.Minute) })
@@ -60,19 +62,19 @@ func TestAStreamAtRestIsReadGently(t *testing.T) {
 		w.mu.Unlock()
 		time.Sleep(2 * DefaultHeartbeat)
 		if before, known, current := c.ProcessedUpTo(); !known || !current || time.Since(before) > DefaultHeartbeat+2*DefaultPoll {
-			t.Errorf("it is known to be processed until %s ago (%v, %v)", time.Since(before), known, current)
+			t.Errorf("the watermark is %s ago (known: %v, current: %v)", time.Since(before), known, current)
 		}
 		w.mu.Lock()
 		w.state.Label = "before"
 		w.mu.Unlock()
 		time.Sleep(2 * DefaultHeartbeat)
 		if _, known, _ := c.ProcessedUpTo(); known {
-			t.Error("the state is that of another stream, so that not all shards of this one need have leases, and yet it is known how far it was read")
+			t.Error("the state is of another stream, so shards of this one may lack leases, and yet the watermark is known")
 		}
 	})
 }
 
-// Under load a lease is written no more often than at rest.
+// Under load, leases are written no more often than at rest.
 func TestCheckpointsAreRare(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, _ *Consumer) {
 		swaps, _ := w.tally(func() {
@@ -89,7 +91,8 @@ func TestCheckpointsAreRare(t *testing.T) {
 	})
 }
 
-// Drain returns when what was written before is processed, and not earlier, however late the stream shows it.
+// Drain returns once all earlier changes are processed and not before, however late the stream
+// shows them.
 func TestDrain(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {
 		for i := range 20 {
@@ -113,7 +116,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A stream that was switched off and on is another one: what lies between is lost, and all of the new one is read.
+// Switching streams off and on gives the table another stream. The changes between the two are
+// lost, and the new stream is read from its beginning.
 func TestAnotherStream(t *testing.T) {
 	alone(t, func(t *testing.T, w *world, c *Consumer) {
 		w.mu.Lock()

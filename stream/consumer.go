@@ -13,48 +13,52 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// What a Consumer does when its options are left zero.
+// Defaults of a Consumer's options.
 const (
 	// DefaultPoll asks each shard 4 times a second; AWS allows 5.
 	DefaultPoll = 250 * time.Millisecond
-	// DefaultHeartbeat is how often heartbeats are sent and leases renewed: how old the time is up to which counts are known to
-	// be right, beside what a heartbeat takes to come through.
+	// DefaultHeartbeat is the time between two heartbeats and between two renewals of a lease. The
+	// watermark is that old, plus the time that a heartbeat takes through the stream.
 	DefaultHeartbeat = 2 * time.Second
-	// DefaultExpiry outlasts a few failed renewals.
+	// DefaultExpiry is longer than a few failed renewals take.
 	DefaultExpiry = 12 * time.Second
-	// DefaultDiscover is how often all shards are listed; new ones are found earlier, as their parents end.
+	// DefaultDiscover is the time between two listings of all shards. New shards are found earlier,
+	// when their parents end.
 	DefaultDiscover = 10 * time.Second
 )
 
-// Consumer reads a stream, together with other consumers of the same leases. All of them hand over every record at least
-// once, those of an item in their order unless they are handed over again. Source, Leases, Journal, Handler and Logger
-// have to be given. It can be run again, but not twice at a time.
+// Consumer reads a stream together with other consumers that share its leases. Between them, every
+// record is handed over at least once. The records of an item are handed over in their order,
+// except those that are handed over again. Source, Leases, Journal, Handler and Logger are
+// required. A Consumer can be run again, but only once at a time.
 type Consumer struct {
 	// Source is the stream.
 	Source Source
-	// Leases are shared by all processes that read it, and so is Journal.
+	// Leases and Journal are shared by all processes that read the stream.
 	Leases  Leases
 	Journal Journal
 	// Handler processes the records.
 	Handler Handler
-	// Logger is told what goes wrong, by positions and keys.
+	// Logger gets what goes wrong, with positions and keys.
 	Logger *slog.Logger
-	// OnGap is told of each gap that this process found, after it was recorded; nil for nobody. It is called by several
-	// goroutines, which read no further until it returns.
+	// OnGap is called for each gap that this process found, after the gap is recorded; nil calls
+	// nothing. It is called by several goroutines, which read no further until it returns.
 	OnGap func(Gap)
 
-	// Engine names the run of the engine that Leases are kept in, if that tells who is gone: leases that were taken through
-	// another run are taken over at once. Empty where engines outlive those who use them, such as on AWS.
+	// Engine names the run of the local engine that keeps the leases. Leases taken through an
+	// earlier run are taken over at once. It is empty where engines outlive their clients, as on
+	// AWS.
 	Engine string
 
-	// Poll is the time between two reads of a shard. 0: DefaultPoll.
+	// Poll is the time between two reads of a shard; 0 is DefaultPoll.
 	Poll time.Duration
-	// Heartbeat is the time between two heartbeats, and two writes of a lease, by which it is renewed and progress kept.
-	// 0: DefaultHeartbeat.
+	// Heartbeat is the time between two heartbeats, and between two writes of a lease, which renew
+	// it and save its progress. 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
-	// Expiry is how long a lease has to stay unrenewed until others take it; a few times Heartbeat. 0: DefaultExpiry.
+	// Expiry is how long a lease stays unrenewed before other processes take it: a few times
+	// Heartbeat. 0 is DefaultExpiry.
 	Expiry time.Duration
-	// Discover is the time between two listings of the shards. 0: DefaultDiscover.
+	// Discover is the time between two listings of the shards; 0 is DefaultDiscover.
 	Discover time.Duration
 
 	// owner and random make a run of the simulation repeatable.
@@ -64,8 +68,8 @@ type Consumer struct {
 	readers readers
 }
 
-// Run reads until the context ends, and then releases its leases and returns nil. It returns an error only when there is
-// no stream at the start; all else is retried for ever.
+// Run reads until the context ends, then releases its leases and returns nil. It returns an error
+// only when the table has no stream at the start. All other errors are retried without limit.
 func (c *Consumer) Run(ctx context.Context) error {
 	w := &worker{
 		shared:   c.shared(),
@@ -111,20 +115,22 @@ func (c *Consumer) shared() *shared {
 
 func (c *Consumer) heartbeat() time.Duration { return cmp.Or(c.Heartbeat, DefaultHeartbeat) }
 
-// Status is the leases that this process holds, in the order of their shards, with the progress since they were last
-// written.
+// Status returns the leases that this process holds, in the order of their shards. Each includes
+// the progress since it was last written.
 func (c *Consumer) Status() []Lease { return c.readers.status() }
 
-// ProcessedUpTo is a time before which every change was processed, as far as this process knows without a call: from the
-// shards that it reads itself, and from the leases of others, which it read up to a few times Heartbeat ago. known is false
-// while the state is not complete, a shard has no lease yet, or the clock of another process is too far ahead. current is
+// ProcessedUpTo returns the watermark as this process knows it without a call: a time before which
+// every change was processed. It combines the shards that this process reads with the leases of
+// other processes, read up to a few times Heartbeat ago. known is false while the state is not
+// complete, a shard has no lease yet, or the clock of another process is too far ahead. current is
 // false unless the process is running and could read the leases lately.
 func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
 	return c.readers.processedUpTo(3 * c.heartbeat())
 }
 
-// Drain waits until every change that was committed before the call was processed, by whichever processes hold the leases.
-// It does not read by itself. Errors that pass are waited out, as long as the context lasts.
+// Drain waits until every change committed before the call is processed, by whichever processes
+// hold the leases. It does not read records itself. Errors that pass are retried until the context
+// ends.
 func (c *Consumer) Drain(ctx context.Context) error {
 	var fence Fence
 	for {
@@ -143,7 +149,7 @@ func (c *Consumer) Drain(ctx context.Context) error {
 	}
 }
 
-// allLeases are the leases of the stream that is read, none when there is none yet.
+// allLeases returns the leases of the stream that is read, none before a stream is read.
 func (c *Consumer) allLeases(ctx context.Context) ([]Lease, error) {
 	state, err := c.Journal.State(ctx)
 	if err != nil || state.Label == "" {
@@ -152,7 +158,7 @@ func (c *Consumer) allLeases(ctx context.Context) ([]Lease, error) {
 	return c.Leases.List(ctx, state.Label)
 }
 
-// newOwner names a process so that no other has the name, and people see which one it is.
+// newOwner returns a unique name for this process that people can recognize.
 func newOwner() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// WriteDeadLetter dead-letters a record: the journal keeps its position, the logger is told, and the gap that the counts
-// have without it is recorded and returned. shard is empty where it is not known.
+// WriteDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,
+// and the gap that this leaves in the counts is recorded and returned. shard is empty where it is
+// not known.
 func WriteDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
 	record := failure.Record
 	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}

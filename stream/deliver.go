@@ -15,33 +15,38 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// A record that fails on its own is tried this often before it is given up, with waits that double from the first.
+// Retries of a record that fails on its own: how many tries it gets, and the first wait, which
+// doubles.
 const (
 	recordTries     = 3
 	recordFirstWait = 50 * time.Millisecond
 )
 
-// Failure is a record that no try could process.
+// Failure is a record that failed in every try.
 type Failure struct {
-	// Record is the record; it holds what customers wrote.
+	// Record is the record. It contains what customers wrote.
 	Record Record
-	// Reason is what its error was, without its text, which may hold anything.
+	// Reason is the type of its error. The error's text is left out, since it may contain anything.
 	Reason string
 }
 
-// RecordErrors is the error of a Handler that knows which records cannot be processed, and why, by their place among those
-// that it was handed. All others were.
+// RecordErrors is the error of a Handler that knows which records cannot be processed. It maps
+// their indices among the records handed over to the reasons. All other records were processed.
 type RecordErrors map[int]error
 
-// Error says how many there are, and what is wrong with the first.
+// Error returns how many records failed, and why the first did.
 func (e RecordErrors) Error() string {
 	return fmt.Sprintf("%d records cannot be processed: %v", len(e), e[slices.Min(slices.Collect(maps.Keys(e)))])
 }
 
-// Deliver hands records to a handler in their order. records[:done] were processed, but for the failures among them. An
-// error says that handing over should go on later, at records[done]: it is of a kind that may pass. Records that the handler
-// names are handed over again, together, and then given up. When the handler fails for another reason, ever fewer records
-// are handed over until the culprit stands alone, so that it alone is given up; a panic of the handler counts as such a reason.
+// Deliver hands records to a handler in their order. On return, records[:done] are processed,
+// except for the failures among them. An error means that delivery should continue later at
+// records[done]; its kind is one that may pass.
+//
+// Records that the handler names in a RecordErrors are handed over again together, and
+// dead-lettered after the last try. For any other reason to fail, Deliver hands over ever fewer
+// records until the culprit is alone, so that only the culprit becomes a failure. A panic of the
+// handler is such a reason.
 func Deliver(ctx context.Context, handler Handler, records []Record) (failures []Failure, done int, err error) {
 	for size := len(records); done < len(records); {
 		chunk := records[done:min(done+size, len(records))]
@@ -63,8 +68,8 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 	return failures, done, nil
 }
 
-// deliverChunk hands records over, and those again that the handler names, or the only one, as often as they are to be tried. An
-// error is of all the records.
+// deliverChunk hands records over. It retries the records that the handler names, or the only one.
+// An error concerns all the records.
 func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
 	for tries := 1; ; tries++ {
 		err := panics.Try(func() error { return handler.Handle(ctx, records) })
@@ -90,7 +95,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 	}
 }
 
-// of are the records that errors are about, in their order, with why each failed.
+// of returns the records that errors are about, in their order, with the reason for each.
 func (e RecordErrors) of(records []Record) (failures []Failure, failed []Record) {
 	for _, i := range slices.Sorted(maps.Keys(e)) {
 		failures = append(failures, Failure{Record: records[i], Reason: reasonOf(e[i])})
@@ -99,9 +104,9 @@ func (e RecordErrors) of(records []Record) (failures []Failure, failed []Record)
 	return failures, failed
 }
 
-// passes tells whether the same records may be processed later. A call to AWS that failed is hardly the fault of a record,
-// unless AWS says that what was asked is not valid: a permission or a credential that is missing would else have everything
-// given up.
+// passes reports whether the same records may succeed later. A failed call to AWS passes, unless
+// AWS calls the request invalid. Otherwise a missing permission or credential would have every
+// record dead-lettered.
 func passes(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:
@@ -115,7 +120,7 @@ func passes(err error) bool {
 	return !errors.As(err, &api) || api.ErrorCode() != "ValidationException" && api.ErrorCode() != "TransactionCanceledException"
 }
 
-// reasonOf says of which sort an error is.
+// reasonOf returns the type of an error, without its text.
 func reasonOf(err error) string {
 	var panicked *panics.Error
 	if errors.As(err, &panicked) {

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// picky fails as its errors say when one of their records is among those handed over.
+// picky returns the error of the first bad record among those handed over.
 type picky struct {
 	errors map[string]error
 	panics string
@@ -41,7 +41,7 @@ func (p *picky) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
-// called is how the SDK says that AWS refused a call.
+// called returns the SDK's error for a call that AWS refused.
 func called(code string) error {
 	return fmt.Errorf("count: %w", &smithy.OperationError{OperationName: "TransactWriteItems", Err: &smithy.GenericAPIError{Code: code, Fault: smithy.FaultClient}})
 }
@@ -58,15 +58,15 @@ func TestDeliver(t *testing.T) {
 	}{
 		{"all is well", picky{}, "", 8, "abcdefgh", false},
 		{"one is poison", picky{errors: map[string]error{"c": poison}}, "c", 8, "abdefgh", false},
-		{"two are, the first and the last", picky{errors: map[string]error{"a": poison, "h": poison}}, "ah", 8, "bcdefg", false},
+		{"the first and the last are poison", picky{errors: map[string]error{"a": poison, "h": poison}}, "ah", 8, "bcdefg", false},
 		{"a panic is poison", picky{panics: "e"}, "e", 8, "abcdfgh", false},
 		{"all are poison", picky{errors: map[string]error{"a": poison, "b": poison, "c": poison, "d": poison, "e": poison, "f": poison, "g": poison, "h": poison}},
 			"abcdefgh", 8, "", false},
 		{"the table is busy", picky{errors: map[string]error{"f": busy}}, "", 0, "", true},
-		{"AWS does not let us", picky{errors: map[string]error{"f": called("AccessDeniedException")}}, "", 0, "", true},
-		{"AWS finds what is asked invalid", picky{errors: map[string]error{"f": called("ValidationException")}}, "f", 8, "abcdegh", false},
-		{"credentials cannot be had", picky{errors: map[string]error{"f": &smithy.OperationError{Err: errors.New("expired")}}}, "", 0, "", true},
-		{"poison, and busy behind it", picky{errors: map[string]error{"b": poison, "f": busy}}, "b", 5, "acde", true},
+		{"AWS denies access", picky{errors: map[string]error{"f": called("AccessDeniedException")}}, "", 0, "", true},
+		{"AWS calls the request invalid", picky{errors: map[string]error{"f": called("ValidationException")}}, "f", 8, "abcdegh", false},
+		{"no credentials are available", picky{errors: map[string]error{"f": &smithy.OperationError{Err: errors.New("expired")}}}, "", 0, "", true},
+		{"poison, and the table is busy later", picky{errors: map[string]error{"b": poison, "f": busy}}, "b", 5, "acde", true},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDeliver(t *testing.T) {
 				failed := ""
 				for _, f := range failures {
 					if failed += f.Record.Sequence; strings.Contains(f.Reason, "customer") {
-						t.Errorf("the reason tells what was written: %s", f.Reason)
+						t.Errorf("the reason contains a customer's words: %s", f.Reason)
 					}
 				}
 				got := fmt.Sprint(failed, " ", done, " ", strings.Join(row.handler.fine, ""), " ", err != nil)
@@ -90,7 +90,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// The end of the context is no record's fault.
+// The end of the context fails no record.
 func TestDeliverIsCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -101,7 +101,7 @@ func TestDeliverIsCalledOff(t *testing.T) {
 	}
 }
 
-// namer processes all but some records, and says which.
+// namer processes all records except the bad ones, which it names.
 type namer struct {
 	bad   map[string]int // how often each fails
 	calls int
@@ -125,7 +125,8 @@ func (n *namer) Handle(_ context.Context, records []stream.Record) error {
 	return nil
 }
 
-// Records that the handler names are given up together after as many tries as one takes, however many they are.
+// Records that the handler names become failures together, after as many tries as a single record
+// gets.
 func TestDeliverNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &namer{bad: map[string]int{"7": 1}}

@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// seen is a handler that remembers what it was handed.
+// seen is a handler that remembers the records it was handed.
 type seen struct {
 	mu     sync.Mutex
 	values map[string][]string // by key, in the order of handing over
@@ -114,7 +114,8 @@ func (b *bench) drain(c *stream.Consumer) {
 	}
 }
 
-// wantAll checks that each item's values came in order, each at least once, and at most the last ones again.
+// wantAll checks that each item's values came in order, each at least once. Only the last ones may
+// come again.
 func (s *seen) wantAll(t *testing.T, n int) {
 	t.Helper()
 	s.mu.Lock()
@@ -162,8 +163,8 @@ func TestStartAndRestart(t *testing.T) {
 	})
 }
 
-// Two processes share the shards, and what one of them leaves the other takes up; nothing is missed, and each item's
-// changes are handed over in their order.
+// Two processes share the shards. What one leaves, the other takes up. Nothing is missed, and each
+// item's changes are handed over in their order.
 func TestTwoConsumers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
@@ -201,7 +202,7 @@ func (b *bench) list() []stream.Lease {
 	return leases
 }
 
-// A lease that someone else has taken, and does not renew, is taken back once it has expired.
+// A lease that another process has taken and does not renew is taken back once it has expired.
 func TestSteal(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, h := newBench(t, endpoint), &seen{values: map[string][]string{}}
@@ -251,7 +252,7 @@ func TestPoison(t *testing.T) {
 			t.Fatal(err)
 		}
 		if state.Complete || state.Gap == nil {
-			t.Errorf("nobody is told that counts may be wrong: %+v", state)
+			t.Errorf("the state does not say that counts may be wrong: %+v", state)
 		}
 		deadLetters, err := b.leases.DeadLetters(t.Context(), state.Label)
 		if err != nil || len(deadLetters) != 1 || deadLetters[0].Key != "PK=item 1 SK=x" || strings.Contains(deadLetters[0].Reason, "0007") {
@@ -267,7 +268,7 @@ func TestPoison(t *testing.T) {
 	})
 }
 
-// What a rebuild says stands, unless records were lost since it began.
+// The result of a rebuild stands, unless records were lost since it began.
 func TestMarkComplete(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b := newBench(t, endpoint)
@@ -304,7 +305,8 @@ func TestMarkComplete(t *testing.T) {
 	})
 }
 
-// Over a bad network, which spoils calls to the table and to the stream alike, everything is processed all the same.
+// Over a bad network, which spoils calls to the table and to the stream alike, everything is still
+// processed.
 func TestBadNetwork(t *testing.T) {
 	b, h := newBench(t, dynamotest.Dynoxide(t)), &seen{values: map[string][]string{}}
 	b.write(0, 50)
@@ -331,7 +333,7 @@ func TestBadNetwork(t *testing.T) {
 	}
 }
 
-// The consumer and the counter together: what is counted is what is there.
+// The consumer and the counter together: the counts match the comments.
 func TestCounting(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, r := newBench(t, endpoint), commenttest.Rand(t)

@@ -7,24 +7,26 @@ import (
 
 // How readers know how far a shard was processed.
 //
-// AWS publishes records in near-real time, without a bound. So an empty answer says nothing about changes that are committed
-// and not published yet. A change by the reader itself does: it writes a heartbeat, and once its record has come
-// through the shard, every change of the shard that was committed before the heartbeat was sent has come through too. That
-// takes for granted that a shard shows the changes of its items in the order in which they were committed.
+// AWS publishes records in near-real time, without a bound. So an empty answer does not prove that
+// all committed changes have been read. A reader's own change does: the reader writes a heartbeat
+// and waits for its record. Once that record comes through the shard, every change of the shard
+// that was committed before the heartbeat was sent has come through too. This assumes that a shard
+// shows changes in the order of their commits.
 //
-// The table assigns keys to shards as it likes. So a reader tries keys until a heartbeat comes through its shard, and then
-// keeps to that key, which stands in the lease for successors. When a shard has ended, its children try the key of their
-// parent first; after a split only one of them finds it there, and the other tries new ones.
+// Clients cannot tell to which shard the table assigns a key. So a reader tries keys until a
+// heartbeat comes through its shard. It then keeps that key, and writes it to the lease for its
+// successors. When a shard has ended, its children try the key of their parent first. After a split
+// the key leads to only one of them, and the other tries new keys.
 
 // Heartbeat is a small change of the table, made to see it come through the stream.
 type Heartbeat struct {
 	// Key is the item that carries it.
 	Key string
-	// Label and Shard say whose reader sent it. It may come through any shard.
+	// Label and Shard identify the reader that sent it. It may come through any shard.
 	Label, Shard string
-	// Counter is that of the shard's lease when the heartbeat was sent.
+	// Counter is the counter of the shard's lease when the heartbeat was sent.
 	Counter int64
-	// Sent is when it was sent, by the sender's clock, to the millisecond and rounded down.
+	// Sent is when it was sent, by the sender's clock, rounded down to the millisecond.
 	Sent time.Time
 }
 
@@ -32,6 +34,6 @@ type Heartbeat struct {
 type Heartbeats interface {
 	// SendHeartbeat writes a heartbeat. It replaces the last one of the same key.
 	SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
-	// HeartbeatOf is the heartbeat that a record shows, false if it shows none.
+	// HeartbeatOf returns the heartbeat that a record shows, false if it shows none.
 	HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool)
 }

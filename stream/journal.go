@@ -7,18 +7,18 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// State is what is known of all that was ever counted from the stream.
+// State says whether everything in the stream was counted.
 type State struct {
-	// Version rises by 1 with each write; 0 when there was none.
+	// Version rises by 1 with each write; 0 is a state that was never written.
 	Version int64
-	// Label is the stream whose shards have leases, empty before any had.
+	// Label is the stream whose shards have leases; empty before the first.
 	Label string
-	// Complete says that all changes before Since were counted otherwise, and that no gap is known of since. It is false
-	// until a rebuild says so.
+	// Complete says that a rebuild counted all changes before Since, and that no gap was found
+	// afterwards. It is false until the first rebuild completes.
 	Complete bool
-	// Since is when that counting began.
+	// Since is when that rebuild began.
 	Since time.Time
-	// Gap is the latest gap that was not closed since, nil for none.
+	// Gap is the latest gap that no rebuild has closed, nil for none.
 	Gap *Gap
 }
 
@@ -27,17 +27,17 @@ func (s State) with(gap Gap) State {
 	return s
 }
 
-// Gap is that records were dropped before they were read, or that one was dead-lettered.
+// Gap says that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {
-	// Found is when that was noticed.
+	// Found is when the gap was noticed.
 	Found time.Time
-	// Shard is where, empty when it is all of the stream.
+	// Shard is where the gap is; empty for the whole stream.
 	Shard string
 	// Reason is a sentence for the log.
 	Reason string
 }
 
-// Same tells whether two gaps are one, or there is neither.
+// Same reports whether two gaps are the same, or both nil.
 func (g *Gap) Same(other *Gap) bool {
 	if g == nil || other == nil {
 		return g == other
@@ -47,30 +47,31 @@ func (g *Gap) Same(other *Gap) bool {
 
 // DeadLetter is a record that could not be processed.
 type DeadLetter struct {
-	// Shard and Position are where it stands.
+	// Shard and Position are where the record is in the stream.
 	Shard    string
 	Position Position
 	// Key is the key of its item.
 	Key string
-	// Reason is what its error was, without its text.
+	// Reason is the type of its error, without the text.
 	Reason string
 	// Found is when it was dead-lettered.
 	Found time.Time
 }
 
-// Journal keeps what went wrong where all processes see it.
+// Journal keeps the state and the dead letters where all processes see them.
 type Journal interface {
-	// State reads the state as it was last written, the zero State if it never was.
+	// State reads the state as it was last written; the zero State if it never was.
 	State(ctx context.Context) (State, error)
-	// SwapState writes the state if it has the version of the old one, and gives it the next one. The error is of the kind
-	// Conflict when it has another.
+	// SwapState replaces the old state, and gives the next one the version after it. If the stored
+	// version is not that of the old state, the error is of the kind Conflict.
 	SwapState(ctx context.Context, old, new State) error
-	// PutDeadLetter keeps a record, once however often it is called.
+	// PutDeadLetter keeps a dead-lettered record; repeating the call changes nothing.
 	PutDeadLetter(ctx context.Context, label string, letter DeadLetter) error
 }
 
-// MarkComplete says that all changes before a time were counted otherwise, and closes the gap that was known then. The
-// state must have been read before the counting began: the error is of the kind Conflict when a gap was found since.
+// MarkComplete says that a rebuild counted all changes before a time, and closes the gap that was
+// known when it began. before is the state as it was read before the rebuild. If a gap was found
+// since, the error is of the kind Conflict.
 func MarkComplete(ctx context.Context, journal Journal, before State, since time.Time) error {
 	for {
 		now, err := journal.State(ctx)

@@ -5,50 +5,55 @@ import (
 	"time"
 )
 
-// Lease is who reads a shard and how far it was read. A shard whose parent was not read to its end has none.
+// Lease says which process reads a shard, and how far the shard was read. A shard has no lease
+// until its parent was read to its end.
 type Lease struct {
-	// Shard is the shard, and Parent the one before it, empty for none.
+	// Shard is the id of the shard, Parent that of the shard before it, empty for none.
 	Shard, Parent string
-	// Owner is the process that reads the shard, empty for none.
+	// Owner is the process that reads the shard; empty for none.
 	Owner string
-	// Engine is the run of the engine through which the owner took the lease, empty where an engine does not end with those
-	// who use it. An owner that came through a run which has ended can write no more.
+	// Engine is the run of the local engine through which the owner took the lease. It is empty
+	// where engines outlive their clients. Once a run has ended, its owners can write no more.
 	Engine string
-	// Counter rises by 1 with each write, the first of which makes it 1.
+	// Counter rises by 1 with each write; the first write makes it 1.
 	Counter int64
-	// Checkpoint is the sequence number of the last record that was processed, empty before any was.
+	// Checkpoint is the sequence number of the last processed record; empty before the first.
 	Checkpoint string
-	// Ended says that the shard was read to its end, and that its children have leases.
+	// Ended says that the shard was read to its end and its children have leases.
 	Ended bool
-	// CaughtUp is a time before which every change in this shard was processed. Zero: unknown.
+	// CaughtUp is the watermark: every change in this shard before it was processed. The zero time
+	// is unknown.
 	CaughtUp time.Time
-	// Heartbeat is the key of the heartbeats that come through the shard, or came through its parent; empty while none is
-	// known.
+	// Heartbeat is the key of the heartbeats that come through the shard, or came through its
+	// parent. It is empty while no such key is known.
 	Heartbeat string
-	// Proven is the counter of the lease when the last heartbeat that came through was sent: every change that was
-	// committed before that write of the lease was processed. 0: unknown.
+	// Proven is the lease's counter when the latest received heartbeat was sent: every change
+	// committed before that write of the lease was processed. 0 is unknown.
 	Proven int64
-	// DeadLetters is how often records of the shard were dead-lettered; one may have been so again after a restart.
+	// DeadLetters is how often records of the shard were dead-lettered. A record may count twice
+	// after a restart.
 	DeadLetters int
 }
 
-// Lag is how long ago the shard was last known to be processed, false when that is unknown.
+// Lag returns the time since the shard's watermark, false when that is unknown.
 func (l Lease) Lag(now time.Time) (lag time.Duration, known bool) {
 	return max(0, now.Sub(l.CaughtUp)), !l.CaughtUp.IsZero()
 }
 
-// Leases keeps leases where all processes see them, and heartbeats.
+// Leases keeps leases and heartbeats where all processes see them.
 type Leases interface {
 	Heartbeats
 	// List reads all leases of a stream, each as it was last written.
 	List(ctx context.Context, label string) ([]Lease, error)
-	// Swap writes a lease if it has the owner and the counter of the old one, or is not there and that counter is 0. The
-	// error is of the kind Conflict when it has others. An error of a kind that may pass leaves the outcome open.
+	// Swap writes a lease if the stored one has the owner and the counter of the old one. A counter
+	// of 0 stands for no stored lease. The error is of the kind Conflict if the stored lease
+	// differs. After an error of a kind that may pass, the lease may or may not be written.
 	Swap(ctx context.Context, label string, old, new Lease) error
 }
 
-// ProcessedUpTo is a time before which every change was processed, false when that is unknown. The leases must be all of
-// their stream: a shard without one has an ancestor with one that has not ended.
+// ProcessedUpTo returns the watermark of a stream: a time before which every change was processed.
+// It is false when that is unknown. The leases must be all leases of the stream: a shard without
+// one has an ancestor whose lease has not ended.
 func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	var earliest time.Time
 	for _, lease := range leases {
@@ -63,11 +68,11 @@ func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	return earliest, !earliest.IsZero()
 }
 
-// Fence is a moment in the life of a stream that no clock tells: by how often the leases had been written. The zero value
-// stands before all leases.
+// Fence is a moment in the life of a stream, told by how often each lease was written and not by a
+// clock. The zero value is before all leases.
 type Fence map[string]int64
 
-// FenceOf is the moment at which leases were read.
+// FenceOf returns the moment at which leases were read.
 func FenceOf(leases []Lease) Fence {
 	fence := make(Fence, len(leases))
 	for _, lease := range leases {
@@ -76,8 +81,8 @@ func FenceOf(leases []Lease) Fence {
 	return fence
 }
 
-// Passed tells whether every change that was committed before the fence was processed, by what leases say later. They must
-// be all of their stream. A heartbeat that was sent after a later write of the lease was sent after the fence.
+// Passed reports whether every change committed before the fence was processed, judging by leases
+// read later. They must be all leases of the stream.
 func (f Fence) Passed(leases []Lease) bool {
 	open := false
 	for _, lease := range leases {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// absences is how many listings in a row have to be without a shard for it to be gone.
+// absences is how many listings in a row must lack a shard before it counts as gone.
 const absences = 2
 
 // view is all that a process knows when it decides what to do.
@@ -14,20 +14,23 @@ type view struct {
 	me     string
 	now    time.Time
 	expiry time.Duration
-	// engine is the run of the engine that the leases are kept in, empty if that tells nothing.
+	// engine is the run of the engine that keeps the leases; empty where engines outlive their
+	// clients.
 	engine string
 	leases []Lease
-	// listing is nil when it was not looked at this time. It was, if at all, after the leases.
+	// listing is nil when the shards were not listed this time. It is always newer than the leases.
 	listing *Listing
 	state   State
 	// held are the shards that this process reads.
 	held map[string]bool
-	// sightings are what was seen of the leases up to now, and absent how often in a row their shards were not listed.
+	// sightings say since when each lease is unchanged. absent counts the listings in a row that
+	// lacked its shard.
 	sightings map[string]sighting
 	absent    map[string]int
 }
 
-// sighting is since when a lease has had a counter, by the observer's own clock: clocks of machines are not compared.
+// sighting is since when a lease has its owner and counter. The time is by the observer's own
+// clock, so clocks of machines are not compared.
 type sighting struct {
 	owner   string
 	counter int64
@@ -36,21 +39,23 @@ type sighting struct {
 
 // actions are what a process does, in the order of the fields.
 type actions struct {
-	// leave are shards to stop reading.
+	// leave lists the shards to stop reading.
 	leave []string
-	// gaps are to be recorded.
+	// gaps lists the gaps to record.
 	gaps []Gap
-	// create are new leases, of nobody.
+	// create lists new leases, which have no owner yet.
 	create []Lease
-	// lost are leases of shards that are gone, which have to be ended; their children are among those created.
+	// lost lists leases to end, since their shards are gone. Leases of their children are in
+	// create.
 	lost []Lease
-	// begin says that all shards of a new stream have leases then, which is to be entered into the state.
+	// begin says that the leases of a new stream are created, and that the state must name this
+	// stream.
 	begin bool
-	// take are leases to take.
+	// take lists the leases to take.
 	take []Lease
 }
 
-// sight is what is known of leases after they were read again.
+// sight updates sightings after the leases were read again.
 func sight(before map[string]sighting, leases []Lease, now time.Time) map[string]sighting {
 	after := make(map[string]sighting, len(leases))
 	for _, lease := range leases {
@@ -63,7 +68,7 @@ func sight(before map[string]sighting, leases []Lease, now time.Time) map[string
 	return after
 }
 
-// miss counts the listings without a shard that has a lease.
+// miss counts, for each shard with a lease, the listings in a row that lacked it.
 func miss(before map[string]int, leases []Lease, listing Listing) map[string]int {
 	after := map[string]int{}
 	for _, lease := range leases {
@@ -74,7 +79,7 @@ func miss(before map[string]int, leases []Lease, listing Listing) map[string]int
 	return after
 }
 
-// decide says what to do. It depends on nothing but the view.
+// decide says what to do. It depends on the view only.
 func decide(v view) actions {
 	var a actions
 	if v.listing != nil {
@@ -86,7 +91,8 @@ func decide(v view) actions {
 	return a
 }
 
-// retire ends the leases of shards that are gone: unread, for otherwise they would have ended.
+// retire ends the leases of shards that are gone. They were not read to the end, or their leases
+// would have ended.
 func (v view) retire(a *actions) {
 	for _, lease := range v.leases {
 		switch {
@@ -100,8 +106,9 @@ func (v view) retire(a *actions) {
 	}
 }
 
-// introduce makes leases of shards whose turn it is: those whose parent was read to its end, and those without a parent
-// to wait for. Where all shards had leases before, nobody knows what came before the latter.
+// introduce creates the leases of shards that may be read now: those whose parent was read to its
+// end, and those without a parent to wait for. In a stream whose shards all had leases before, the
+// latter are gaps: what came before them was not read.
 func (v view) introduce(a *actions) {
 	for _, shard := range v.listing.Shards {
 		if _, has := v.lease(shard.ID); has {
@@ -123,12 +130,13 @@ func (v view) introduce(a *actions) {
 	}
 }
 
-// firstLease is the lease of a shard whose parent, if it has one that is known, was read to its end.
+// firstLease returns the lease of a shard whose parent is unknown or was read to its end.
 func firstLease(shard Shard, parent Lease) Lease {
 	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: parent.CaughtUp, Heartbeat: parent.Heartbeat}
 }
 
-// begin notices a stream that was not read before. What was counted by another one is complete no more.
+// begin notices a stream that was not read before. Counts that were complete by another stream are
+// complete no more.
 func (v view) begin(a *actions) {
 	a.begin = v.state.Label != v.listing.Label
 	if a.begin && v.state.Complete && v.state.Label != "" {
@@ -136,7 +144,8 @@ func (v view) begin(a *actions) {
 	}
 }
 
-// takeUp takes free leases up to a fair share, else one of a process that has clearly more.
+// takeUp takes free leases up to a fair share, or else one lease of a process that has clearly
+// more.
 func (v view) takeUp(a *actions) {
 	have, free := map[string][]Lease{v.me: nil}, []Lease(nil)
 	open := 0
@@ -160,7 +169,8 @@ func (v view) takeUp(a *actions) {
 	}
 }
 
-// steal chooses one lease of the process that has most, if that leaves it with no fewer than this process then has.
+// steal chooses one lease of the process with the most leases, if that process keeps at least as
+// many as this one then has.
 func (v view) steal(have map[string][]Lease, mine int) []Lease {
 	var richest string
 	for owner, leases := range have {
@@ -176,8 +186,8 @@ func (v view) steal(have map[string][]Lease, mine int) []Lease {
 	return theirs[:1]
 }
 
-// free tells whether a lease can be taken: nobody has it, or this process without knowing, or someone who is gone with the
-// engine that was used, or who stopped renewing it.
+// free reports whether a lease can be taken: it has no owner, this process owns it without reading
+// the shard, its owner worked through an ended run of the engine, or its owner stopped renewing it.
 func (v view) free(lease Lease) bool {
 	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || v.orphaned(lease) {
 		return true
@@ -185,12 +195,13 @@ func (v view) free(lease Lease) bool {
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
 }
 
-// orphaned tells whether the owner of a lease is provably unable to renew it.
+// orphaned reports whether the owner of a lease provably cannot renew it.
 func (v view) orphaned(lease Lease) bool {
 	return v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
 }
 
-// shuffle puts leases into an order of this process's own, so that several that start at once go for different ones.
+// shuffle sorts leases in an order of this process's own, so that processes which start together
+// try different ones.
 func (v view) shuffle(leases []Lease) {
 	place := func(lease Lease) uint64 {
 		hash := fnv.New64a()

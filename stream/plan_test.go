@@ -10,7 +10,7 @@ import (
 
 var testNow = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// told is actions in words.
+// told prints actions.
 func told(a actions) string {
 	var words []string
 	for _, shard := range a.leave {
@@ -84,14 +84,14 @@ func TestDecide(t *testing.T) {
 		engine  string
 		want    string
 	}{
-		{why: "nothing is there to do", want: ""},
-		{why: "at the very first, oldest shards have their turn, and that is no gap",
+		{why: "nothing to do", want: ""},
+		{why: "the first time, the oldest shards get leases without a gap",
 			listing: listingOf("now", "a>gone", "b>a", "c"), want: "create a, create c, begin"},
 		{why: "a stream is begun only once", listing: listingOf("now", "a"), leases: leasesOf("a me"), held: "a", state: begun, want: ""},
 		{why: "another stream than before, where counts were complete", listing: listingOf("now", "a"),
 			state: State{Label: "then", Complete: true}, want: "gap, create a, begin"},
 		{why: "another stream than before, where they were not", listing: listingOf("now", "a"), state: State{Label: "then"}, want: "create a, begin"},
-		{why: "counted before any stream was read: the reader of a shard finds out whether that is long ago", listing: listingOf("now", "a"),
+		{why: "counted before any stream was read: a shard's reader checks later whether that is too long ago", listing: listingOf("now", "a"),
 			state: State{Complete: true}, want: "create a, begin"},
 		{why: "children wait for their parent", listing: listingOf("now", "a", "b>a", "c>b"), leases: leasesOf("a me"), held: "a", state: begun, want: ""},
 		{why: "children of a parent that ended, caught up where it was", listing: listingOf("now", "a", "b>a", "c>a"), leases: leasesOf("a ended"),
@@ -106,21 +106,21 @@ func TestDecide(t *testing.T) {
 			want: "gap a, create b, end a"},
 		{why: "a shard that is gone, of this process: first it stops reading", listing: listingOf("now", "b>a"), leases: leasesOf("a me"), absent: "a",
 			held: "a", state: begun, want: "leave a"},
-		{why: "a shard that is gone, of a live process: that is its business", listing: listingOf("now", "b>a"), leases: leasesOf("a other"), absent: "a",
+		{why: "a shard that is gone, of a live process: that process ends it", listing: listingOf("now", "b>a"), leases: leasesOf("a other"), absent: "a",
 			state: begun, want: ""},
 		{why: "free leases are taken", leases: leasesOf("a -", "b -"), want: "take a, take b"},
-		{why: "one that was taken through a run of the engine which has ended is nobody's", leases: through("earlier", leasesOf("a other")...), engine: "now", want: "take a"},
-		{why: "one through the same run has an owner", leases: through("now", leasesOf("a other")...), engine: "now", want: ""},
-		{why: "one through an engine of which nothing is known has, too", leases: leasesOf("a other"), engine: "now", want: ""},
-		{why: "a process that does not know the run cannot tell", leases: through("earlier", leasesOf("a other")...), want: ""},
-		{why: "leases of the dead are taken", leases: leasesOf("a other"), stale: "a", want: "take a"},
+		{why: "a lease taken through an ended run of the engine is free", leases: through("earlier", leasesOf("a other")...), engine: "now", want: "take a"},
+		{why: "a lease taken through the current run has an owner", leases: through("now", leasesOf("a other")...), engine: "now", want: ""},
+		{why: "a lease without a run of the engine has an owner", leases: leasesOf("a other"), engine: "now", want: ""},
+		{why: "a process that does not know its run leaves the lease alone", leases: through("earlier", leasesOf("a other")...), want: ""},
+		{why: "an expired lease is taken", leases: leasesOf("a other"), stale: "a", want: "take a"},
 		{why: "a lease of this process, which does not know of it, is taken up again", leases: leasesOf("a me"), want: "take a"},
 		{why: "no more than a fair share", leases: leasesOf("a other", "b -", "c -", "d -"), want: "take b, take c"},
-		{why: "the last of an odd number goes to the process that comes first", leases: leasesOf("a other", "b -", "c me"), held: "c", want: "take b"},
-		{why: "one at a time from who has clearly more", leases: leasesOf("a other", "b other", "c other"), want: "take a"},
-		{why: "not from who has one more", leases: leasesOf("a other", "b other", "c me"), held: "c", want: ""},
+		{why: "the last of an odd number goes to the first that takes it", leases: leasesOf("a other", "b -", "c me"), held: "c", want: "take b"},
+		{why: "one at a time from a process that has clearly more", leases: leasesOf("a other", "b other", "c other"), want: "take a"},
+		{why: "not from a process that has one more", leases: leasesOf("a other", "b other", "c me"), held: "c", want: ""},
 		{why: "from the richest", leases: leasesOf("a x", "b y", "c y", "d y", "e me"), held: "e", want: "take b"},
-		{why: "not what has ended", leases: leasesOf("a ended"), want: ""},
+		{why: "an ended lease is left alone", leases: leasesOf("a ended"), want: ""},
 	} {
 		v := view{me: "me", now: testNow, expiry: time.Minute, engine: row.engine, leases: row.leases, listing: row.listing, state: row.state,
 			held: map[string]bool{}, sightings: map[string]sighting{}, absent: map[string]int{}}
@@ -172,11 +172,11 @@ func TestProcessedUpTo(t *testing.T) {
 		leases []Lease
 		want   time.Time
 	}{
-		{"no lease says anything", nil, time.Time{}},
+		{"there are no leases", nil, time.Time{}},
 		{"one shard", []Lease{{CaughtUp: late}}, late},
 		{"the one that lags most", []Lease{{CaughtUp: late}, {CaughtUp: early}}, early},
-		{"one of which nothing is known", []Lease{{CaughtUp: late}, {}}, time.Time{}},
-		{"ended ones count no more", []Lease{{CaughtUp: early, Ended: true}, {CaughtUp: late}, {Ended: true}}, late},
+		{"one whose watermark is unknown", []Lease{{CaughtUp: late}, {}}, time.Time{}},
+		{"ended ones are ignored", []Lease{{CaughtUp: early, Ended: true}, {CaughtUp: late}, {Ended: true}}, late},
 	} {
 		if got, known := ProcessedUpTo(row.leases); !got.Equal(row.want) || known == row.want.IsZero() {
 			t.Errorf("%s: %s, %v", row.why, got, known)
@@ -184,7 +184,7 @@ func TestProcessedUpTo(t *testing.T) {
 	}
 }
 
-// What a row of answers makes known.
+// Progress after records and heartbeats.
 func TestProgress(t *testing.T) {
 	record := func(sequence string, at time.Time) Record { return Record{Sequence: sequence, Created: at} }
 	before := progress{checkpoint: "1", caughtUp: testNow}
@@ -213,7 +213,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Keys are tried until a heartbeat comes through the shard, and again when one no longer leads there.
+// Keys are tried until a heartbeat comes through the shard, and again when the key no longer leads
+// there.
 func TestKeysOfHeartbeats(t *testing.T) {
 	drawn := int64(0)
 	draw := func(int64) int64 { drawn++; return drawn }
@@ -226,11 +227,11 @@ func TestKeysOfHeartbeats(t *testing.T) {
 	}{
 		{"no key is known", "", false, "[1 2 3 4]"},
 		{"none came through: twice as many", "", false, "[5 6 7 8 9 10 11 12]"},
-		{"one did, though the reader of another shard tried it", "77", false, "[77]"},
+		{"one did, sent by the reader of another shard", "77", false, "[77]"},
 		{"it goes on", "77", true, "[77]"},
-		{"a second one is no better", "5", true, "[77]"},
+		{"a second key does not replace the first", "5", true, "[77]"},
 		{"it is late", "", false, "[77]"},
-		{"it is overdue: the shard has parted, and the key leads to a sibling", "", false, "[77 13 14 15 16]"},
+		{"it is overdue: the shard has split, and the key leads to a sibling", "", false, "[77 13 14 15 16]"},
 		{"it was late only", "77", true, "[77]"},
 		{"late", "", false, "[77]"},
 		{"late", "", false, "[77]"},
@@ -247,7 +248,7 @@ func TestKeysOfHeartbeats(t *testing.T) {
 	}
 }
 
-// However many shards there are, each finds a key soon, also the last one; and no reader that is behind tries keys.
+// However many shards there are, each finds a key soon. A reader that is behind tries no keys.
 func TestKeysOfManyShards(t *testing.T) {
 	const shards = 1000
 	readers := make([]progress, shards)
@@ -278,7 +279,8 @@ func TestKeysOfManyShards(t *testing.T) {
 	}
 }
 
-// A fence is passed once a heartbeat came through every open shard that was sent after a later write of its lease.
+// A fence is passed once each open shard received a heartbeat that was sent after a later write of
+// its lease.
 func TestFence(t *testing.T) {
 	fence := FenceOf([]Lease{{Shard: "a", Counter: 7, Proven: 6}, {Shard: "b", Counter: 3}})
 	for _, row := range []struct {
@@ -286,7 +288,7 @@ func TestFence(t *testing.T) {
 		leases []Lease
 		passed bool
 	}{
-		{"nobody reads", nil, false},
+		{"no shard is read", nil, false},
 		{"as it was", []Lease{{Shard: "a", Counter: 7, Proven: 6}, {Shard: "b", Counter: 3}}, false},
 		{"a heartbeat sent after the last write before the fence may have been sent before it",
 			[]Lease{{Shard: "a", Counter: 9, Proven: 7}, {Shard: "b", Ended: true}}, false},
@@ -300,22 +302,22 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// A time by a clock that was ahead does not stand for what is still to come.
+// A watermark never lies in the future, even if the clock that told it was ahead.
 func TestClocksAhead(t *testing.T) {
 	p, lost := resume(Lease{CaughtUp: testNow.Add(5 * time.Minute)}, State{}).outOfReach(testNow)
 	if lost || !p.caughtUp.Equal(testNow) {
-		t.Errorf("what another process said of minutes to come becomes %v", p.caughtUp)
+		t.Errorf("another process's time in the future becomes %v", p.caughtUp)
 	}
 	late := p.heard(Heartbeat{Sent: testNow.Add(5 * time.Minute)}, true).intoReach(testNow.Add(time.Second))
 	if !late.caughtUp.Equal(testNow.Add(time.Second)) {
-		t.Errorf("a heartbeat from minutes to come makes it %v", late.caughtUp)
+		t.Errorf("a heartbeat sent in the future makes it %v", late.caughtUp)
 	}
 	if later, _ := late.outOfReach(testNow.Add(time.Hour)); !later.caughtUp.Equal(late.caughtUp) {
 		t.Errorf("time alone makes it %v", later.caughtUp)
 	}
 }
 
-// What a process says from memory rests on leases of all shards, and on clocks that do not differ much.
+// Consumer.ProcessedUpTo needs leases of all shards, and clocks that differ by little.
 func TestProcessedUpToFromMemory(t *testing.T) {
 	now := time.Now()
 	for _, row := range []struct {
@@ -330,7 +332,7 @@ func TestProcessedUpToFromMemory(t *testing.T) {
 		{"by a clock that is a little ahead", now.Add(time.Second), true, now, true, true},
 		{"by a clock that is far ahead", now.Add(5 * time.Minute), true, now, false, true},
 		{"some shards have no lease yet, or there was a gap", now.Add(-time.Second), false, now, false, true},
-		{"it was not looked for long", now.Add(-time.Minute), true, now.Add(-time.Minute), false, false},
+		{"the leases were read long ago", now.Add(-time.Minute), true, now.Add(-time.Minute), false, false},
 	} {
 		var c Consumer
 		c.readers.see(sighted{at: row.at, leases: []Lease{{Shard: "a", CaughtUp: row.caughtUp}}, complete: row.complete})
@@ -341,7 +343,7 @@ func TestProcessedUpToFromMemory(t *testing.T) {
 	}
 }
 
-// That records may be missing is noticed once, when what is known falls out of reach.
+// Records that may be missing are reported once, when the watermark falls out of reach.
 func TestOutOfReach(t *testing.T) {
 	reach := retention - retentionMargin
 	for _, row := range []struct {
@@ -352,17 +354,17 @@ func TestOutOfReach(t *testing.T) {
 	}{
 		{"within reach", Lease{CaughtUp: testNow}, reach - time.Second, false},
 		{"out of reach", Lease{CaughtUp: testNow}, reach, true},
-		{"never known: it is read from the oldest on, and nobody was promised anything", Lease{}, 2 * reach, false},
+		{"never known: it is read from the oldest record, and nothing was promised", Lease{}, 2 * reach, false},
 	} {
 		p, lost := resume(row.lease, State{}).outOfReach(testNow.Add(row.after))
 		if lost != row.lost {
 			t.Errorf("%s: %v", row.why, lost)
 		}
 		if _, again := p.outOfReach(testNow.Add(row.after)); again {
-			t.Errorf("%s: told twice", row.why)
+			t.Errorf("%s: reported twice", row.why)
 		}
 		if lost && !p.onto(row.lease).CaughtUp.IsZero() {
-			t.Errorf("%s: the next one to take up the lease would tell it again", row.why)
+			t.Errorf("%s: the next owner of the lease would report it again", row.why)
 		}
 	}
 }

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// retention is how long AWS keeps a record at least. What was last known to be processed margin less ago is taken to be
-// incomplete, for engines that drop records silently.
+// retention is how long AWS keeps a record at least. A watermark older than retention minus
+// retentionMargin counts as a gap, since some engines drop records silently.
 const (
 	retention       = 24 * time.Hour
 	retentionMargin = time.Hour
 )
 
-// recordMargin is by how much the time of a record may be off, which AWS gives as approximate, and by how much its clock
-// may differ from ours.
+// recordMargin is how far the time of a record may be off: AWS calls it approximate, and clocks
+// differ.
 const recordMargin = time.Minute
 
-// behindAfter is the age from which on a record is old.
+// behindAfter is the age from which a record counts as old.
 const behindAfter = 5 * time.Second
 
-// clockMargin is by how much the clocks of processes may differ.
+// clockMargin is how far the clocks of processes may differ.
 const clockMargin = 2 * time.Second
 
 // progress is how far a shard was processed, as its reader knows.
@@ -27,20 +27,23 @@ type progress struct {
 	checkpoint  string
 	caughtUp    time.Time
 	deadLetters int
-	// proven is the counter of the lease when the last heartbeat that came through was sent.
+	// proven is the counter of the lease when the latest received heartbeat was sent.
 	proven int64
-	// key carries heartbeats to the shard, or did to its parent; empty when none is known.
+	// key is the key of heartbeats that come through the shard, or came through its parent; empty
+	// when none is known.
 	key string
 	// overdue is how many heartbeats were sent since one of that key came through.
 	overdue int
-	// behind says that the records read last are old, so that a heartbeat may be among those still to be read.
+	// behind says that the records read last are old, so a heartbeat may be among those still to be
+	// read.
 	behind bool
-	// inReach says that caughtUp was within the retention when it was last looked at, so that falling out of it is news.
+	// inReach says that caughtUp was within the retention at the last check, so that leaving it is
+	// reported once.
 	inReach bool
 }
 
-// resume is the progress of a process that takes up a lease. What was counted otherwise is processed, so that from then on it is
-// known, too, whether records may have been dropped.
+// resume returns the progress with which a reader takes up a lease. What a rebuild counted is
+// processed. From its time on, the reader can tell whether records may have been dropped.
 func resume(lease Lease, state State) progress {
 	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, deadLetters: lease.DeadLetters, proven: lease.Proven, key: lease.Heartbeat}
 	if state.Complete {
@@ -50,8 +53,8 @@ func resume(lease Lease, state State) progress {
 	return p
 }
 
-// onto is the lease with this progress. A time out of reach is not written, since the next owner of the lease would find
-// records missing a second time.
+// onto returns the lease with this progress. A time out of reach is not written, or the next owner
+// would report missing records a second time.
 func (p progress) onto(lease Lease) Lease {
 	lease.Checkpoint, lease.CaughtUp, lease.DeadLetters = p.checkpoint, p.caughtUp, p.deadLetters
 	lease.Proven, lease.Heartbeat = p.proven, p.key
@@ -61,8 +64,8 @@ func (p progress) onto(lease Lease) Lease {
 	return lease
 }
 
-// through is the progress after a record was processed or dead-lettered. Its time is good enough to tell a long lag and what
-// is in reach; heartbeats tell more.
+// through returns the progress after a record was processed or dead-lettered. The record's time is
+// a rough watermark, good enough for long lags and for the retention; heartbeats are exact.
 func (p progress) through(last Record, deadLetters int) progress {
 	p.checkpoint = last.Sequence
 	p.deadLetters += deadLetters
@@ -76,9 +79,10 @@ func (p progress) caughtUpAt(t time.Time) progress {
 	return p
 }
 
-// outOfReach tells whether records may have been dropped unread since the shard was last known to be processed. It does
-// so once until that is within reach again. A time by a clock that is ahead of ours becomes now: else it would be said of
-// minutes to come, even while nothing is processed.
+// outOfReach reports whether records may have been dropped unread since the watermark. It reports
+// that once, until the watermark is within reach again. A watermark in the future, from a clock
+// that was ahead, becomes now; otherwise it would stand for minutes to come even while nothing is
+// processed.
 func (p progress) outOfReach(now time.Time) (progress, bool) {
 	if p.caughtUp.After(now) {
 		p.caughtUp = now
@@ -89,7 +93,7 @@ func (p progress) outOfReach(now time.Time) (progress, bool) {
 	return p, lost
 }
 
-// intoReach notes that the shard is known to be processed up to a time within reach, if that is new.
+// intoReach notes that the watermark is within reach again.
 func (p progress) intoReach(now time.Time) progress {
 	if next, lost := p.outOfReach(now); !lost {
 		return next
@@ -97,24 +101,25 @@ func (p progress) intoReach(now time.Time) progress {
 	return p
 }
 
-// fromHorizon is the progress of a shard that is read anew from its oldest record.
+// fromHorizon returns the progress of a shard that is read again from its oldest record.
 func (p progress) fromHorizon() progress {
 	return progress{deadLetters: p.deadLetters, key: p.key}
 }
 
 const (
-	// heartbeatKeys is how many keys there are to try, so that the items of an engine that expires none are bounded.
+	// heartbeatKeys is the number of possible keys. It bounds the items in an engine that does not
+	// expire any.
 	heartbeatKeys = 1 << 20
-	// keysAtOnce is how many keys a reader tries at first while it knows none: 4 is the number of shards of a new table on
-	// AWS. With each heartbeat that was in vain it tries twice as many, up to mostKeysAtOnce: of many shards, the last to
-	// find a key is alone in trying.
+	// keysAtOnce is how many keys a reader without a key tries first: 4 is the number of shards of
+	// a new table on AWS. After each heartbeat that did not come through it tries twice as many, up
+	// to mostKeysAtOnce. That helps the last of many shards, which alone still tries keys.
 	keysAtOnce     = 4
 	mostKeysAtOnce = 64
-	// heartbeatsLost is how many heartbeats in a row have to be overdue for other keys to be tried.
+	// heartbeatsLost is how many heartbeats in a row must be overdue before other keys are tried.
 	heartbeatsLost = 3
 )
 
-// nextKeys are the keys of the next heartbeat. The number drawn is below the one given.
+// nextKeys returns the keys of the next heartbeat. draw returns a random number below its argument.
 func (p progress) nextKeys(draw func(below int64) int64) []string {
 	var keys []string
 	if p.key != "" {
@@ -133,7 +138,8 @@ func (p progress) nextKeys(draw func(below int64) int64) []string {
 	return keys
 }
 
-// sent is the progress after a heartbeat was sent. While older records are still to be read, none can be overdue.
+// sent returns the progress after a heartbeat was sent. While older records are still to be read,
+// no heartbeat is overdue.
 func (p progress) sent() progress {
 	if !p.behind {
 		p.overdue++
@@ -141,8 +147,9 @@ func (p progress) sent() progress {
 	return p
 }
 
-// heard is the progress after a heartbeat came through, behind all records before it. Any one shows a key that leads to the
-// shard; what one proves is told by the clock and the lease of its own sender, so only the shard's own are believed.
+// heard returns the progress after a heartbeat came through, once all records before it are
+// processed. Any heartbeat shows a key that leads to the shard. Only the shard's own heartbeats
+// move the watermark, since the others carry another sender's clock and lease.
 func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 	if p.key == "" || p.overdue >= heartbeatsLost {
 		p.key = heartbeat.Key

@@ -13,17 +13,17 @@ import (
 // releaseTimeout bounds how long a reader that ends may take to release its lease.
 const releaseTimeout = 3 * time.Second
 
-// reader reads one shard as long as its lease lasts.
+// reader reads one shard for as long as it holds the lease.
 type reader struct {
 	*shared
 	label string
 	leave context.CancelFunc
 	done  chan struct{}
-	// heard holds one when a heartbeat of this reader came through.
+	// heard receives a value when a heartbeat of this reader came through.
 	heard chan struct{}
 
-	// iterator, pending and atEnd belong to the reading goroutine: what was read and not handed over yet, and whether
-	// nothing comes after it.
+	// iterator, pending and atEnd belong to the reading goroutine. pending is what was read and not
+	// handed over yet; atEnd says that no record follows it.
 	iterator string
 	pending  []Record
 	atEnd    bool
@@ -33,8 +33,8 @@ type reader struct {
 	progress progress
 }
 
-// run reads to the end of the shard or of the context, while a goroutine of its own keeps the lease: a handler that takes
-// long does not lose it.
+// run reads to the end of the shard or of the context. Another goroutine renews the lease
+// meanwhile, so that a slow handler does not lose it.
 func (r *reader) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	lost := make(chan bool, 1)
@@ -51,7 +51,8 @@ func (r *reader) run(ctx context.Context) {
 	r.release(ctx, ended)
 }
 
-// keep sends heartbeats and renews the lease, and tells whether someone else has it, once that is so.
+// keep sends heartbeats and renews the lease. It reports whether another process took the lease, as
+// soon as that happens.
 func (r *reader) keep(ctx context.Context) (lost bool) {
 	for unsent, failures := 0, 0; ; {
 		r.note(ctx, &unsent, r.sendHeartbeat(ctx), "a heartbeat cannot be sent through the stream")
@@ -74,7 +75,8 @@ func (r *reader) note(ctx context.Context, failures *int, err error, what string
 	r.report(ctx, *failures, err, what, "shard", r.status().Shard)
 }
 
-// release frees the lease so that a successor begins at once, which it does somewhat later if this fails.
+// release frees the lease so that a successor can begin at once. If this fails, the successor waits
+// until the lease expires.
 func (r *reader) release(ctx context.Context, ended bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -87,8 +89,8 @@ func (r *reader) release(ctx context.Context, ended bool) {
 	}
 }
 
-// write puts the progress and a change into the lease. A conflict with a write of this reader, whose answer was lost, is
-// none.
+// write writes the progress and a change into the lease. A conflict with this reader's own earlier
+// write, whose answer was lost, is no conflict.
 func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
 		old, next := r.next()
@@ -112,7 +114,7 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	}
 }
 
-// next is the lease as it was written, and as it would be now.
+// next returns the lease as it was last written, and as it would be written now.
 func (r *reader) next() (old, next Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +123,7 @@ func (r *reader) next() (old, next Lease) {
 	return r.lease, next
 }
 
-// ownWrite looks whether the lease is as a write of this reader left it after all.
+// ownWrite checks whether the stored lease is what a write of this reader left.
 func (r *reader) ownWrite(ctx context.Context, old Lease) (bool, error) {
 	leases, err := r.leases.List(ctx, r.label)
 	if err != nil {
@@ -138,7 +140,7 @@ func (r *reader) ownWrite(ctx context.Context, old Lease) (bool, error) {
 	return false, nil
 }
 
-// read tells whether it came to the end of the shard.
+// read reports whether it reached the end of the shard.
 func (r *reader) read(ctx context.Context) (ended bool) {
 	for failures := 0; ctx.Err() == nil; {
 		started := time.Now()
@@ -160,7 +162,7 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 	return false
 }
 
-// step reads once and hands over what there is.
+// step reads once and hands over the records.
 func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	if err := r.checkReach(ctx); err != nil {
 		return false, err
@@ -179,7 +181,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// checkReach notices when records may have been dropped while nobody read, which not every engine says.
+// checkReach notices when records may have been dropped unread, which not every engine reports.
 func (r *reader) checkReach(ctx context.Context) error {
 	r.mu.Lock()
 	next, lost := r.progress.outOfReach(time.Now())
@@ -191,7 +193,8 @@ func (r *reader) checkReach(ctx context.Context) error {
 	return nil
 }
 
-// startOver records a gap and goes back to the oldest record that is left. Not a step further before it is recorded.
+// startOver records a gap and goes back to the oldest record that is left. Reading stops until the
+// gap is recorded.
 func (r *reader) startOver(ctx context.Context, reason string) error {
 	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
 		return err
@@ -201,7 +204,7 @@ func (r *reader) startOver(ctx context.Context, reason string) error {
 	return nil
 }
 
-// cope mends what can be mended about an iterator.
+// cope recovers from errors of an iterator where it can.
 func (r *reader) cope(ctx context.Context, err error) error {
 	if errors.Is(err, ErrTrimmed) {
 		return r.startOver(ctx, "the stream has dropped records that were not read yet")
@@ -213,7 +216,7 @@ func (r *reader) cope(ctx context.Context, err error) error {
 	return err
 }
 
-// fetch reads the next records, from behind the last one that was processed if there is no iterator.
+// fetch reads the next records. Without an iterator it starts after the last processed record.
 func (r *reader) fetch(ctx context.Context) error {
 	now := r.status()
 	if r.iterator == "" {
@@ -233,7 +236,8 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// handOver hands over what was read. Progress is made only once a record was processed, or kept where it is found.
+// handOver hands over what was read. The checkpoint moves past a record only once that is processed
+// or dead-lettered.
 func (r *reader) handOver(ctx context.Context) error {
 	if len(r.pending) == 0 {
 		return nil
@@ -253,7 +257,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	return err
 }
 
-// deadLetter dead-letters a record. The counts lack it, as they lack what was dropped.
+// deadLetter dead-letters a record, which the counts then lack.
 func (r *reader) deadLetter(ctx context.Context, failure Failure) error {
 	gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
 	if err != nil {
@@ -263,11 +267,12 @@ func (r *reader) deadLetter(ctx context.Context, failure Failure) error {
 	return nil
 }
 
-// errChildless is that a shard was closed and no other is listed that goes on from it.
+// errChildless is for a closed shard without listed children.
 var errChildless = errors.New("what follows a closed shard is not listed yet")
 
-// close makes leases of the shards that come after this one, which ends only then: all that is still to be read is behind
-// a lease that has not ended. A shard may be closed a moment before its children are listed.
+// close creates the leases of the shard's children. The shard's own lease ends only after that, so
+// every unread record is covered by a lease that has not ended. A shard may be closed a moment
+// before its children are listed.
 func (r *reader) close(ctx context.Context) (ended bool, err error) {
 	listing, err := r.source.Shards(ctx)
 	if err != nil || listing.Label != r.label {
@@ -293,16 +298,18 @@ func (r *reader) advance(step func(progress) progress) {
 	r.progress = step(r.progress)
 }
 
-// status is the lease with the progress since it was last written.
+// status returns the lease with the progress since it was last written.
 func (r *reader) status() Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.progress.onto(r.lease)
 }
 
-// sendHeartbeat sends a heartbeat and waits a moment for it to come through, so that the lease which is written next is fresh.
+// sendHeartbeat sends a heartbeat and waits briefly for it to come through, so that the next write
+// of the lease is up to date.
 func (r *reader) sendHeartbeat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.expiry/2) // the lease is to be renewed whatever becomes of the heartbeat
+	// The lease must be renewed even if the heartbeat fails.
+	ctx, cancel := context.WithTimeout(ctx, r.expiry/2)
 	defer cancel()
 	select {
 	case <-r.heard: // an earlier one
@@ -323,7 +330,7 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 	return nil
 }
 
-// nextHeartbeats are the heartbeats to send now: one, or one for each key that is tried.
+// nextHeartbeats returns the heartbeats to send now: one, or one for each key that is tried.
 func (r *reader) nextHeartbeats() []Heartbeat {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -336,7 +343,7 @@ func (r *reader) nextHeartbeats() []Heartbeat {
 	return heartbeats
 }
 
-// hear takes note of the heartbeats among records that were processed.
+// hear notes the heartbeats among processed records.
 func (r *reader) hear(records []Record) {
 	shard := r.status().Shard
 	for _, record := range records {

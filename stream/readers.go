@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// readers are the readers of a process, and what it last saw of all leases. The zero value has none. It is safe for
-// concurrent use.
+// readers holds the readers of a process, and what it last saw of all leases. The zero value has
+// none. It is safe for concurrent use.
 type readers struct {
 	mu      sync.Mutex
 	byShard map[string]*reader
@@ -19,11 +19,11 @@ type readers struct {
 type sighted struct {
 	at     time.Time // zero while it does not run
 	leases []Lease
-	// complete says that the leases are all of their stream, and that no gap is known.
+	// complete says that these are all leases of the stream, and that no gap is known.
 	complete bool
 }
 
-// see keeps what was just seen.
+// see stores what was just seen.
 func (rs *readers) see(now sighted) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -39,7 +39,7 @@ func (rs *readers) add(shard string, r *reader) {
 	rs.byShard[shard] = r
 }
 
-// reap forgets readers that are done. After one that read its shard to the end, there are others to be looked for.
+// reap forgets readers that are done.
 func (rs *readers) reap() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -61,14 +61,14 @@ func (rs *readers) leave() {
 	}
 }
 
-// of is the reader of a shard, nil if there is none.
+// of returns the reader of a shard, nil for none.
 func (rs *readers) of(shard string) *reader {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	return rs.byShard[shard]
 }
 
-// held are the shards that have readers.
+// held returns the shards that have readers.
 func (rs *readers) held() map[string]bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -79,7 +79,8 @@ func (rs *readers) held() map[string]bool {
 	return held
 }
 
-// status is the leases of all readers, in the order of their shards, with the progress since they were last written.
+// status returns the leases of all readers in the order of their shards, with the progress since
+// they were last written.
 func (rs *readers) status() []Lease {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -91,7 +92,7 @@ func (rs *readers) status() []Lease {
 	return status
 }
 
-// processedUpTo is Consumer.ProcessedUpTo, by leases that were read at most maxAge ago.
+// processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago.
 func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known, current bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -8,13 +8,15 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Waits after errors double from the first to the longest and are drawn at random from the upper half of their length.
+// Waits after errors double from the first to the longest. Each is drawn at random from the upper
+// half of its length.
 const (
 	firstBackoff   = 100 * time.Millisecond
 	longestBackoff = 5 * time.Second
 )
 
-// shared is what a worker and its readers have in common: the options of their Consumer, with defaults filled in.
+// shared is what a worker and its readers have in common: the options of their Consumer, with
+// defaults filled in.
 type shared struct {
 	source  Source
 	leases  Leases
@@ -23,22 +25,22 @@ type shared struct {
 	logger  *slog.Logger
 	onGap   func(Gap)
 
-	// me is the owner of the leases of this process.
+	// me is this process's name as an owner of leases.
 	me string
 	// heartbeat is the time between two heartbeats of a shard.
 	poll, heartbeat, expiry time.Duration
-	// random draws a duration from 0 up to the one given.
+	// random returns a random duration from 0 up to its argument.
 	random func(time.Duration) time.Duration
 }
 
-// report logs an error that is retried, once for each row of them.
+// report logs an error that is retried, once for each series of failures.
 func (s *shared) report(ctx context.Context, failures int, err error, what string, args ...any) {
 	if failures == 3 && ctx.Err() == nil {
 		s.logger.Warn(what+", and is tried again", append(args, "kind", int(comment.KindOf(err)), "error", err)...)
 	}
 }
 
-// gap records a gap durably before it is told.
+// gap records a gap durably, then reports it.
 func (s *shared) gap(ctx context.Context, gap Gap) error {
 	if err := recordGap(ctx, s.journal, gap); err != nil {
 		return err
@@ -56,7 +58,7 @@ func (s *shared) tell(gap Gap) {
 	}
 }
 
-// backoff is the wait after some failures in a row.
+// backoff returns the wait after some failures in a row.
 func (s *shared) backoff(failures int) time.Duration {
 	longest := min(firstBackoff<<min(failures-1, 16), longestBackoff)
 	return longest/2 + s.random(longest/2)

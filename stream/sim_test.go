@@ -15,11 +15,11 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// keys is how many items change in the simulation. The last one stands for the leases: each write of one is a change. Each
-// heartbeat is a change of one of all, by the number that is its key.
+// keys is how many items change in the simulation. The last one stands for the leases: each write
+// of a lease changes it. A heartbeat changes the item that its key, a number, leads to.
 const keys = 9
 
-// simRecord is a record, and what is known of it from outside.
+// simRecord is a record, with facts that processes cannot see.
 type simRecord struct {
 	Record
 	key          int
@@ -27,10 +27,10 @@ type simRecord struct {
 	seen         time.Time // when the stream shows it
 	settled      bool      // handed over with success
 	poison       bool
-	alone        bool // was tried alone, so that it may be given up
+	alone        bool // was tried alone, so it may be dead-lettered
 	deadLettered bool
 	trimmed      bool
-	counted      bool // otherwise, by a rebuild
+	counted      bool // by a rebuild
 }
 
 // simShard holds the changes of a range of keys.
@@ -40,15 +40,15 @@ type simShard struct {
 	open     bool
 	listed   bool
 	records  []*simRecord
-	settled  int // so many from the start are settled
+	settled  int // this many from the start are settled
 }
 
-// world is a table with its stream and its leases. All processes share it.
+// world is a table with its stream and its leases, shared by all processes.
 type world struct {
 	mu         sync.Mutex
 	seed       uint64
 	label      string
-	silent     bool // drops records without a word
+	silent     bool // drops records silently
 	faulty     bool
 	shards     []*simShard
 	history    [keys][]*simRecord
@@ -87,7 +87,7 @@ func (w *world) shard(id string) *simShard {
 	return w.shards[i]
 }
 
-// change makes a record, and returns its number.
+// change makes a record and returns its number.
 func (w *world) change(key int, poison bool) (sequence string) {
 	w.next++
 	r := &simRecord{key: key, made: time.Now(), poison: poison}
@@ -105,7 +105,8 @@ func (w *world) change(key int, poison bool) (sequence string) {
 	return r.Sequence
 }
 
-// publication is when the next record of a shard is shown: some time later, and not before an earlier one.
+// publication returns when the next record of a shard is shown: some time later, and not before an
+// earlier record.
 func (w *world) publication(s *simShard) time.Time {
 	shown := time.Now()
 	if w.late > 0 {
@@ -117,7 +118,7 @@ func (w *world) publication(s *simShard) time.Time {
 	return shown
 }
 
-// close ends a shard, which gets a child, or two if its keys can be parted.
+// close ends a shard. It gets one child, or two if its keys can be split.
 func (w *world) close(s *simShard, split bool) {
 	s.open = false
 	bounds := []int{s.from, s.to}
@@ -130,7 +131,8 @@ func (w *world) close(s *simShard, split bool) {
 	}
 }
 
-// trim drops the records of some shards that were made before a moment, and those of them that are closed and empty then.
+// trim drops the records of some shards that were made before a moment, and the closed shards that
+// are then empty.
 func (w *world) trim(before time.Time, which func(*simShard) bool) {
 	for _, s := range w.shards {
 		if !which(s) {
@@ -150,12 +152,12 @@ func (w *world) trim(before time.Time, which func(*simShard) bool) {
 	}
 }
 
-// excused tells whether readers of counts can know that a record may be missing.
+// excused reports whether readers of counts are told that a record may be missing.
 func (w *world) excused(r *simRecord) bool {
 	return r.settled || (r.trimmed || r.deadLettered) && (!w.state.Complete || r.counted)
 }
 
-// firstOpen is the first record of a shard that was not settled and for whose lack there is no excuse.
+// firstOpen returns the first record of a shard that is neither settled nor excused.
 func (w *world) firstOpen(s *simShard) *simRecord {
 	for ; s.settled < len(s.records) && s.records[s.settled].settled; s.settled++ {
 	}
@@ -167,7 +169,8 @@ func (w *world) firstOpen(s *simShard) *simRecord {
 	return nil
 }
 
-// firstUncounted is the first record of a shard that counts lack, and of which nobody is told that they do.
+// firstUncounted returns the first record of a shard that is missing from the counts and not
+// excused.
 func (w *world) firstUncounted(s *simShard) *simRecord {
 	for _, r := range s.records[s.settled:] {
 		if !w.excused(r) && !r.counted {
@@ -183,7 +186,7 @@ func (w *world) put(lease Lease) {
 	w.written[fmt.Sprint(lease.Shard, " ", lease.Counter)] = time.Now()
 }
 
-// checkLease holds what a lease says against what is.
+// checkLease compares what a lease says with the true state.
 func (w *world) checkLease(lease Lease) {
 	s := w.shard(lease.Shard)
 	proven := w.written[fmt.Sprint(lease.Shard, " ", lease.Proven)]
@@ -210,7 +213,7 @@ func (w *world) checkLease(lease Lease) {
 	}
 }
 
-// checkProcessedUpTo holds what all leases together say against what is.
+// checkProcessedUpTo compares what all leases together say with the true state.
 func (w *world) checkProcessedUpTo() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -219,7 +222,7 @@ func (w *world) checkProcessedUpTo() {
 	}
 }
 
-// checkBefore holds a time before which everything is said to be processed against what is.
+// checkBefore checks that everything before a watermark is processed.
 func (w *world) checkBefore(before time.Time) {
 	for _, s := range w.shards {
 		if r := w.firstUncounted(s); r != nil && r.made.Before(before) {
@@ -239,22 +242,23 @@ func (w *world) processedUpTo() (time.Time, bool) {
 	return ProcessedUpTo(leases)
 }
 
-// process is a process's sight of the world. A dead one has no effect any more.
+// process is a process's view of the world. A dead process has no effect any more.
 type process struct {
 	*world
 	name  string
 	calls map[string]int
 	dead  bool
-	// iterators are those that it was given.
+	// iterators are those that the process was given.
 	iterators []simIterator
 }
 
 var errFault = &comment.Error{Kind: comment.Unavailable, Message: "a fault of the test"}
 
-// errDead is what a process sees that was killed.
+// errDead is the error of every call of a killed process.
 var errDead = errors.New("dead")
 
-// draw is a number below n that depends on the seed, the process, the sort of call and how many there were.
+// draw returns a number below n. It depends on the seed, the process, the sort of call, and the
+// number of such calls.
 func (p *process) draw(call string, n int) int {
 	p.calls[call]++
 	sum := p.seed*31 + uint64(p.calls[call])
@@ -267,7 +271,7 @@ func (p *process) draw(call string, n int) int {
 	return int(sum % uint64(n))
 }
 
-// call is on the way for a while, and may fail before or after it had its effect.
+// call takes a while, and may fail before or after it had its effect.
 func (p *process) call(ctx context.Context, name string, effect func() error) error {
 	p.mu.Lock()
 	took, fault := time.Duration(p.draw(name+"'s time", 20))*time.Millisecond, 0
@@ -310,7 +314,7 @@ func (p *process) Shards(ctx context.Context) (Listing, error) {
 	return listing, err
 }
 
-// simIterator is a shard, the place of the next record, and when it was made.
+// simIterator is a shard, the index of the next record, and the time when it was made.
 type simIterator struct {
 	shard *simShard
 	at    int
@@ -443,7 +447,7 @@ func (p *process) SwapState(ctx context.Context, old, new State) error {
 	})
 }
 
-// count is what a rebuild has done.
+// count is what a rebuild does.
 func (w *world) count(until time.Time) {
 	for _, history := range w.history {
 		for _, r := range history {
@@ -470,7 +474,7 @@ func (p *process) PutDeadLetter(ctx context.Context, _ string, letter DeadLetter
 
 var errPoison = errors.New("poison")
 
-// Handle processes records up to the first that cannot be.
+// Handle processes records up to the first that cannot be processed.
 func (p *process) Handle(ctx context.Context, records []Record) error {
 	return p.call(ctx, "handle", func() error {
 		for _, record := range records {
@@ -482,7 +486,7 @@ func (p *process) Handle(ctx context.Context, records []Record) error {
 	})
 }
 
-// settle checks that everything that happened to the item before is settled, or known to be lost.
+// settle checks that all earlier changes of the item are settled, or known to be lost.
 func (p *process) settle(record Record, alone bool) error {
 	key, _ := strconv.Atoi(record.Keys["PK"].(*types.AttributeValueMemberS).Value)
 	history := p.history[key]

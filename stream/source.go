@@ -7,16 +7,18 @@ import (
 
 // Source is a stream that can be read.
 type Source interface {
-	// Shards lists all shards that there are. The error is ErrNoStream when there is no stream.
+	// Shards lists all shards. The error is ErrNoStream when the table has no stream.
 	Shards(ctx context.Context) (Listing, error)
-	// Open makes an iterator of a shard behind a sequence number, or at the oldest record that is left when that is empty.
-	// The error is ErrTrimmed when records behind the sequence number are gone, ErrGone when the shard is.
+	// Open makes an iterator of a shard that starts after a sequence number; an empty one stands
+	// for the oldest record that is left. The error is ErrTrimmed when records after the number are
+	// gone, ErrGone when the shard is gone.
 	Open(ctx context.Context, label, shard, after string) (iterator string, err error)
-	// Read reads on. The error is ErrExpired when the iterator is too old, else as that of Open.
+	// Read returns the next records of an iterator. The error is ErrExpired when the iterator is
+	// too old; the others are those of Open.
 	Read(ctx context.Context, label, iterator string) (Batch, error)
 }
 
-// What can be the matter with a stream. All other errors of a Source may pass.
+// Errors of a Source that need more than a retry. All others may pass.
 var (
 	ErrNoStream = errors.New("the table has no stream")
 	ErrExpired  = errors.New("the iterator has expired")
@@ -28,23 +30,24 @@ var (
 type Listing struct {
 	// Label tells this stream from earlier and later ones of the same table.
 	Label string
-	// Shards are in no order.
+	// Shards are in no particular order.
 	Shards []Shard
 }
 
-// Shard is a part of a stream, in which records have an order.
+// Shard is a part of a stream, in which records are ordered.
 type Shard struct {
-	// ID names it within the stream.
+	// ID identifies the shard within the stream.
 	ID string
-	// Parent is the shard that has to be read to its end before, empty for none. It may not be there any more.
+	// Parent is the shard that must be read to its end first; empty for none. It may be gone
+	// already.
 	Parent string
 }
 
-// Batch is what was read at once.
+// Batch is the result of one read.
 type Batch struct {
-	// Records are in their order. None does not mean that there are none further on.
+	// Records are in their order. An empty batch does not mean that no more records follow.
 	Records []Record
-	// Next is the iterator behind them, empty at the end of the shard, which no record will follow.
+	// Next is the iterator for the next read. It is empty at the end of the shard.
 	Next string
 }
 

@@ -16,15 +16,17 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What the simulation takes from the environment: TALKBACK_TORTURE for many more seeds, TALKBACK_TEST_SEED for one alone.
+// Settings from the environment: TALKBACK_TORTURE for many more seeds, TALKBACK_TEST_SEED for a
+// single one.
 const (
 	seedsAlways    = 500
 	seedsOfTorture = 5000
 )
 
-// A simulated stream on simulated time, with 1 to 3 processes that are killed and started again, calls that fail before or
-// after they had an effect, shards that end and part, records that are dropped, poison. While that lasts nothing may be
-// skipped that readers are not told of, nor be said to be done that is not. Once it is over everything is processed.
+// A simulated stream on simulated time. 1 to 3 processes are killed and started again. Calls fail
+// before or after their effect, shards end and split, records are dropped or are poison. Meanwhile,
+// no record may be skipped without readers being told, and no record may count as processed that is
+// not. Afterwards, everything is processed.
 func TestSimulation(t *testing.T) {
 	first, n := uint64(time.Now().UnixNano()), commenttest.Times(seedsAlways, seedsOfTorture)
 	if text := os.Getenv("TALKBACK_TEST_SEED"); text != "" {
@@ -78,7 +80,7 @@ type simulation struct {
 	t      *testing.T
 	places []*place
 	starts int
-	// poisonous says that some records cannot be processed, after which counts are not complete.
+	// poisonous says that some records cannot be processed, so that counts are not complete.
 	poisonous bool
 }
 
@@ -112,7 +114,7 @@ func (s *simulation) stop(i int) {
 	}
 }
 
-// checkKnown holds what processes know without a call against what is.
+// checkKnown compares what processes know without a call with the true state.
 func (s *simulation) checkKnown() {
 	for _, p := range s.places {
 		before, known, current := p.consumer.ProcessedUpTo()
@@ -124,7 +126,7 @@ func (s *simulation) checkKnown() {
 	}
 }
 
-// kill stops a process without giving it a chance to release anything.
+// kill stops a process before it can release anything.
 func (s *simulation) kill(i int) {
 	s.mu.Lock()
 	s.places[i].process.dead = true
@@ -181,7 +183,7 @@ func (s *simulation) closeShard() {
 	s.close(open[s.r.IntN(len(open))], s.r.IntN(2) == 0)
 }
 
-// steal has someone take a lease who never renews it.
+// steal has another process take a lease and never renew it.
 func (s *simulation) steal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +214,8 @@ func (s *simulation) rebuild() {
 	}
 }
 
-// drop drops records early, which has to be noticed by the errors alone. There are none for who begins at the oldest.
+// drop drops records early, which must be noticed by errors alone. A reader that begins at the
+// oldest record gets no such error.
 func (s *simulation) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +224,7 @@ func (s *simulation) drop() {
 	}
 }
 
-// downtime has no process run for a while, after which the stream has dropped what was too old.
+// downtime runs no process for a while, until the stream has dropped old records.
 func (s *simulation) downtime(d time.Duration) {
 	for i := range s.places {
 		s.kill(i)
@@ -237,7 +240,8 @@ func (s *simulation) downtime(d time.Duration) {
 	}
 }
 
-// calm ends all trouble, and waits until everything is processed, shards are shared out, and that is known.
+// calm ends all faults. It waits until everything is processed, shards are shared evenly, and the
+// watermark is known.
 func (s *simulation) calm() {
 	s.mu.Lock()
 	s.faulty = false
@@ -261,7 +265,7 @@ func (s *simulation) settledDown(over time.Time) string {
 	return s.why(over)
 }
 
-// why says what is not yet as it should be, empty when all is.
+// why returns what is not yet as it should be; empty when everything is.
 func (s *simulation) why(over time.Time) string {
 	load := map[string]int{}
 	for _, shard := range s.shards {

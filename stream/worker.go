@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// worker is one run of a consumer.
+// worker is one run of a Consumer.
 type worker struct {
 	*shared
 	*readers // of the Consumer
@@ -24,7 +24,7 @@ type worker struct {
 	wake      chan struct{}
 }
 
-// turn looks at leases and, if it is time, at shards, and does what is to be done.
+// turn reads the leases and, from time to time, lists the shards. It then does what decide says.
 func (w *worker) turn(ctx context.Context) error {
 	w.reap()
 	if w.label == "" {
@@ -43,13 +43,14 @@ func (w *worker) turn(ctx context.Context) error {
 		return nil
 	}
 	if err := w.act(ctx, v, decide(v)); err != nil {
-		w.looked = time.Time{} // what could not be done is decided anew
+		w.looked = time.Time{} // list the shards again, and decide again
 		return err
 	}
 	return nil
 }
 
-// look reads the leases before the shards: a shard that has a lease has been listed, so one missing then is gone.
+// look reads the leases before the shards. A shard with a lease was listed earlier, so a shard that
+// is missing now is gone.
 func (w *worker) look(ctx context.Context) (view, error) {
 	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {
@@ -73,14 +74,14 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	return v, err
 }
 
-// changeStream gives up the old stream for another one.
+// changeStream leaves the old stream for another one.
 func (w *worker) changeStream(label string) {
 	w.stop()
 	w.label, w.looked, w.sightings, w.absent = label, time.Time{}, nil, nil
 	w.rouse()
 }
 
-// act does what was decided, gaps first: nothing is read behind one that was not recorded.
+// act does what was decided, gaps first: nothing after a gap is read before the gap is recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	for _, shard := range a.leave {
 		w.of(shard).leave()
@@ -113,7 +114,7 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 	return w.take(ctx, a.take, v.state)
 }
 
-// begin enters the stream into the state. What others write at the same time is kept.
+// begin enters the stream into the state. It keeps what others write at the same time.
 func (w *worker) begin(ctx context.Context, listing Listing) error {
 	for {
 		old, err := w.journal.State(ctx)
@@ -143,7 +144,7 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	return nil
 }
 
-// swap tells whether the lease was as it was seen. Someone who came first is no error.
+// swap reports whether the lease was as it was seen. Losing to another process is no error.
 func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	err := w.leases.Swap(ctx, w.label, old, new)
 	if comment.KindOf(err) == comment.Conflict {
@@ -152,7 +153,8 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	return err == nil, err
 }
 
-// start reads a shard until it is left. The reader outlives the end of the context by the time it takes to release it.
+// start reads a shard until the reader is told to leave. After the context ends, the reader takes
+// the time to release its lease.
 func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &reader{shared: w.shared, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{}), heard: make(chan struct{}, 1)}
@@ -172,7 +174,7 @@ func (w *worker) stop() {
 	w.reap()
 }
 
-// rouse has the next turn come at once.
+// rouse starts the next turn at once.
 func (w *worker) rouse() {
 	select {
 	case w.wake <- struct{}{}:

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// template is of infra/lambda.json what matters here.
+// template is the part of infra/lambda.json that these tests check.
 type template struct {
 	Parameters map[string]struct{ Default *string }
 	Resources  struct {
@@ -94,22 +94,22 @@ func readTemplate(t *testing.T) template {
 	return out
 }
 
-// The settings are those that the function counts on.
+// The template has the settings that the function relies on.
 func TestTemplate(t *testing.T) {
 	resources := readTemplate(t).Resources
 	f, m := resources.Function.Properties, resources.Mapping.Properties
 	for why, holds := range map[string]bool{
-		"the program is named as `make lambda` names it":           f.Handler == "bootstrap",
-		"it is built for this processor":                           slices.Equal(f.Architectures, []string{"arm64"}),
-		"the program reads this variable":                          f.Environment.Variables["TALKBACK_TABLE"] != nil,
-		"no record is skipped at the start":                        m.StartingPosition == "TRIM_HORIZON",
-		"records come one batch at a time, in their order":         m.ParallelizationFactor == 1 && m.BatchSize > 0,
-		"reports are understood":                                   slices.Equal(m.FunctionResponseTypes, []string{"ReportBatchItemFailures"}),
-		"a batch on which the function dies is parted":             m.BisectBatchOnFunctionError,
-		"a table in trouble has time to recover":                   m.MaximumRetryAttempts == -1,
-		"what is given up is given up before the stream drops it":  m.MaximumRecordAgeInSeconds > 0 && m.MaximumRecordAgeInSeconds < 24*60*60,
-		"what is given up is noticed":                              m.DestinationConfig["OnFailure"] != nil,
-		"the function is not invoked for what it writes by itself": len(m.FilterCriteria.Filters) == 1,
+		"the program is named as `make lambda` names it":     f.Handler == "bootstrap",
+		"it is built for this processor":                     slices.Equal(f.Architectures, []string{"arm64"}),
+		"the program reads this variable":                    f.Environment.Variables["TALKBACK_TABLE"] != nil,
+		"no record is skipped at the start":                  m.StartingPosition == "TRIM_HORIZON",
+		"records come one batch at a time, in their order":   m.ParallelizationFactor == 1 && m.BatchSize > 0,
+		"reports are understood":                             slices.Equal(m.FunctionResponseTypes, []string{"ReportBatchItemFailures"}),
+		"a batch on which the function dies is split":        m.BisectBatchOnFunctionError,
+		"a table in trouble has time to recover":             m.MaximumRetryAttempts == -1,
+		"Lambda gives a batch up before the stream drops it": m.MaximumRecordAgeInSeconds > 0 && m.MaximumRecordAgeInSeconds < 24*60*60,
+		"a batch that Lambda gives up goes to a destination": m.DestinationConfig["OnFailure"] != nil,
+		"the function is not invoked for its own writes":     len(m.FilterCriteria.Filters) == 1,
 	} {
 		if !holds {
 			t.Errorf("not so: %s", why)
@@ -117,8 +117,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Alarms tell the topic, if there is one. Nothing being reported is an alarm where the schedule sees to it that something
-// is, and fine where it means that a queue is empty.
+// Alarms notify the topic, if there is one. Missing data raises the lag alarm, since the schedule
+// produces data all the time. It does not raise the failures alarm, since it means an empty queue.
 func TestAlarms(t *testing.T) {
 	file := readTemplate(t)
 	if topic := file.Parameters["AlarmTopic"].Default; topic == nil || *topic != "" {
@@ -134,7 +134,7 @@ func TestAlarms(t *testing.T) {
 	} {
 		got := test.alarm.Properties
 		if diff := cmp.Diff([][]map[string]any{notify, notify}, [][]map[string]any{got.AlarmActions, got.OKActions}); diff != "" {
-			t.Errorf("%s does not tell the topic: %s", name, diff)
+			t.Errorf("%s does not notify the topic: %s", name, diff)
 		}
 		if got.TreatMissingData != test.missing {
 			t.Errorf("%s takes missing data for %s, want %s", name, got.TreatMissingData, test.missing)
@@ -146,8 +146,8 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
-// The filter lets through the records of comments and of the schedule's item, and nothing else, by the keys of a table in
-// which comments were written with keys and counted.
+// The filter passes only the records of comments and of the schedule's item. The table has
+// comments, counts and an idempotency key.
 func TestFilter(t *testing.T) {
 	client, table := countedTable(t)
 	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: readTemplate(t).scheduledItem(t)}); err != nil {
@@ -168,7 +168,7 @@ func TestFilter(t *testing.T) {
 			"Keys": map[string]any{"PK": map[string]any{"S": pk}, "SK": map[string]any{"S": sk}},
 		}}
 		if wanted := strings.HasPrefix(pk, "C#") || pk == "STREAM#SCHEDULE"; matches(pattern, record) != wanted {
-			t.Errorf("of item %s %s the filter says %v", pk, sk, !wanted)
+			t.Errorf("item %s %s: the filter passes it: %v", pk, sk, !wanted)
 		}
 		kinds[pk[:strings.Index(pk, "#")+1]+sk[:1]] = true
 	}
@@ -208,7 +208,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	return client, table
 }
 
-// The schedule's item is of no concern to those who count, whichever way its record comes.
+// The schedule's item changes no counts, and is no consumer's heartbeat.
 func TestScheduleCountsAsNothing(t *testing.T) {
 	client, table := countedTable(t)
 	written := readTemplate(t).scheduledItem(t)
@@ -222,7 +222,8 @@ func TestScheduleCountsAsNothing(t *testing.T) {
 	}
 }
 
-// matches tells whether a record passes a pattern of Lambda's that is made of fields and lists of allowed texts.
+// matches reports whether a record passes a filter pattern of Lambda's. It supports fields and
+// lists of allowed texts.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html
 func matches(pattern, record map[string]any) bool {
 	for field, want := range pattern {

@@ -1,5 +1,6 @@
-// Command talkback-lambda counts comments as a function of AWS Lambda, by the events that Lambda makes of the table's
-// stream. The environment variable TALKBACK_TABLE names the table, comments if it is not set; region and credentials are those of the function.
+// Command talkback-lambda is a function of AWS Lambda that counts comments, from the events that
+// Lambda makes of the table's stream. The environment variable TALKBACK_TABLE names the table; the
+// default is comments. Region and credentials are those of the function.
 package main
 
 import (
@@ -33,7 +34,7 @@ func main() {
 	lambda.Start(function.New(counts.NewCounter(client, table), leases.NewLeases(client, table), logger).Invoke)
 }
 
-// tableName is the table that the variable names, the default one if the variable is not set.
+// tableName returns the table that the variable names, or the default one if it is not set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:

@@ -11,7 +11,7 @@ func TestTableName(t *testing.T) {
 	}{
 		{"", false, "comments", "not set"},
 		{"reviews", true, "reviews", "a name"},
-		{"", true, "", "a template that filled in nothing must not count another table"},
+		{"", true, "", "a template that filled in nothing must not select the default table"},
 		{" ", true, "", "spaces"},
 	} {
 		if got, err := tableName(row.value, row.set); got != row.want || (err == nil) != (row.want != "") {

@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// cellOf is what the item of a comment is to be counted as. Its error names neither the item nor what stands in it.
+// cellOf returns the cell that a comment's item is to be counted in. Its error contains neither the
+// key nor the values of the item.
 func cellOf(it layout.Item) (*comment.Cell, error) {
 	r := layout.NewReader(it)
 	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating))}

@@ -9,27 +9,27 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Change is a change of one comment, as a record of the stream tells it.
+// Change is a change of one comment, decoded from a record of the stream.
 type Change struct {
-	// Product is the product of the comment, and ID the comment.
+	// Product is the product of the comment, ID the comment's id.
 	Product string
 	ID      comment.ID
-	// Before is the comment's language and rating before the change, nil if it was not there or cannot be read; After is
-	// that after the change, nil if it was deleted.
+	// Before is the comment's language and rating before the change, nil if the comment did not
+	// exist or cannot be read. After is the same after the change, nil if the comment was deleted.
 	Before, After *comment.Cell
-	// Version is that of the comment after the change, 0 if it was deleted or has none.
+	// Version is the comment's version after the change; 0 if it was deleted or has none.
 	Version int
 	// Position orders the changes of a comment.
 	Position stream.Position
 	// Created is when the change was made, to the second, by DynamoDB's clock.
 	Created time.Time
 
-	// record is the place of its record among those that were handed over together.
+	// record is the index of its record among those handed over together.
 	record int
 }
 
-// decodeChanges decodes records, each once, in their order. A record that is about a comment and cannot be read is among
-// the failed.
+// decodeChanges decodes records, each once, in their order. failed has the records of comments that
+// cannot be read.
 func decodeChanges(records []stream.Record) (changes []Change, failed stream.RecordErrors) {
 	changes, failed = make([]Change, 0, len(records)), stream.RecordErrors{}
 	for i, record := range records {
@@ -44,7 +44,7 @@ func decodeChanges(records []stream.Record) (changes []Change, failed stream.Rec
 	return changes, failed
 }
 
-// decodeChange decodes a record. It is false for one that is not about a comment.
+// decodeChange decodes a record. about is false for a record that is not about a comment.
 func decodeChange(record stream.Record) (change Change, about bool, err error) {
 	image := record.New
 	if layout.NoComment(image) {
@@ -71,7 +71,7 @@ func decodeChange(record stream.Record) (change Change, about bool, err error) {
 		change.Version = r.Version()
 	}
 	if !layout.NoComment(record.Old) {
-		change.Before, _ = cellOf(record.Old) // one that cannot be read says nothing
+		change.Before, _ = cellOf(record.Old) // stays nil if it cannot be read
 	}
 	return change, true, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// changed is a comment, version by version.
+// changed returns a version of one comment.
 func changed(version, rating int) comment.Comment {
 	return comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "42", Language: "en", Rating: rating, Version: version}
 }
@@ -61,7 +61,8 @@ func (r refusing) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...
 	return nil, r.err
 }
 
-// Listeners hear of changes in the order of their records: before counting, and after it, whatever became of it.
+// Listeners get changes in the order of their records: before the counting, and after it, even if
+// it failed.
 func TestListenersHearOfChangesInOrder(t *testing.T) {
 	var heard []string
 	broken := errors.New("broken")

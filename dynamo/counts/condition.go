@@ -2,7 +2,8 @@ package counts
 
 import "github.com/talkback/talkback/dynamo/layout"
 
-// andEqual is the further condition that an attribute has a value, or is not there if that is empty.
+// andEqual returns a further condition: that an attribute has a value, or is missing if the value
+// is empty.
 func andEqual(attr, text string, values layout.Item) string {
 	if text == "" {
 		return " AND attribute_not_exists(" + attr + ")"
@@ -11,7 +12,8 @@ func andEqual(attr, text string, values layout.Item) string {
 	return " AND " + attr + " = :" + attr
 }
 
-// sameAttributes is the condition that an item is there, and that some attributes are as they were, whatever they hold.
+// sameAttributes returns the condition that an item exists, and that some attributes are as they
+// were, with any content.
 func sameAttributes(was layout.Item, attrs ...string) (condition string, values layout.Item) {
 	condition, values = "attribute_exists("+layout.AttrPK+")", layout.Item{}
 	for _, attr := range attrs {

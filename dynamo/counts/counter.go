@@ -22,16 +22,19 @@ import (
 
 // How comments are counted exactly, whatever is replayed, duplicated, overtaken, lost or killed.
 //
-// A counter that is added to is wrong as soon as an addition whose answer was lost is tried again. So nothing is added
-// here: what a record says a comment is to be counted as (standing) is compared with what it is counted as (mark), and the
-// difference goes into the product's counts in one transaction that also sets the mark, under the condition that
-// everything is still as it was read. The decision is pure (tally.go). A counter that does not know whether its
-// transaction happened reads again and decides anew. If it did happen, nothing is left to do.
+// Adding to a counter goes wrong as soon as an addition whose answer was lost is retried. So
+// nothing is added blindly. A record says how its comment is to be counted (standing), the table
+// says how it is counted (marker). The difference goes into the product's counts, in one
+// transaction that also writes the marker. The transaction's condition is that everything is as it
+// was read. The decision is pure (tally.go). A counter that does not know whether its transaction
+// happened reads again and decides again. If it did happen, nothing is left to do.
 //
-// A mark follows the records of its comment in their order: it carries the position of the last one, and refuses those at
-// or before it. So a reader that lost its shard, and still applies what it had in hand, does no harm.
+// A marker follows the records of its comment in their order. It carries the position of the last
+// one, and refuses records at or before that. So a reader that lost its shard, and applies old
+// records late, does no harm.
 
-// standingsPerRound is how many comments of one product are looked up at once: what fits into one transaction at best.
+// standingsPerRound is how many comments of one product are looked up at once: the most that can
+// fit into one transaction.
 const standingsPerRound = maxItemsPerTransaction - 2
 
 // countClient is the part of the SDK's client that a Counter works with.
@@ -40,30 +43,30 @@ type countClient interface {
 	call.Transactor
 }
 
-// Counter keeps the statistics and the leaderboard of a table by the records of its stream. It is safe for use by many
-// goroutines and processes at once.
+// Counter keeps the statistics and the leaderboard of a table up to date from the records of its
+// stream. It is safe for concurrent use by goroutines and processes.
 type Counter struct {
 	client countClient
 	table  string
 	now    func() time.Time
-	// before and after are told of each change.
+	// before and after are called for each change.
 	before, after func(Change)
 }
 
 var _ stream.Handler = (*Counter)(nil)
 
-// NewCounter makes a counter for a table, which must be as Definition says.
+// NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string) *Counter {
 	return &Counter{client: client, table: table, now: time.Now, before: func(Change) {}, after: func(Change) {}}
 }
 
-// OnChange has functions told of each change that records tell of: before it is counted, and once that was tried,
-// whether it succeeded or not. It is to be called before the first Handle.
+// OnChange sets functions that are called for each change: before it is counted, and after, even if
+// that failed. Call it before the first Handle.
 func (c *Counter) OnChange(before, after func(Change)) { c.before, c.after = before, after }
 
-// Handle counts what records say of comments; other records are of no concern. All of them are counted unless it returns
-// an error. One of the type stream.RecordErrors says which are not, by their own fault or that of an item which they
-// concern: all others are. Any other error may pass.
+// Handle counts the changes of comments among records, and ignores other records. Without an error
+// all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
+// of the record or of an item that it concerns; all others are counted. Any other error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	changes, failed := decodeChanges(records)
 	for _, change := range changes {
@@ -79,7 +82,8 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	return err
 }
 
-// countChanges counts changes. Those that cannot be counted are added to the failed; an error is of all.
+// countChanges counts changes. It adds those that cannot be counted to failed. An error concerns
+// all changes.
 func (c *Counter) countChanges(ctx context.Context, changes []Change, failed stream.RecordErrors) error {
 	pending := workload{}
 	for _, change := range changes {
@@ -103,13 +107,13 @@ type counted struct {
 	id      comment.ID
 }
 
-// refusals are comments that cannot be counted as what they are, and why.
+// refusals maps comments that cannot be counted to the reasons.
 type refusals map[counted]error
 
-// workload are the standings still to be counted, by product.
+// workload is the standings still to be counted, by product.
 type workload map[string][]standing
 
-// add takes a standing, also for an earlier one of the same comment.
+// add adds a standing, which replaces an earlier one of the same comment.
 func (w workload) add(product string, s standing) {
 	if i := slices.IndexFunc(w[product], func(earlier standing) bool { return earlier.ID == s.ID }); i >= 0 {
 		earlier := w[product][i]
@@ -120,7 +124,8 @@ func (w workload) add(product string, s standing) {
 	w[product] = append(w[product], s)
 }
 
-// count brings standings into the statistics, in as many rounds as it takes. Those that cannot be are added to the refused.
+// count counts standings, in as many rounds as that takes. It adds those that cannot be counted to
+// refused.
 func (c *Counter) count(ctx context.Context, pending workload, refused refusals) error {
 	for len(pending) > 0 {
 		err := call.Retry(ctx, func() (further bool, err error) { return c.round(ctx, pending, refused) })
@@ -134,7 +139,8 @@ func (c *Counter) count(ctx context.Context, pending workload, refused refusals)
 	return nil
 }
 
-// halve counts standings of which some are refused as invalid: each half on its own, down to the culprits.
+// halve counts standings when some of them make a call invalid. It counts each half on its own,
+// down to the culprits.
 func (c *Counter) halve(ctx context.Context, pending workload, refused refusals, cause error) error {
 	first, second := pending.halves()
 	if len(second) == 0 {
@@ -149,14 +155,15 @@ func (c *Counter) halve(ctx context.Context, pending workload, refused refusals,
 	return c.count(ctx, second, refused)
 }
 
-// invalid tells whether DynamoDB finds a call invalid, so that the same is refused whenever it is made.
+// invalid reports whether DynamoDB calls a request invalid, so that a retry fails too.
 func invalid(err error) bool {
 	var api smithy.APIError
 	return !call.Transient(err) && errors.As(err, &api) &&
 		(api.ErrorCode() == "ValidationException" || api.ErrorCode() == "TransactionCanceledException")
 }
 
-// halves parts standings into two workloads, by product if there are several. The second is empty if there is only one.
+// halves splits standings into two workloads, by product if there are several. The second is empty
+// if there is only one standing.
 func (w workload) halves() (first, second workload) {
 	first, second = workload{}, workload{}
 	products := slices.Sorted(maps.Keys(w))
@@ -173,7 +180,8 @@ func (w workload) halves() (first, second workload) {
 	return first, second
 }
 
-// round counts the first standings of each product, and takes those out that are done, or refused.
+// round counts the first standings of each product. It removes those that are counted or refused
+// from pending.
 func (c *Counter) round(ctx context.Context, pending workload, refused refusals) (further bool, err error) {
 	parts := workload{}
 	for product, standings := range pending {
@@ -206,7 +214,8 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals)
 	return further || progress, errors.Join(err, failed)
 }
 
-// sift takes those out of the first standings of a product that a ledger has objections to, and returns the others.
+// sift checks the first standings of a product. It moves those that the ledger objects to into
+// refused, and returns the others.
 func (w workload) sift(l ledger, first int, refused refusals) (left []standing) {
 	standings := w[l.product]
 	if l.broken != nil {
@@ -233,7 +242,8 @@ func (w workload) done(product string, standings int) {
 	}
 }
 
-// transactAll makes tallies true, several at once, and takes the standings of those that succeeded out of what is pending.
+// transactAll writes tallies, several at once. It removes the standings of those that succeeded
+// from pending.
 func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings leaderSettings, pending workload) (progress bool, err error) {
 	var mu sync.Mutex
 	var group errgroup.Group
@@ -256,13 +266,14 @@ func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings lea
 	return progress, err
 }
 
-// pack are tallies of different products that go into one transaction.
+// pack holds tallies of different products that go into one transaction.
 type pack struct {
 	tallies []tally
 	writes  []types.TransactWriteItem
 }
 
-// packs fills transactions with tallies. One place is left for the condition that new products need.
+// packs fills transactions with tallies. It leaves one place for the condition that new products
+// need.
 func packs(tallies []tally, settings leaderSettings, table string, now time.Time) []pack {
 	var out []pack
 	for _, t := range tallies {
@@ -278,29 +289,30 @@ func packs(tallies []tally, settings leaderSettings, table string, now time.Time
 	return out
 }
 
-// transact makes the tallies of a pack true, or returns an error and does nothing; after one that leaves open whether it
-// did, reading again tells.
+// transact writes the tallies of a pack, all or none. After an error that leaves open which,
+// reading again tells.
 func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings) error {
 	writes := p.writes
 	if i := slices.IndexFunc(p.tallies, tally.creates); i >= 0 {
-		// A rebuild that changes the number of shards looks at every product that is there. One that comes to be there must
-		// not go by the old number after it has.
+		// A rebuild that changes the number of shards rewrites every product that exists. A product
+		// created after that must not use the old number.
 		writes = append(writes, settings.guard(c.table, p.tallies[i].product))
 	}
 	return call.Transact(ctx, c.client, writes)
 }
 
-// errHeld is for products whose statistics are held by a recount.
+// errHeld is for products whose statistics a recount holds.
 var errHeld = comment.Errorf(comment.Throttled, "the statistics of a product are being counted anew; try again")
 
-// read fetches everything that the standings depend on, consistently. The settings come last: a rebuild changes them before it goes
-// through the statistics, so that they are not older than any statistics which it has gone through.
+// read fetches everything that the standings depend on, consistently. It reads the settings last: a
+// rebuild changes them before it rewrites any statistics. So the settings are not older than
+// rewritten statistics.
 func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, leaderSettings, error) {
 	var keys []layout.Item
 	for product, standings := range parts {
 		keys = append(keys, layout.ProductKey(product, statisticsSK))
 		for _, s := range standings {
-			keys = append(keys, markKey(product, s.ID))
+			keys = append(keys, markerKey(product, s.ID))
 		}
 	}
 	items, err := fetch(ctx, c.client, c.table, keys)
@@ -318,8 +330,9 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 	return ledgers, settings, err
 }
 
-// readRows fetches the counts of languages that share a row of the statistics. They may be newer than these: a tally made of
-// both then comes to nothing, for the statistics have changed too.
+// readRows fetches the counts of languages that share a row of the statistics. They may be newer
+// than the statistics. The transaction of such a tally fails, since the statistics have changed
+// too.
 func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts workload) error {
 	var keys []layout.Item
 	for product, l := range ledgers {
@@ -346,15 +359,15 @@ func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts
 
 func decodeLedger(product string, standings []standing, items map[itemKey]layout.Item) ledger {
 	l := ledger{
-		product: product, marks: make(map[comment.ID]mark, len(standings)),
-		brokenMarks: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
+		product: product, markers: make(map[comment.ID]marker, len(standings)),
+		brokenMarkers: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
 	}
 	l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, statisticsSK))])
 	l.others = comment.Stats{}
 	for _, s := range standings {
 		var err error
-		if l.marks[s.ID], err = decodeMark(items[keyOf(markKey(product, s.ID))]); err != nil {
-			l.brokenMarks[s.ID] = err
+		if l.markers[s.ID], err = decodeMarker(items[keyOf(markerKey(product, s.ID))]); err != nil {
+			l.brokenMarkers[s.ID] = err
 		}
 	}
 	return l

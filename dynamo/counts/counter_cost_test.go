@@ -22,9 +22,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// bill reckons what calls cost on AWS. The engines say of a transaction what its items would cost as one, so the rules are
-// applied here: in a transaction each item is written twice, in units of 1 KB; an index entry that changes its key is
-// taken out and put in, once each, after that.
+// bill adds up what calls cost on AWS. The engines report the cost of a transaction as if it were
+// single writes. So AWS's rules are applied here: a transaction writes each item twice, in units of
+// 1 KB. After that, an index entry whose key changes is deleted and put, once each.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
 type bill struct {
@@ -32,14 +32,15 @@ type bill struct {
 	mu            sync.Mutex
 	transactions  int
 	reads, writes float64
-	entries       map[string]string // the sort keys of what stands on leaderboards
+	entries       map[string]string // the sort keys of places on leaderboards
 }
 
 func (b *bill) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, want := range in.RequestItems {
-		b.reads += float64(len(want.Keys)) // none of the items is above 4 KB, and a missing one costs as much
+		// No item is above 4 KB, and a missing one costs as much.
+		b.reads += float64(len(want.Keys))
 	}
 	return b.Client.BatchGetItem(ctx, in, options...)
 }
@@ -62,7 +63,7 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	return b.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// entry adds what an item's entry in the index costs when it comes, goes or moves.
+// entry adds the cost of an item's entry in the index that is added, removed or moved.
 func (b *bill) entry(key, it layout.Item) {
 	before, after := b.entries[nameOf(key)], ""
 	if it[layout.AttrPlace] != nil {
@@ -80,7 +81,7 @@ func (b *bill) entry(key, it layout.Item) {
 	b.entries[nameOf(key)] = after
 }
 
-// unitsOfWriting is what writing an item costs outside of a transaction.
+// unitsOfWriting returns the cost of writing an item outside of a transaction.
 func unitsOfWriting(it layout.Item) float64 {
 	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
 	if grid, ok := it[counts.AttrGrid].(*types.AttributeValueMemberM); ok {
@@ -92,7 +93,7 @@ func unitsOfWriting(it layout.Item) float64 {
 	return float64((size + 1023) / 1024)
 }
 
-// costOfCounting counts comments in batches of a size and returns what each cost.
+// costOfCounting counts comments in batches of a size and returns the cost for each comment.
 func costOfCounting(t testing.TB, batch, products int) *bill {
 	t.Helper()
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -119,8 +120,8 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 	return b
 }
 
-// What counting costs is promised (docs/design/counting.md): beyond the comment's own, at most 3 write units for each comment
-// of a burst of 25 or more of one product.
+// docs/design/counting.md promises the cost of counting. In a burst of 25 or more comments of one
+// product it is at most 3 write units for each comment, beyond the comment's own.
 func TestCostOfCounting(t *testing.T) {
 	for _, products := range []int{1, 1000} {
 		for _, batch := range []int{1, 25, 100} {
@@ -134,7 +135,7 @@ func TestCostOfCounting(t *testing.T) {
 	}
 }
 
-// nameOf is the primary key of an item as one text.
+// nameOf returns the primary key of an item as one text.
 func nameOf(key layout.Item) string {
 	r := layout.NewReader(key)
 	return r.Text(layout.AttrPK) + "/" + r.Text(layout.AttrSK)

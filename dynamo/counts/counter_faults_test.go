@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Whichever call is spoiled, and however: the counts are exact, and are so the first time.
+// Whichever call fails, and however, counts are exact after the first run.
 func TestCountingOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	h := newHistory(rand.New(rand.NewPCG(3, 3)), 120)
@@ -44,8 +44,8 @@ func TestCountingOverABadNetwork(t *testing.T) {
 	}
 }
 
-// What is no comment's record is of no concern; a record that cannot
-// be what it says is its own fault, and the error names it without what was written.
+// Records that are not about comments are ignored. A record with invalid content fails on its own.
+// Its error names the record without a customer's words.
 func TestWhatCountingReturns(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, direct)
@@ -67,18 +67,18 @@ func TestWhatCountingReturns(t *testing.T) {
 		want  string
 	}{
 		{"the statistics themselves", with("SK", text("S")), ""},
-		{"an id that is none", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
+		{"an invalid id", with("PK", text("C#short")), `record 1: item "C#short" is no comment`},
 		{"no product", with("A", nil), "record 1: item C#01000000000000000000000000 has no product in A"},
 		{"a rating of another type", with("r", text("5")), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is missing or of another type"},
 		{"a rating that does not exist", with("r", &types.AttributeValueMemberN{Value: "6"}), "record 1: item of comment c_01000000000000000000000000: attribute \"r\" is not a rating of 1 to 5"},
 		{"no language", with("l", nil), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is missing or of another type"},
-		{"a language that would be the row of several", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
+		{"the name of the row that languages share", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
 	} {
 		got := ""
 		if err := counts.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {
 			var named stream.RecordErrors
 			if !errors.As(err, &named) || len(named) != 1 {
-				t.Fatalf("%s: it does not say of which record: %v", row.why, err)
+				t.Fatalf("%s: the error does not name the record: %v", row.why, err)
 			}
 			got = named[0].Error()
 			if comment.KindOf(err) != comment.Internal {
@@ -91,7 +91,7 @@ func TestWhatCountingReturns(t *testing.T) {
 	}
 }
 
-// A table that takes nothing is an error that may pass.
+// The error of a table that refuses all calls may pass.
 func TestCountingWhereNothingIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))

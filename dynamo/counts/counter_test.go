@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// image is of a comment what a record holds of it, as far as counting goes.
+// image returns the attributes of a comment's item that counting needs, as a record holds them.
 func image(c comment.Comment) map[string]types.AttributeValue {
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 	return map[string]types.AttributeValue{
@@ -33,7 +33,7 @@ func image(c comment.Comment) map[string]types.AttributeValue {
 	}
 }
 
-// history is a random past of some products: shards of records, and what it came to.
+// history is a random past of some products: the records by shard, and the comments that remain.
 type history struct {
 	shards [2][]stream.Record
 	model  *commenttest.Model
@@ -41,7 +41,8 @@ type history struct {
 
 var historicProducts = []string{"globe", "a/b#c", "ü"}
 
-// newHistory makes so many records: comments are added, edited, deleted, and some of the deleted come back.
+// newHistory makes a number of records: comments are added, edited and deleted, and some deleted
+// ones come back.
 func newHistory(r *rand.Rand, records int) *history {
 	h := &history{model: commenttest.NewModel()}
 	var gone []comment.Comment
@@ -91,7 +92,7 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 	*shard = append(*shard, record)
 }
 
-// checkCounted holds statistics and leaderboards against the model.
+// checkCounted compares statistics and leaderboards with the model.
 func checkCounted(t *testing.T, client *dynamodb.Client, table string, products []string, model *commenttest.Model) {
 	t.Helper()
 	store := dynamo.NewStore(client, table)
@@ -117,7 +118,8 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 	}
 }
 
-// wholeGrid are the counts of all languages, also of those that share a row, which must be their sum.
+// wholeGrid returns the counts of all languages, including those that share a row. It checks that
+// the row is their sum.
 func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.Stats, languages []comment.Language) comment.Stats {
 	t.Helper()
 	grid, sum := stats.Clone(), comment.Stats{}
@@ -141,16 +143,16 @@ func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.
 		}
 	}
 	if got, want := stats[comment.OtherLanguages], sum.Counts(comment.Filter{}); got != want {
-		t.Errorf("languages of %q that share a row have %v there, and %v by themselves", product, got, want)
+		t.Errorf("languages of %q that share a row have %v there, and a sum of %v", product, got, want)
 	}
 	return grid
 }
 
-// stalled is a batch that a reader has in hand.
+// stalled is a batch that a reader still holds.
 type stalled struct{ records []stream.Record }
 
-// Readers that come and go, at any place at or before the one that was reached, and apply what they have in hand long
-// after others did: the counts are what they would be had one reader read once.
+// Readers come and go, start at or before the place reached so far, and apply old batches long
+// after others did. The counts are as if one reader had read once.
 func TestCountsAreExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

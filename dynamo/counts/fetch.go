@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/panics"
 )
 
-// countCalls bounds the calls that a Counter has under way at once, and those of one fetch.
+// countCalls is the maximum number of concurrent calls of a Counter, and of one fetch.
 const countCalls = 4
 
 // itemKey is a primary key as a value that can be compared.

@@ -35,7 +35,8 @@ func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
 	return counts, nil
 }
 
-// bestCount is the number of comments with the best rating, in one language or, if that is empty, in all.
+// bestCount returns the number of comments with the best rating, in one language, or in all if that
+// is empty.
 func bestCount(stats comment.Stats, language comment.Language) int {
 	filter := comment.Filter{Ratings: []int{comment.MaxRating}}
 	if language != "" {
@@ -44,7 +45,7 @@ func bestCount(stats comment.Stats, language comment.Language) int {
 	return stats.Counts(filter)[comment.MaxRating-1]
 }
 
-// languagesOf are all languages of some grids, sorted, but not the row that several share.
+// languagesOf returns all languages of some grids, sorted, without the row that languages share.
 func languagesOf(grids ...comment.Stats) []comment.Language {
 	var out []comment.Language
 	for _, stats := range grids {

@@ -11,7 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Hasten lets a rebuild wait for next to nothing: the engines of tests show no transaction in part.
+// Hasten removes nearly all waits of a rebuild: the engines of tests never show a transaction in
+// part.
 func Hasten(r *Rebuilder) *Rebuilder {
 	r.pace = pace{heartbeat: 20 * time.Millisecond, secondLook: time.Millisecond, shardsKnown: time.Millisecond, lastWords: 100 * time.Millisecond}
 	return r
@@ -23,13 +24,14 @@ func HastenButForHeartbeats(r *Rebuilder) *Rebuilder {
 	return r
 }
 
-// HastenButForReaders leaves readers of leaderboards the time that they need.
+// HastenButForReaders is Hasten with a longer wait for readers of leaderboards.
 func HastenButForReaders(r *Rebuilder) *Rebuilder {
 	Hasten(r).pace.shardsKnown = 300 * time.Millisecond
 	return r
 }
 
-// HeartbeatAfterTheEnd finishes a rebuild whose next heartbeat was waiting for that, and returns what the heartbeat came to.
+// HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits for that, and returns the
+// heartbeat's error.
 func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
 	lease := &rebuildLease{client: client, table: table, heartbeat: time.Millisecond, owner: "me"}
 	if err := lease.acquire(ctx, "me"); err != nil {
@@ -47,7 +49,7 @@ func HastenVerifier(v *Verifier) *Verifier {
 	return v
 }
 
-// NotPassed are the comments in what an interrupted rebuild has not passed.
+// NotPassed returns the comments on pages that an interrupted rebuild has not passed.
 func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comments []layout.Item, err error) {
 	progress, err := (&rebuildLease{client: client, table: table}).read(ctx)
 	for i, s := range progress.segments {
@@ -69,8 +71,8 @@ func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comm
 	return comments, err
 }
 
-// AttrGrid is where the counts of a product stand in its item.
+// AttrGrid is the attribute of a product's statistics that holds the counts.
 const AttrGrid = attrGrid
 
-// SetPatience sets how long a verification waits for the proof that changes were counted.
+// SetPatience sets how long a verification waits for proof that changes were counted.
 func SetPatience(v *Verifier, patience time.Duration) { v.patience = patience }

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// Statistics are in no list of comments, and only places on leaderboards are in their index.
+// Statistics are in no list of comments. Only places on leaderboards are in their index.
 func TestWhatIsInWhichIndex(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")
 	now := c.CreatedAt()
@@ -21,7 +21,7 @@ func TestWhatIsInWhichIndex(t *testing.T) {
 	}{
 		"statistics":             {statisticsItem("42", stats, 4), []string{layout.AttrBoard, layout.AttrPlace}},
 		"place on a leaderboard": {languageItem(leaderPlace{product: "42", language: "en", count: 3}, 4), []string{layout.AttrBoard, layout.AttrPlace}},
-		"mark":                   {markItem("42", c.ID, mark{cell: &comment.Cell{Language: "en", Rating: 5}, position: "1"}, now), nil},
+		"marker":                 {markerItem("42", c.ID, marker{cell: &comment.Cell{Language: "en", Rating: 5}, position: "1"}, now), nil},
 	} {
 		if got := dynamotest.IndexAttributes(layout.Definition("t"), row.item); !slices.Equal(got, row.want) {
 			t.Errorf("%s has %v, want %v", kind, got, row.want)

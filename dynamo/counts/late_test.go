@@ -15,13 +15,13 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// A verification waits for what is published late as long as it may, and says so when it waited in vain. That leases are
-// renewed all the while and all answers of the stream are empty proves nothing.
+// A verification waits for records that are published late, up to its patience, and reports when it
+// waited in vain. Renewed leases and empty answers of the stream prove nothing.
 func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 	for _, row := range []struct {
 		why      string
 		counts   bool
-		publish  int // after so many looks at the leases
+		publish  int // after this many reads of the leases
 		patience time.Duration
 		drifts   bool
 	}{

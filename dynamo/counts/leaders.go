@@ -30,8 +30,9 @@ func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
 	return decodeSettings(output.Item)
 }
 
-// Leaders are the products with most comments of the best rating in one language, or in all if that is empty: at most
-// first of them, which is 1 or more. Reads are eventually consistent.
+// Leaders returns the products with the most comments of the best rating, in one language, or in
+// all if that is empty. It returns at most first of them, which must be 1 or more. Reads are
+// eventually consistent.
 func (r *Reader) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
 	if err := r.first.check(ctx); err != nil {
 		return nil, err
@@ -50,9 +51,10 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 	return leaders, nil
 }
 
-// readLeaders reads all shards. While products move from shard to shard, each may be met twice, or not at all: so they are
-// read twice then, one time after the other. One that the first time missed had moved before, and the second time finds it.
-// A product whose count changes between two calls for one shard may be missed for that moment: no read of an index is a
+// readLeaders reads all shards. While a rebuild moves products between shards, a read may meet a
+// product twice or not at all. So it then reads twice, one after the other: a product that the
+// first read missed had moved before, and the second read finds it. A product whose count changes
+// between two calls for one shard may be missed at that moment, since no read of an index is a
 // snapshot.
 func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
@@ -71,8 +73,8 @@ func (r *Reader) readLeaders(ctx context.Context, language comment.Language, set
 	return firstLeaders(first, later, earlier), err
 }
 
-// takeLeaders takes leaders, each product once. One whose count changes while a shard is read may be met at both of its
-// places; then the first of them counts.
+// takeLeaders takes leaders, each product once. A product whose count changes while a shard is read
+// may be met at both of its places; the first counts.
 func takeLeaders(ctx context.Context, merged *merge.Merger[comment.Leader], count int) ([]comment.Leader, error) {
 	taken := map[string]bool{}
 	var out []comment.Leader
@@ -91,8 +93,8 @@ func takeLeaders(ctx context.Context, merged *merge.Merger[comment.Leader], coun
 	return out, nil
 }
 
-// firstLeaders are the first of several readings of a leaderboard. Of a product that is in more than one, the first reading
-// counts.
+// firstLeaders merges several readings of a leaderboard. For a product in more than one, the first
+// reading counts.
 func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
 	taken := map[string]bool{}
 	var out []comment.Leader
@@ -106,7 +108,7 @@ func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
 	return out[:min(first, len(out))]
 }
 
-// compareLeaders puts the product of more comments first, and among equals the one whose id sorts first, as the sort key
+// compareLeaders orders products by count, highest first, and equal counts by id, as the sort key
 // does.
 func compareLeaders(a, b comment.Leader) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Product, b.Product))
@@ -121,7 +123,7 @@ type leaderboard struct {
 	starts   []layout.Item // where each shard is read on, nil at its beginning
 }
 
-// read reads on in the shards that ran dry.
+// read reads the next entries of the shards that ran dry.
 func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Leader], error) {
 	batches := make([]merge.Batch[comment.Leader], len(dry))
 	limit := shardLimit(missing, len(dry))
@@ -132,8 +134,9 @@ func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge
 	return batches, err
 }
 
-// shardLimit is how many entries to read from each of some shards while so many are missing: twice an even share, since the
-// hash spreads products, and no fewer than half a unit pays for in any case. A shard that holds more of them is read on.
+// shardLimit returns how many entries to read from each shard when this many are missing in all. It
+// is twice an even share, since the hash spreads products, and at least what half a read unit pays
+// for. A shard with more entries among the first is read again.
 func shardLimit(missing, shards int) int {
 	return min(missing, max(capacity.UnitBytes/maxLeaderBytes, 2*missing/shards))
 }
@@ -167,17 +170,20 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	return batch, nil
 }
 
-// maxLeaderBytes is what an entry of a leaderboard has at most: the names and values of its keys, with a product id of
-// comment.MaxIDBytes in two of them, and with a language of 35 bytes, the longest that there are, in the other two.
+// maxLeaderBytes is the maximum size of a leaderboard entry: the names and values of its four keys.
+// Two values contain a product id of comment.MaxIDBytes, the other two a language of 35 bytes, the
+// longest.
 const maxLeaderBytes = 366
 
-// assumedLeaderBytes is what an entry of a leaderboard is assumed to have: its four keys, each with the product's id.
+// assumedLeaderBytes is the assumed size of a leaderboard entry: its four keys, each with the
+// product's id.
 const assumedLeaderBytes = 256
 
-// LeadersUnits is what a leaderboard of so many products may cost, in read units: its settings, and as many entries from
-// each of the default number of shards. capacity.BoundFactor times it is the most that a leaderboard of any number of
-// shards costs, whatever they hold: half a unit for each of MaxLeaderShards, and some of them read on. While a rebuild
-// changes the number of shards, they are read twice.
+// LeadersUnits returns the estimated cost, in read units, of a leaderboard of the first products.
+// It is the settings, plus that many entries from each of the default number of shards. At most it
+// costs capacity.BoundFactor times that, for any number of shards and any content: half a unit for
+// each of MaxLeaderShards, and some shards read again. While a rebuild changes the number of
+// shards, the leaderboard is read twice.
 func LeadersUnits(first int) float64 {
 	const eachShard = MaxLeaderShards * 0.5 / capacity.BoundFactor
 	return 0.5 + max(eachShard, defaultLeaderShards*capacity.EventualUnits(first*assumedLeaderBytes))

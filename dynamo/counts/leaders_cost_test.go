@@ -34,12 +34,13 @@ func (o onlyQueries) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...fu
 	return o.queries(ctx, in)
 }
 
-// partitionKey is the partition that a call reads.
+// partitionKey returns the partition that a call reads.
 func partitionKey(in *dynamodb.QueryInput) string {
 	return in.ExpressionAttributeValues[":p"].(*types.AttributeValueMemberS).Value
 }
 
-// boardOf answers reads of the leaderboard of a language, with the entries of these leaders and at DynamoDB's price.
+// boardOf answers reads of a language's leaderboard with the entries of some leaders, at DynamoDB's
+// price.
 func boardOf(language comment.Language, shards int, all []comment.Leader) boards {
 	entries := map[string][]layout.Item{}
 	for _, leader := range all {
@@ -71,7 +72,7 @@ func boardOf(language comment.Language, shards int, all []comment.Leader) boards
 	})
 }
 
-// Whatever the shards hold, a leaderboard is exact and costs at most what is promised.
+// Whatever the shards hold, a leaderboard is exact and costs no more than promised.
 func TestLeadersStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shards := rapid.SampledFrom([]int{1, 4, 64}).Draw(t, "shards")
@@ -101,7 +102,7 @@ func TestLeadersStayWithinTheirBound(t *testing.T) {
 	})
 }
 
-// The longest entry that there may be is what half a unit is reckoned with.
+// maxLeaderBytes is the size of the longest possible entry.
 func TestMaxLeaderBytes(t *testing.T) {
 	product, language := strings.Repeat("p", comment.MaxIDBytes), comment.Language(strings.Repeat("x", 35))
 	it := languageKey(product, language)
@@ -112,7 +113,7 @@ func TestMaxLeaderBytes(t *testing.T) {
 	}
 }
 
-// A leaderboard costs no more for a shard than it has to, also the longest.
+// A leaderboard costs no more for each shard than needed, even the longest leaderboard.
 func TestLeadersUnits(t *testing.T) {
 	for _, row := range []struct {
 		why   string

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// A product that loses comments while its shard is read is met again further down. It is shown once, and does not take the
-// place of another.
+// A product that loses comments while its shard is read is met again further down. It is shown
+// once, and takes no other product's place.
 func TestLeaderIsShownOnce(t *testing.T) {
 	place := func(product string, count int) layout.Item {
 		out := languageKey(product, "en")

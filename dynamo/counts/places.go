@@ -14,34 +14,37 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The leaderboard is an index of its own, of items about products alone. One of its partitions would take 1,000 writes a
-// second, so it is parted by product into shards, and read as a merge of them.
+// The leaderboard is an index of its own, with items about products alone. A single partition takes
+// only 1,000 writes a second. So the leaderboard is split by product into shards, and a read merges
+// them.
 const (
 	leadersPrefix = "LEADERS#"
-	// defaultLeaderShards is the number of shards of a table for which no rebuild has chosen another.
+	// defaultLeaderShards is the number of shards of a table for which no rebuild has chosen
+	// another.
 	defaultLeaderShards = 4
-	// MaxLeaderShards bounds that number: each shard is a read of every leaderboard.
+	// MaxLeaderShards is the maximum number of shards: every read of a leaderboard reads each
+	// shard.
 	MaxLeaderShards = 64
-	// maxLeaderCount is taken minus the count to make the sort key, so that the index lists the highest count first and, of
-	// equal counts, the product whose id sorts first.
+	// maxLeaderCount minus the count makes the sort key. So the index lists the highest count first
+	// and, among equal counts, the product whose id sorts first.
 	maxLeaderCount = 9_999_999_999
 	languageSK     = "S#"
 )
 
-// leaderPlace is what the place of a product on a leaderboard depends on.
+// leaderPlace is everything that a product's place on a leaderboard depends on.
 type leaderPlace struct {
 	product string
-	// language is empty on the leaderboard of all languages.
+	// language is empty for the leaderboard of all languages.
 	language comment.Language
 	count    int
-	// row are the counts of a language that shares its row of the statistics, else all zero.
+	// row is the counts of a language that shares its row of the statistics, else all zero.
 	row comment.Counts
 }
 
-// empty tells whether there is nothing to say of a language.
+// empty reports whether the language needs no item.
 func (p leaderPlace) empty() bool { return p.count <= 0 && p.row == comment.Counts{} }
 
-// addLeaderKeys gives an item its place on the leaderboard, none if the count is not above 0.
+// addLeaderKeys gives an item its place on the leaderboard; none if the count is not above 0.
 func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	if p.count <= 0 {
 		return
@@ -50,7 +53,7 @@ func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	it[layout.AttrPlace] = layout.Text(fmt.Sprintf("%010d#%s", maxLeaderCount-p.count, p.product))
 }
 
-// parseLeaderKey reads the count and the product out of a sort key.
+// parseLeaderKey reads the count and the product from a sort key.
 func parseLeaderKey(text string) (comment.Leader, error) {
 	complement, product, found := strings.Cut(text, "#")
 	n, err := strconv.Atoi(complement)
@@ -60,7 +63,8 @@ func parseLeaderKey(text string) (comment.Leader, error) {
 	return comment.Leader{Product: product, Count: maxLeaderCount - n}, nil
 }
 
-// leaderPartition is the partition key of a shard of a leaderboard. A language is never a number.
+// leaderPartition returns the partition key of a leaderboard's shard. A language is never a number,
+// so keys do not collide.
 func leaderPartition(language comment.Language, shard int) string {
 	if language != "" {
 		return leadersPrefix + string(language) + "#" + strconv.Itoa(shard)
@@ -74,8 +78,8 @@ func leaderShard(product string, shards int) int {
 	return int(hash.Sum32() % uint32(shards))
 }
 
-// languageKey is the primary key of the item of a product's language: its entry on the leaderboard of the language, and its
-// counts if it shares its row of the statistics.
+// languageKey returns the primary key of a language's item: its entry on the leaderboard of the
+// language, and its counts if it shares its row of the statistics.
 func languageKey(product string, language comment.Language) layout.Item {
 	return layout.ProductKey(product, languageSK+string(language))
 }
@@ -90,16 +94,18 @@ func languageItem(p leaderPlace, shards int) layout.Item {
 	return out
 }
 
-// attrRow is a list of the counts of 1 to 5 stars, in the item of a language without a row in the statistics item.
+// attrRow is a list of the counts of 1 to 5 stars, in the item of a language without a row in the
+// statistics item.
 const attrRow = "c"
 
-// languageOfKey is what the item of a language is about, by its primary key.
+// languageOfKey returns the product and language of a language's item, from its primary key.
 func languageOfKey(key layout.Item) comment.ProductLanguage {
 	language := strings.TrimPrefix(layout.NewReader(key).Text(layout.AttrSK), languageSK)
 	return comment.ProductLanguage{Product: layout.ProductOfKey(key), Language: comment.Language(language)}
 }
 
-// rowOfItem reads the counts of a language that shares its row out of its item: none for one that does not.
+// rowOfItem reads the counts of a language that shares its row from its item; zero for a language
+// with a row of its own.
 func rowOfItem(it layout.Item) (row comment.Counts, err error) {
 	if it[attrRow] == nil {
 		return row, nil
@@ -111,7 +117,7 @@ func rowOfItem(it layout.Item) (row comment.Counts, err error) {
 	return row, nil
 }
 
-// leaderKeys are the index keys of a place on a leaderboard, empty for an item that has none.
+// leaderKeys is the index keys of a place on a leaderboard, empty for an item without a place.
 type leaderKeys struct{ partition, sort string }
 
 func leaderKeysOf(it layout.Item) leaderKeys {
@@ -119,7 +125,7 @@ func leaderKeysOf(it layout.Item) leaderKeys {
 	return leaderKeys{partition: r.Text(layout.AttrBoard), sort: r.Text(layout.AttrPlace)}
 }
 
-// placesOf are the places of a product on the leaderboards.
+// placesOf returns the places that a product should have on the leaderboards.
 func placesOf(product string, stats comment.Stats, shards int) map[comment.Language]leaderKeys {
 	out := map[comment.Language]leaderKeys{}
 	place := func(language comment.Language) {

@@ -20,11 +20,11 @@ type readerClient interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Reader reads statistics and leaderboards. It is safe for use by many goroutines once it is set up.
+// Reader reads statistics and leaderboards. It is safe for concurrent use once it is set up.
 type Reader struct {
 	client readerClient
 	table  string
-	// first says whether there are statistics at all; nil for yes.
+	// first refuses reads until the first counting is complete; nil refuses nothing.
 	first    *firstCount
 	improper *layout.Reporter
 	onRead   func(product string, stats comment.Stats)
@@ -35,16 +35,16 @@ func NewReader(client readerClient, table string) *Reader {
 	return &Reader{client: client, table: table, onRead: func(string, comment.Stats) {}}
 }
 
-// OnRead has a function told of all statistics that StatsOf reads, from many goroutines. It is to be called before the
-// first read.
+// OnRead sets a function that is called with all statistics that StatsOf reads, from many
+// goroutines. Call it before the first read.
 func (r *Reader) OnRead(told func(product string, stats comment.Stats)) { r.onRead = told }
 
-// OnImproper has each item that a leaderboard passes over told of once, while they are not too many. It is to be called
-// before the first read.
+// OnImproper sets a function that is called once for each item that a leaderboard skips, up to a
+// limit. Call it before the first read.
 func (r *Reader) OnImproper(tell func(layout.Improper)) { r.improper = layout.NewReporter(tell) }
 
-// Latest are the statistics of a product as they are now, consistently. They are read once, without retries: who asks can
-// do without.
+// Latest returns a product's current statistics, read consistently. It does not retry, since
+// callers can do without them.
 func (r *Reader) Latest(ctx context.Context, product string) (comment.Stats, error) {
 	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(r.table),
@@ -58,9 +58,9 @@ func (r *Reader) Latest(ctx context.Context, product string) (comment.Stats, err
 	return found.stats, err
 }
 
-// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call, eventually consistently. A
-// product that was never commented on is missing from the answer; one that the table left out, or whose item is damaged,
-// has an error among the failed.
+// StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
+// eventually consistently. A product without comments is missing from found. failed has the
+// products that the table left out, and those with damaged items.
 func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	if err := r.first.check(ctx); err != nil {
 		return nil, nil, err
@@ -90,9 +90,10 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 	return found, failed, nil
 }
 
-// RowsOf fetches the counts of languages that share a row of the statistics of their products, at most MaxKeysPerGet
-// different ones in one call, eventually consistently. One without comments, or with a row of its own, is missing from the
-// answer; one that the table left out, or whose item is damaged, has an error among the failed.
+// RowsOf fetches the counts of languages that share a row of their products' statistics. It takes
+// at most MaxKeysPerGet different ones and makes one call, eventually consistently. A language
+// without comments, or with a row of its own, is missing from found. failed has the languages that
+// the table left out, and those with damaged items.
 func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
 ) {
@@ -119,8 +120,8 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	return found, failed, nil
 }
 
-// RefuseUncounted has statistics and leaderboards refused, by an error of the kind Unavailable, until all comments of the
-// table were counted once. It is to be called before the first question.
+// RefuseUncounted refuses reads of statistics and leaderboards, with an error of the kind
+// Unavailable, until all comments of the table were counted once. Call it before the first read.
 func (r *Reader) RefuseUncounted(journal journal) {
 	r.first = &firstCount{journal: journal, now: time.Now}
 }

@@ -21,46 +21,55 @@ import (
 
 // How a rebuild ends exact while comments are written and counted, and whenever it is killed.
 //
-// A parallel, consistent scan finds the products: every comment, mark and piece of statistics names its own. Each product is
-// looked at as it is first met, and a page is passed when every product on it is done, whichever segment works on it: the
-// page that the other segment met it on may be gone when an interrupted rebuild goes on. A segment waits for others only
-// when its own products are done, so that no two wait for each other. So all that a kill can undo is in the pages that were
-// not passed. Bringing a product to right statistics takes two things that do not depend on each other.
+// A parallel, consistent scan finds the products: every comment, marker and statistics item names
+// its product. Each product is recounted when a segment first meets it. A page is passed once every
+// product on it is done, whichever segment works on it: after an interruption, the page on which
+// the other segment met it may be gone. A segment first finishes its own products and then waits
+// for others, so no two segments wait for each other. So a kill can only undo work on pages that
+// were not passed. Making a product's statistics right takes two independent steps.
 //
-// Marks. The marks of a product and its comments in the index All lie in one order and are compared side by side
-// (verify_look.go). Where they differ, the comment itself and the mark are read consistently, and if they do differ, the
-// comment is counted as what it is, in the transaction of counter.go with one more condition: that it still is so. The mark
-// keeps its position, so that the records which are still to come are applied, in their order, up to the last; and it
-// notes that a look was ahead of them, so that the next record moves the position even if it changes nothing. Without that,
-// a look and a record that finds nothing to do could leave a mark behind records which a slow reader applies later.
-// The index is a moment behind. A comment that it does not show as it is was written within that moment, and its record is
-// read by someone later: nobody needs to look. After this, each mark is what its comment was when the rebuild began, or
-// later, or has a record coming.
+// Markers. The markers of a product and its comments in the index All have the same order and are
+// compared side by side (verify_look.go). Where they differ, the comment itself and the marker are
+// read consistently. If they still differ, the comment is counted as it is. That uses the
+// transaction of counter.go with one more condition: that the comment is still so. The marker keeps
+// its position, so the records still to come are applied, in their order, up to the last. It also
+// notes that its cell was read from the comment, so that the next record moves the position even if
+// it changes nothing. Otherwise, such a look followed by a record with nothing to do could leave
+// the marker behind records that a slow reader applies later. The index is a moment behind. A
+// comment that the index does not show correctly was written within that moment, and its record
+// will be read later. So it needs no look. After this step, each marker is what its comment was
+// when the rebuild began, or later, or has a record coming.
 //
-// Counts. Every writer changes marks and counts in one transaction. So the difference between the sum of a product's marks
-// and its counts is the same at all times, whichever process counts. Only an edit by hand or a lost item makes it other than zero.
-// To know it, the statistics are read before and after the marks: when their number of changes is the same, nobody counted
-// meanwhile, and the sum belongs to them. They are then put right under the condition that the number still is the same.
-// DynamoDB may show one item of a transaction before another for a moment. So a difference is believed only when a second
-// look, a second later, finds the same: a true one does not change. Places on leaderboards follow from the counts, and are
-// put right in the same transaction. A product that is counted during every look is held: counters wait while the
-// hold lasts, which is for a few looks. That needs no common clock: a counter that takes the hold for expired removes it
-// with its own write, and the rebuild's write fails.
+// Counts. Every writer changes markers and counts in one transaction. So the difference between the
+// sum of a product's markers and its counts never changes, whichever process counts. Only an edit
+// by hand or a lost item makes it other than zero. To find it, the statistics are read before and
+// after the markers. If their number of changes is the same, the product was not counted meanwhile,
+// and the sum belongs to them. They are then corrected under the condition that the number is still
+// the same. DynamoDB may show one item of a transaction before another for a moment. So a
+// difference counts only if a second look, a second later, finds the same; a true difference does
+// not change. Places on leaderboards follow from the counts and are corrected in the same
+// transaction. A product that is counted during every look is held: counters wait for the duration
+// of the hold, which is a few looks. That needs no common clock: a counter that considers the hold
+// expired removes it with its own write, and the rebuild's write fails.
 //
-// Shards. The new number is written first, with the old one beside it, and the leaderboards are read by the larger one from
-// then on. Each product is rewritten, whether it moves or not. A counter that decided by the old number read the statistics
-// before that, and its write fails. A counter that reads the statistics afterwards reads the new number, because it reads
-// that last. A product that is counted for the first time meanwhile is counted on condition that the number is the one that
-// was read (settings.go). So are all repairs: a rebuild that was taken over, and does not know it yet, fails.
+// Shards. The new number of shards is written first, beside the old one. From then on, leaderboards
+// are read by the larger of the two. Each product is rewritten, whether it moves or not. A counter
+// that used the old number read the statistics before that, and its write fails. A counter that
+// reads the statistics afterwards reads the new number, since it reads that last. A product that is
+// counted for the first time meanwhile is counted on condition that the number is the one that was
+// read (settings.go). All repairs have the same condition, so a rebuild that was taken over without
+// knowing it fails.
 //
-// That the statistics are complete is said last, of the time when the rebuild began, unless records were lost since.
+// As the last step, the rebuild writes that the statistics are complete since it began, unless
+// records were lost meanwhile.
 
 const (
-	// secondLook is after how long a difference is looked at again.
+	// secondLook is the time after which a difference is checked again.
 	secondLook = time.Second
-	// shardsKnown is after how long nobody reads a leaderboard any more by a number of shards that was changed.
+	// shardsKnown is the time after which no reader of a leaderboard uses a number of shards from
+	// before its change.
 	shardsKnown = 5 * time.Second
-	// lastWords is how long a rebuild that ends early may take to say how far it came.
+	// lastWords is how long a rebuild that ends early may take to save how far it came.
 	lastWords = 3 * time.Second
 )
 
@@ -72,15 +81,18 @@ type rebuildClient interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Rebuilder counts all comments of a table anew and makes statistics, marks and leaderboards right, while others write and
-// count. It remembers the ids of all products; of comments it holds no more than a page for each call under way.
+// Rebuilder counts all comments of a table anew. It corrects statistics, markers and leaderboards
+// while others write and count. It remembers the ids of all products; of comments it holds at most
+// a page for each call under way.
 type Rebuilder struct {
-	// LeaderShards is into how many shards the leaderboards are to be parted, 1 to MaxLeaderShards; 0 leaves it as it is.
+	// LeaderShards is the new number of shards of the leaderboards, 1 to MaxLeaderShards; 0 keeps
+	// the current number.
 	LeaderShards int
-	// Who names the process that rebuilds, for the message to a second rebuild.
+	// Who describes this process in the error of a second rebuild.
 	Who string
-	// Engine names the run of the engine that the table is in, if that tells who is gone: a rebuild that was interrupted
-	// together with another run is gone on with at once. Empty where engines outlive those who use them, such as on AWS.
+	// Engine names the run of the local engine that serves the table. A rebuild that was
+	// interrupted together with an earlier run is resumed at once. It is empty where engines
+	// outlive their clients, as on AWS.
 	Engine string
 
 	client rebuildClient
@@ -89,11 +101,11 @@ type Rebuilder struct {
 	pace   pace
 }
 
-// pace are the waits of a rebuild.
+// pace is the waits of a rebuild.
 type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
 
-// NewRebuilder makes a rebuilder for a table, which must be as Definition says. calls is how many products may be worked on
-// at once, 1 or more; 0 stands for DefaultScanCalls.
+// NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
+// calls is how many products are recounted at once, 1 or more; 0 stands for DefaultScanCalls.
 func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
@@ -103,34 +115,37 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 
 // RebuildProgress is how far a rebuild came.
 type RebuildProgress struct {
-	// Items are those of the table that were looked at, also before an interruption.
+	// Items is how many items of the table were scanned, including before an interruption.
 	Items int64
-	// Products is how many were looked at since.
+	// Products is how many products were recounted since the last interruption.
 	Products int
 }
 
-// RebuildResult is what a rebuild did, since it was interrupted if it was.
+// RebuildResult is what a rebuild did, since the last interruption if there was one.
 type RebuildResult struct {
-	// Products is how many were looked at.
+	// Products is how many products were recounted.
 	Products int
-	// Comments is how many were counted that were not, or no longer, or as something else.
+	// Comments is how many comments were counted wrongly: not at all, as something else, or
+	// although they were gone.
 	Comments int
-	// Repaired is how many products had statistics or places on leaderboards that did not follow from what was counted.
+	// Repaired is how many products had statistics or places on leaderboards that did not match
+	// their markers.
 	Repaired int
-	// Resumed is whether it went on where another was interrupted.
+	// Resumed says that it continued an interrupted rebuild.
 	Resumed bool
-	// Improper are items that are not what they should be, and that no rebuild can mend: comments without a language or a
-	// rating, which count as none. Those seen before an interruption are not among them.
+	// Improper lists items that are not as they should be and that no rebuild can fix: comments
+	// without a language or a rating, which are not counted. It lacks those seen before an
+	// interruption.
 	Improper []layout.Improper
-	// Failed are products whose statistics cannot be mended, since DynamoDB refuses what would have to be written.
+	// Failed lists products whose statistics cannot be corrected, since DynamoDB refuses the write.
 	Failed []string
-	// Complete is whether the statistics are known to miss nothing now. They are not when records of the stream were lost
-	// while this went on: then another rebuild is needed. Nor are they when products failed.
+	// Complete says that the statistics are known to lack nothing. It is false if records of the
+	// stream were lost meanwhile, which calls for another rebuild, or if products failed.
 	Complete bool
 }
 
-// Run rebuilds. It tells now and then how far it came. After an error, running it again goes on where it was. While another
-// rebuild is under way, the error is of the kind Conflict.
+// Run rebuilds. It calls progress now and then. After an error, another Run continues where this
+// one stopped. While another rebuild is under way, the error is of the kind Conflict.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
 	owner := rand.Text()
 	run := &rebuilding{
@@ -166,7 +181,7 @@ type rebuilding struct {
 	complete bool
 
 	seen     productSet
-	mu       sync.Mutex // over what follows
+	mu       sync.Mutex // guards the fields below
 	progress func(RebuildProgress)
 	done     int // products
 	failed   []string
@@ -179,7 +194,7 @@ func (r *rebuilding) result() RebuildResult {
 	}
 }
 
-// whileOurs does all the work, and stops when another rebuild takes over.
+// whileOurs does all the work, and stops if another rebuild takes over.
 func (r *rebuilding) whileOurs(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -209,7 +224,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// begin goes on with what was interrupted, or starts anew.
+// begin resumes what was interrupted, or starts anew.
 func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	state, err := r.streamState(ctx)
@@ -236,7 +251,7 @@ func (r *rebuilding) streamState(ctx context.Context) (state stream.State, err e
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
 
-// scan brings each product to right statistics.
+// scan corrects the statistics of each product.
 func (r *rebuilding) scan(ctx context.Context) error {
 	segments := r.lease.snapshot().segments
 	group, ctx := errgroup.WithContext(ctx)
@@ -264,7 +279,8 @@ func (r *rebuilding) scan(ctx context.Context) error {
 	return group.Wait()
 }
 
-// bringAll brings products to right statistics, one after the other. What needs a second look waits for the others' first.
+// bringAll corrects the statistics of products, one after the other. Second looks come after all
+// first looks.
 func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	pending := make([]*recount, len(products))
 	for i, product := range products {
@@ -294,11 +310,11 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	}
 }
 
-// hopeless tells whether the statistics of a product cannot be mended, though those of others can: DynamoDB refuses what
-// would have to be written.
+// hopeless reports whether a product's statistics cannot be corrected although others can: DynamoDB
+// refuses the write.
 func hopeless(err error) bool { return err != nil && invalid(err) }
 
-// fail notes that the statistics of a product could not be mended.
+// fail notes that the statistics of a product could not be corrected.
 func (r *rebuilding) fail(product string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -319,9 +335,9 @@ func (r *rebuilding) passed(segment, items, products int, next layout.Item) {
 	r.progress(RebuildProgress{Items: scanned, Products: r.done})
 }
 
-// end says that all is done.
+// end settles the settings and says that the rebuild is done.
 func (r *rebuilding) end(ctx context.Context) error {
-	if r.settings.was != 0 { // the index is a moment behind those that moved last
+	if r.settings.was != 0 { // the index is a moment behind the last moves
 		if err := wait.For(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
@@ -337,7 +353,8 @@ func (r *rebuilding) end(ctx context.Context) error {
 	return r.lease.finish(ctx)
 }
 
-// markComplete says that statistics are complete, unless records were lost since the beginning.
+// markComplete says that the statistics are complete, unless records were lost since the rebuild
+// began.
 func (r *rebuilding) markComplete(ctx context.Context) error {
 	done := r.lease.snapshot()
 	return call.Retry(ctx, func() (further bool, err error) {
@@ -345,7 +362,7 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		if r.complete = now.Complete && now.Since.Equal(done.began); r.complete { // an earlier try of ours
+		if r.complete = now.Complete && now.Since.Equal(done.began); r.complete { // by an earlier try
 			return false, nil
 		}
 		err = stream.MarkComplete(ctx, r.journal(), done.stream, done.began)
@@ -356,8 +373,8 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 	})
 }
 
-// chooseShards sees to the number of shards of the leaderboards. From then on they are read by the larger one of both
-// numbers; nothing moves before everybody does so.
+// chooseShards sets the number of shards of the leaderboards. From then on, leaderboards are read
+// by the larger of both numbers. Nothing moves before every reader does so.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
 	var latest int64
 	err := call.Retry(ctx, func() (further bool, err error) {

@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// world is a table with a stream that is written and counted at once.
+// world is a table with a stream that is written and counted at the same time.
 type world struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -34,7 +34,7 @@ type world struct {
 	written int
 }
 
-// newWorld is a table whose first comments no record tells of.
+// newWorld makes a table whose first comments have no records.
 func newWorld(t *testing.T, client *dynamodb.Client, comments []comment.Comment) *world {
 	t.Helper()
 	w := &world{t: t, client: client, table: newTable(t, client), model: commenttest.NewModel(comments...)}
@@ -43,7 +43,7 @@ func newWorld(t *testing.T, client *dynamodb.Client, comments []comment.Comment)
 	return w
 }
 
-// mostBehind is how many records there may be that are not counted.
+// mostBehind is how many records may wait to be counted.
 const mostBehind = 30
 
 func (w *world) behind() int {
@@ -87,7 +87,7 @@ func (w *world) write(ctx context.Context, r *rand.Rand, gone *[]comment.Comment
 	return err
 }
 
-// batch is some of the records of a shard that follow what was counted, and some from before.
+// batch returns some of the next records of a shard, and some from before.
 func (w *world) batch(r *rand.Rand, shard int) (records []stream.Record, end int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +97,8 @@ func (w *world) batch(r *rand.Rand, shard int) (records []stream.Record, end int
 	return all[start:end], end
 }
 
-// count reads on in a shard, from somewhere before where it was, now and then with what it had in hand long ago. It tells
-// whether all was counted.
+// count reads on in a shard from somewhere before its last place, and now and then applies an old
+// batch. It reports whether everything was counted.
 func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter, shard int, inHand *[]stalled) (all bool, err error) {
 	records, end := w.batch(r, shard)
 	if r.IntN(4) == 0 && len(records) > 0 {
@@ -120,7 +120,7 @@ func (w *world) count(ctx context.Context, r *rand.Rand, counter *counts.Counter
 	return end == len(w.history.shards[shard]), nil
 }
 
-// live writes and counts until the work is done and all that was written is counted.
+// live writes and counts until work is done and everything written is counted.
 func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	w.t.Helper()
 	done := make(chan struct{})
@@ -171,7 +171,7 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 	}
 }
 
-// leases prove as much as was counted of what was written.
+// leases returns leases that prove exactly what was counted so far.
 func (w *world) leases(context.Context) ([]stream.Lease, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,14 +182,15 @@ func (w *world) leases(context.Context) ([]stream.Lease, error) {
 	return leases, nil
 }
 
-// check fails unless statistics and leaderboards are what the comments make them.
+// check fails unless statistics and leaderboards match the comments.
 func (w *world) check() {
 	w.t.Helper()
 	checkCounted(w.t, w.client, w.table, historicProducts, w.model)
 	verify(w.t, w.client, w.table)
 }
 
-// What is just under way is not drift; what is wrong is, also of products that are written all the time.
+// Changes under way are not drift. Wrong counts are, even of products that are written all the
+// time.
 func TestVerifyWhileAllGoesOn(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
@@ -218,8 +219,9 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 	})
 }
 
-// Rebuilds in the midst of writes and of counting that replays, falls behind and comes late: exact in the end. What could
-// differ between engines, how transactions and conditions meet, TestLeaderShardsChange and TestCountsAreExact see in both.
+// Rebuilds amid writes, and amid counting that replays, falls behind and comes late, are exact in
+// the end. Engines could differ in how transactions and conditions meet: TestLeaderShardsChange and
+// TestCountsAreExact check that in both.
 func TestRebuildWhileAllGoesOn(t *testing.T) {
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// rebuildBill is the bill of a rebuild. Of queries and scans the engine says what they cost.
+// rebuildBill adds up the cost of a rebuild. The engine reports the cost of queries and scans.
 type rebuildBill struct {
 	bill
 	puts int // of its own progress and of settings
@@ -57,8 +57,8 @@ func (b *rebuildBill) read(consumed *types.ConsumedCapacity) {
 	b.reads += *consumed.CapacityUnits
 }
 
-// What a rebuild costs is promised (docs/design/rebuild.md): it writes nothing but how far it came where all is
-// right, and reads no more than half a unit for each comment of products with many.
+// docs/design/rebuild.md promises the cost of a rebuild. Where all is right, it writes only its own
+// progress. It reads at most half a unit for each comment of products with many.
 func TestCostOfRebuilding(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.DynamoDBLocal(t))
 	const comments = 240

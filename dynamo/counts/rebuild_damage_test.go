@@ -21,7 +21,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// vandal changes items of a table past everyone.
+// vandal changes items of a table by hand.
 type vandal struct {
 	t      *testing.T
 	client *dynamodb.Client
@@ -41,7 +41,7 @@ func (v vandal) delete(partition, sort string) {
 	}
 }
 
-// update changes an item by an expression, in which the values are :a, :b and so on.
+// update changes an item by an expression whose values are :a, :b and so on.
 func (v vandal) update(partition, sort, expression string, values ...types.AttributeValue) {
 	v.t.Helper()
 	input := &dynamodb.UpdateItemInput{TableName: &v.table, Key: key(partition, sort), UpdateExpression: aws.String(expression)}
@@ -67,10 +67,10 @@ func countsOf(list ...int) types.AttributeValue {
 	return out
 }
 
-func markOf(id comment.ID) string { return "M#" + id.Position().String() }
+func markerOf(id comment.ID) string { return "M#" + id.Position().String() }
 
-// damages are what an outside hand may do to the statistics of the product p, whose comments are one of 4 stars and two of 5
-// in English, and one of 5 in German.
+// damages are edits by hand of the statistics of product p, and the drift that each causes. The
+// product has a comment of 4 stars and two of 5 in English, and one of 5 in German.
 var damages = []struct {
 	why   string
 	do    func(v vandal, comments []comment.Comment)
@@ -98,33 +98,33 @@ var damages = []struct {
 		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
 		[]counts.DriftKind{counts.MissingLeader,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum, counts.WrongSum}},
-	{"a mark is gone",
-		func(v vandal, c []comment.Comment) { v.delete("P#p", markOf(c[0].ID)) },
-		[]counts.DriftKind{counts.MissingMark, counts.WrongSum}},
-	{"a mark counts in another cell",
+	{"a marker is gone",
+		func(v vandal, c []comment.Comment) { v.delete("P#p", markerOf(c[0].ID)) },
+		[]counts.DriftKind{counts.MissingMarker, counts.WrongSum}},
+	{"a marker counts in another cell",
 		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/1"))
+			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/1"))
 		},
-		[]counts.DriftKind{counts.WrongMark, counts.WrongSum, counts.WrongSum}},
-	{"a mark is of a comment that was never there",
+		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a marker is of a comment that never existed",
 		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+			v.update("P#p", markerOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
 		},
-		[]counts.DriftKind{counts.StrayMark, counts.WrongSum}},
-	{"a comment went without a record",
+		[]counts.DriftKind{counts.StrayMarker, counts.WrongSum}},
+	{"a comment was deleted without a record",
 		func(v vandal, c []comment.Comment) { v.delete("C#"+c[0].ID.Position().String(), "C") },
-		[]counts.DriftKind{counts.StrayMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader}},
+		[]counts.DriftKind{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader}},
 	{"a comment changed without a record",
 		func(v vandal, c []comment.Comment) {
 			v.update("C#"+c[0].ID.Position().String(), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
 		},
-		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongMark}},
-	{"a comment went over to another product",
+		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongMarker}},
+	{"a comment moved to another product",
 		func(v vandal, c []comment.Comment) {
 			v.update("C#"+c[0].ID.Position().String(), "C", "SET A = :a", text("P#q"))
 		},
-		[]counts.DriftKind{counts.StrayMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
-			counts.MissingLeader, counts.MissingLeader, counts.MissingMark, counts.WrongCount}},
+		[]counts.DriftKind{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
+			counts.MissingLeader, counts.MissingLeader, counts.MissingMarker, counts.WrongCount}},
 	{"the place on the leaderboard is gone",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE board, place") },
 		[]counts.DriftKind{counts.MissingLeader}},
@@ -139,7 +139,7 @@ var damages = []struct {
 			v.update("P#p", "S", "SET place = :a", text("9999999989#p"))
 		},
 		[]counts.DriftKind{counts.WrongLeader}},
-	{"a shard that nobody reads",
+	{"a shard that no reader reads",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET board = :a", text("LEADERS#77")) },
 		[]counts.DriftKind{counts.WrongShard}},
 	{"the leaderboard of another language",
@@ -147,7 +147,7 @@ var damages = []struct {
 			v.update("P#p", "S#de", "SET board = :a", text("LEADERS#en#0"))
 		},
 		[]counts.DriftKind{counts.WrongShard}},
-	{"a place on the leaderboard of a language in which there is nothing",
+	{"a place on the leaderboard of a language without comments",
 		func(v vandal, _ []comment.Comment) {
 			v.update("P#p", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#p"))
 		},
@@ -166,25 +166,25 @@ var damages = []struct {
 	{"the number of changes of the statistics is gone",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE n") },
 		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a hold is no hold",
+	{"a hold cannot be read",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET h = :a", text("private words")) },
 		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a mark's cell is no cell",
+	{"a marker's cell cannot be read",
 		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("private words"))
+			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("private words"))
 		},
-		[]counts.DriftKind{counts.UnreadableMark, counts.WrongSum}},
-	{"a mark's rating is out of range",
+		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongSum}},
+	{"a marker's rating is out of range",
 		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markOf(c[0].ID), "SET s = :a", text("en/9"))
+			v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/9"))
 		},
-		[]counts.DriftKind{counts.UnreadableMark, counts.WrongSum}},
-	{"a mark's position is a number, and its comment is gone",
+		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongSum}},
+	{"a marker's position is a number, and its comment is gone",
 		func(v vandal, c []comment.Comment) {
-			v.update("P#p", markOf(c[0].ID), "SET p = :a", &types.AttributeValueMemberN{Value: "1"})
+			v.update("P#p", markerOf(c[0].ID), "SET p = :a", &types.AttributeValueMemberN{Value: "1"})
 			v.delete("C#"+c[0].ID.Position().String(), "C")
 		},
-		[]counts.DriftKind{counts.UnreadableMark, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
+		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
 	{"a language without a shared row has counts of its own",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", countsOf(0, 0, 0, 0, 1)) },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongRow, counts.WrongSum}},
@@ -193,7 +193,7 @@ var damages = []struct {
 			v.update("P#p", "S", "SET g.#x = :a", countsOf(0, 0, 0, 0, 1))
 		},
 		[]counts.DriftKind{counts.WrongRow}},
-	{"the place of a language is no place",
+	{"the place of a language cannot be read",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET place = :a", text("private words")) },
 		[]counts.DriftKind{counts.WrongLeader}},
 	{"everything that was counted is gone",
@@ -202,15 +202,16 @@ var damages = []struct {
 			v.delete("P#p", "S#de")
 			v.delete("P#p", "S#en")
 			for _, gone := range c {
-				v.delete("P#p", markOf(gone.ID))
+				v.delete("P#p", markerOf(gone.ID))
 			}
 		},
 		[]counts.DriftKind{counts.MissingLeader, counts.MissingLeader, counts.MissingLeader,
-			counts.MissingMark, counts.MissingMark, counts.MissingMark, counts.MissingMark,
+			counts.MissingMarker, counts.MissingMarker, counts.MissingMarker, counts.MissingMarker,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount}},
 }
 
-// impropers are what an outside hand may do to a comment of the product p, so that it is none, and what is said of it.
+// impropers are edits by hand that make a comment of product p improper, and the reason that is
+// reported.
 var impropers = []struct {
 	why    string
 	do     func(v vandal, pk string)
@@ -222,12 +223,12 @@ var impropers = []struct {
 		v.update(pk, "C", "SET r = :a", &types.AttributeValueMemberN{Value: "7"})
 	}, `attribute "r" is not a rating of 1 to 5`},
 	{"the language is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE l") }, `attribute "l" is missing or of another type`},
-	{"the language would part a key", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
+	{"the language has the separator of a cell", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
 	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
 }
 
-// A comment that is none is reported by verify and rebuild, and counts as none; all others of its product and of others
-// are counted as ever, whether it was counted before or not.
+// Verify and rebuild report an improper comment and do not count it. All others of its product and
+// of other products are counted as before, whether it was counted before or not.
 func TestImproperComments(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range impropers {
@@ -256,7 +257,8 @@ func TestImproperComments(t *testing.T) {
 	}
 }
 
-// checkLists sees that a list and a scan of the product p hold those comments, and tell of others.
+// checkLists checks that a list and a scan of product p return these comments, and report the
+// others.
 func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
 	t.Helper()
 	var told []layout.Improper
@@ -288,7 +290,8 @@ func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comm
 	}
 }
 
-// A comment whose compressed text is damaged is left out of its page, which stands.
+// A comment whose compressed text is damaged is left out of its page; the rest of the page is
+// returned.
 func TestDamagedText(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -299,11 +302,11 @@ func TestDamagedText(t *testing.T) {
 	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
 	page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}})
 	if err != nil || len(page.Comments) != 3 || len(told) != 1 || strings.Contains(told[0].String(), "private") {
-		t.Errorf("%d comments, %v; told of %v", len(page.Comments), err, told)
+		t.Errorf("%d comments, %v; reported %v", len(page.Comments), err, told)
 	}
 }
 
-// A place that is none, set by hand, is left out of the leaderboard, whose other places stand.
+// An invalid place, set by hand, is left out of the leaderboard; the other places are returned.
 func TestImproperPlace(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -315,12 +318,12 @@ func TestImproperPlace(t *testing.T) {
 	leaders, err := store.Leaders(t.Context(), "", 10)
 	of := func(l comment.Leader) bool { return l.Product == "p" && l.Count == 3 }
 	if err != nil || !slices.ContainsFunc(leaders, of) || len(told) != 1 || told[0].Key != "P#hand/S" {
-		t.Errorf("%v, %v; told of %v", leaders, err, told)
+		t.Errorf("%v, %v; reported %v", leaders, err, told)
 	}
 }
 
-// Verify finds exactly the damage that was done, and nothing after a rebuild. What is damaged are items, which are the same in
-// every engine; that both can be counted anew other tests see.
+// Verify finds exactly the damage, and nothing after a rebuild. One engine suffices, since damaged
+// items are the same in all; other tests rebuild in both.
 func TestDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range damages {
@@ -337,7 +340,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// damaged is a table that is counted, and the comments of its product p.
+// damaged makes a counted table and returns the comments of its product p.
 func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comment {
 	t.Helper()
 	r := commenttest.Rand(t)
@@ -352,7 +355,7 @@ func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comm
 	return comments
 }
 
-// whatIsThere is a model of the comments of a table.
+// whatIsThere returns a model of the comments in a table.
 func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commenttest.Model {
 	t.Helper()
 	model := commenttest.NewModel()
@@ -365,7 +368,7 @@ func whatIsThere(t *testing.T, client *dynamodb.Client, table string) *commentte
 	return model
 }
 
-// writeless is a client that has no means to write, which is all that a verifier asks for.
+// writeless is a client that cannot write, which is all that a verifier needs.
 type writeless struct{ reads *dynamodb.Client }
 
 func (w writeless) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -384,7 +387,7 @@ func (w writeless) DescribeTable(ctx context.Context, in *dynamodb.DescribeTable
 	return w.reads.DescribeTable(ctx, in, o...)
 }
 
-// That this compiles shows that verifying writes nothing.
+// This compiles, so verifying writes nothing.
 func TestVerifyCannotWrite(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -397,13 +400,13 @@ func TestVerifyCannotWrite(t *testing.T) {
 	for _, drift := range found.Drifts {
 		kinds[drift.Kind]++
 	}
-	if kinds[counts.MissingMark] < 100 || kinds[counts.FurtherMarks] != 1 {
+	if kinds[counts.MissingMarker] < 100 || kinds[counts.FurtherMarkers] != 1 {
 		t.Errorf("of 300 comments that were never counted, %v is found", kinds)
 	}
 }
 
-// Without the item that says into how many shards the leaderboards are parted, no new product is counted, for the guards know
-// that there was one. A rebuild mends that.
+// Without the settings item, no new product is counted, since the guards know that there was one. A
+// rebuild fixes that.
 func TestDeletedSettings(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}

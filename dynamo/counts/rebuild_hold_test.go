@@ -20,7 +20,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// busy is a client of a table in which others count each product whenever its marks are read, unless it is held.
+// busy is a client of a table in which others count each product whenever its markers are read,
+// unless it is held.
 type busy struct {
 	*dynamodb.Client
 	table       string
@@ -36,7 +37,7 @@ func (b *busy) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dy
 	return b.Client.Query(ctx, in, o...)
 }
 
-// count does what others' counting does as far as a look can see it.
+// count changes what a look can see of others' counting.
 func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
 	_, err := b.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 &b.table,
@@ -54,7 +55,7 @@ func (b *busy) count(ctx context.Context, product types.AttributeValue) error {
 	return err
 }
 
-// Products that are counted whenever they are looked at are held for a moment, and right after it.
+// Products that are counted during every look are held for a moment, and are right after it.
 func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -64,7 +65,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		b := &busy{Client: client, table: v.table}
 		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, 2)).Run(t.Context(), func(counts.RebuildProgress) {})
 		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {
-			t.Errorf("%+v, %v; others counted %d times and stood back %d times", result, err, b.went.Load(), b.stood.Load())
+			t.Errorf("%+v, %v; others counted %d times and waited %d times", result, err, b.went.Load(), b.stood.Load())
 		}
 		verify(t, client, v.table)
 		checkCounted(t, client, v.table, []string{"p", "bystander"}, whatIsThere(t, client, v.table))
@@ -89,8 +90,8 @@ func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
 	return output.Item
 }
 
-// A hold that a rebuild left behind when it was killed is no obstacle: to the next rebuild at no time, to those who count
-// when it has ended.
+// The hold of a killed rebuild never blocks the next rebuild, and blocks counters only until it
+// expires.
 func TestHoldLeftBehind(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -118,7 +119,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}
 }
 
-// A record is not believed that is older than what a look has told, even if no record was needed for that since.
+// A record from before a look is refused, even if no record was applied since.
 func TestOldRecordsAfterALook(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}

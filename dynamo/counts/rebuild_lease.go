@@ -17,14 +17,15 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
-// How far a rebuild came is kept in the table, in one item that is written with every heartbeat. A number in it rises with
-// every write. A process that sees it stand still for some heartbeats takes the work over, so no clocks need to agree.
+// A rebuild saves how far it came in one item of the table, with every heartbeat. A number in the
+// item rises with every write. A process that sees the number unchanged for some heartbeats takes
+// the work over, so clocks need not agree.
 const (
 	rebuildHeartbeat = time.Second
 	rebuildPatience  = 6 // heartbeats
 )
 
-// errRebuildLost is for a rebuild that was taken over.
+// errRebuildLost is for a rebuild that another process took over.
 var errRebuildLost = comment.Errorf(comment.Conflict, "another rebuild has taken over, since this one was silent for too long: wait for the end of that one")
 
 // progressClient is the part of the SDK's client that keeps the progress of a rebuild.
@@ -34,21 +35,22 @@ type progressClient interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// rebuildLease keeps the progress of a rebuild that is ours. It is safe for use by many goroutines.
+// rebuildLease keeps the progress of this process's rebuild. It is safe for concurrent use.
 type rebuildLease struct {
 	client    progressClient
 	table     string
 	heartbeat time.Duration
-	owner     string // of no other rebuild, ever
+	owner     string // unique to this rebuild
 	engine    string // as in the Rebuilder
 
-	saving   sync.Mutex // held while the item is written; over ended
-	ended    bool       // the item is gone since the work is done
-	mu       sync.Mutex // over progress
+	saving   sync.Mutex // held while the item is written; guards ended
+	ended    bool       // the work is done, and the item is deleted
+	mu       sync.Mutex // guards progress
 	progress rebuildProgress
 }
 
-// acquire makes the rebuild ours, also one that was interrupted. While another is at it, that is an error which names it.
+// acquire starts a rebuild, or takes over an interrupted one. While another process rebuilds, it
+// returns an error that names that process.
 func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 	var first rebuildProgress
 	for heartbeats := 0; ; heartbeats++ {
@@ -74,12 +76,14 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 	}
 }
 
-// orphaned tells whether the owner of a rebuild worked through a run of the engine that has ended, and so can write no more.
+// orphaned reports whether the owner of a rebuild worked through an ended run of the engine, and so
+// can write no more.
 func (l *rebuildLease) orphaned(p rebuildProgress) bool {
 	return l.engine != "" && p.engine != "" && p.engine != l.engine
 }
 
-// take makes a rebuild ours that is as it was read. It is false when others came first, or the answer was lost.
+// take takes over a rebuild if it is still as it was read. It returns false when another process
+// came first, or the answer was lost.
 func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who string) (taken bool, err error) {
 	condition, values := from.unchanged()
 	from.owner, from.who, from.engine = l.owner, who, l.engine
@@ -114,7 +118,7 @@ func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	change(&l.progress)
 }
 
-// snapshot is the progress as it is now.
+// snapshot returns the current progress.
 func (l *rebuildLease) snapshot() rebuildProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +132,7 @@ func (l *rebuildLease) save(ctx context.Context) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	if l.ended {
-		return nil // a heartbeat that had to wait until it was not needed any more
+		return nil // this heartbeat waited until the rebuild was done
 	}
 	l.mu.Lock()
 	l.progress.heartbeat++
@@ -152,7 +156,8 @@ func (l *rebuildLease) put(ctx context.Context, it layout.Item, condition string
 	})
 }
 
-// keep saves the progress every heartbeat until the context ends or another rebuild has taken over.
+// keep saves the progress with every heartbeat until the context ends or another rebuild has taken
+// over.
 func (l *rebuildLease) keep(ctx context.Context) error {
 	for {
 		if err := wait.For(ctx, l.heartbeat); err != nil {
@@ -164,7 +169,8 @@ func (l *rebuildLease) keep(ctx context.Context) error {
 	}
 }
 
-// release leaves the rebuild to the next process. If that fails, others notice the missing heartbeats.
+// release leaves the rebuild to the next process. If that fails, others notice the missing
+// heartbeats.
 func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
@@ -172,7 +178,7 @@ func (l *rebuildLease) release(ctx context.Context, within time.Duration) {
 	_ = l.save(ctx)
 }
 
-// finish leaves nothing to go on with.
+// finish deletes the progress, so that nothing is left to resume.
 func (l *rebuildLease) finish(ctx context.Context) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()

@@ -17,35 +17,37 @@ import (
 )
 
 const (
-	// entriesPerRepair is how many items of languages go into one transaction of a repair, beside the statistics and the
-	// condition of the settings.
+	// entriesPerRepair is how many items of languages go into one transaction of a repair, beside
+	// the statistics and the condition on the settings.
 	entriesPerRepair = maxItemsPerTransaction - 2
-	// restlessLooks is how often a product may have been counted while it was looked at, before others have to wait.
+	// restlessLooks is how many looks at a product others may disturb by counting, before they have
+	// to wait.
 	restlessLooks = 3
-	// holdAtLeast is for how long others wait at least, should the rebuild end meanwhile.
+	// holdAtLeast is the minimum length of a hold. It matters only if the rebuild ends before it
+	// has released the hold.
 	holdAtLeast = 30 * time.Second
-	// mostLooks bounds the looks at one product.
+	// mostLooks is the maximum number of looks at one product.
 	mostLooks = 40
-	// holdLooks is how many looks a hold has to last for.
+	// holdLooks is for how many looks a hold lasts.
 	holdLooks = 4
 )
 
-// repair is what has to be written to make the statistics of a product the sum of its marks, and its places on
-// leaderboards follow from them.
+// repair is the writes that make the statistics of a product the sum of its markers, and its places
+// on leaderboards match them.
 type repair struct {
 	product       string
 	before, after statistics
-	// difference is by how much the counts are wrong.
+	// difference is the error of the counts.
 	difference comment.Stats
-	// entries are the items of languages to be written, or deleted if there is nothing to say in them.
+	// entries are the items of languages to write, or to delete if they are empty.
 	entries []leaderPlace
-	// needed is whether anything is to be written, wrong whether that is because something is wrong.
+	// needed says that something must be written, wrong that something is wrong.
 	needed, wrong bool
 }
 
-// repairOf decides what a steady look makes necessary, if the statistics are to become those given. A product that moves to
-// another number of shards is written even if nothing about it changes: a counter that read the statistics before, and uses
-// the old number, then fails.
+// repairOf decides what to write after a steady look, if the statistics are to become after. A
+// product that moves to another number of shards is written even if nothing else changes: a counter
+// that read the statistics before, and uses the old number, then fails.
 func repairOf(seen *examined, after statistics, settings leaderSettings) repair {
 	after.changes = seen.before.next()
 	fix := repair{
@@ -70,7 +72,7 @@ func repairOf(seen *examined, after statistics, settings leaderSettings) repair 
 	return fix
 }
 
-// hasEmpty tells whether a language without comments is left in a grid.
+// hasEmpty reports whether a grid has a language without comments.
 func hasEmpty(stats comment.Stats) bool {
 	for _, counts := range stats {
 		if counts == (comment.Counts{}) {
@@ -80,7 +82,7 @@ func hasEmpty(stats comment.Stats) bool {
 	return false
 }
 
-// languagesIn are the languages of places and of rows, sorted.
+// languagesIn returns the languages of places and of rows, sorted.
 func languagesIn(a, b map[comment.Language]leaderKeys, rows ...comment.Stats) []comment.Language {
 	languages := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	languages = append(languages, languagesOf(rows...)...)
@@ -88,7 +90,7 @@ func languagesIn(a, b map[comment.Language]leaderKeys, rows ...comment.Stats) []
 	return slices.Compact(languages)
 }
 
-// differenceOf is what has to be added to the one grid to make it the other.
+// differenceOf returns what must be added to the first grid to make the second.
 func differenceOf(from, to comment.Stats) comment.Stats {
 	out := comment.Stats{}
 	for cell := range cellsThatDiffer(from, to) {
@@ -97,7 +99,8 @@ func differenceOf(from, to comment.Stats) comment.Stats {
 	return out
 }
 
-// transactions are what makes a repair, one after the other: each has the statistics as the one before left them.
+// transactions returns the transactions of a repair, in order. Each expects the statistics as the
+// one before left them.
 func (f repair) transactions(table string, settings leaderSettings) (out [][]types.TransactWriteItem) {
 	before, after := f.before, f.after
 	for entries := f.entries; ; entries = entries[min(len(entries), entriesPerRepair):] {
@@ -117,20 +120,22 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 	}
 }
 
-// recount is a product on its way to statistics that are right.
+// recount is a product whose statistics are being corrected.
 type recount struct {
 	product string
-	// settled is whether its marks were held against its comments.
+	// settled says that its markers were compared with its comments.
 	settled bool
-	// difference is by how much the counts were wrong at the last steady look, marked what the marks said.
+	// difference is the error of the counts at the last steady look that found one. marked is the
+	// sum of the markers.
 	difference, marked comment.Stats
-	// restless is how many looks came to nothing because others counted, since nobody was made to wait.
+	// restless is how many looks others disturbed by counting since the last hold.
 	restless int
-	// looks is how many there were in all.
+	// looks is the number of all looks.
 	looks int
 }
 
-// recounter brings products to right statistics, one step at a time. It is safe for concurrent use for different products.
+// recounter corrects the statistics of products, one step at a time. It is safe for concurrent use
+// for different products.
 type recounter struct {
 	examiner
 	transactor call.Transactor
@@ -144,14 +149,14 @@ type recounter struct {
 	improper []layout.Improper
 }
 
-// report adds items that are not what they should be.
+// report adds improper items.
 func (r *recounter) report(items ...layout.Improper) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.improper = append(r.improper, items...)
 }
 
-// bring makes one step towards right statistics, and tells whether they are.
+// bring takes one step towards right statistics, and reports whether they are right.
 func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err error) {
 	if rc.looks++; rc.looks > mostLooks {
 		return false, comment.Errorf(comment.Throttled, "the statistics of product %q change too often to be counted anew; run the rebuild again, it goes on where it was", rc.product)
@@ -171,7 +176,8 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 	return false, nil
 }
 
-// lookAndSettle looks at the marks of a product. At the first look, comments whose marks do not fit are counted anew.
+// lookAndSettle looks at the markers of a product. The first look also counts comments whose
+// markers do not match.
 func (r *recounter) lookAndSettle(ctx context.Context, rc *recount) (*examined, error) {
 	if rc.settled {
 		return r.look(ctx, rc.product, nil)
@@ -191,7 +197,7 @@ func (r *recounter) lookAndSettle(ctx context.Context, rc *recount) (*examined, 
 	return r.look(ctx, rc.product, nil)
 }
 
-// settle counts comments as what they are, unless they are counted so already.
+// settle counts comments as they are, unless they are counted so already.
 func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
 	for len(ids) > 0 {
 		err := call.Retry(ctx, func() (further bool, err error) {
@@ -210,7 +216,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			}
 			ids = idsOf(pending[product])
 			r.counted.Add(int64(len(found) - len(ids)))
-			if errors.Is(err, errHeld) { // by a rebuild that was interrupted
+			if errors.Is(err, errHeld) { // by an interrupted rebuild
 				err = errors.Join(err, r.release(ctx, product))
 			}
 			return further, err
@@ -230,8 +236,8 @@ func idsOf(standings []standing) []comment.ID {
 	return out
 }
 
-// judge decides what a look makes necessary, and does it. A difference between marks and counts is believed when two looks
-// in a row found it.
+// judge decides what a look makes necessary, and does it. A difference between markers and counts
+// is corrected once two steady looks in a row found it.
 func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (done bool, err error) {
 	if !seen.steady() {
 		rc.restless++
@@ -264,9 +270,9 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	return rc.settled, nil
 }
 
-// arrange says which languages get rows of their own. To give rows to other languages than have them, the counts of each must
-// be known, not only by how much they are wrong: so that is done if two looks in a row find the same. Who is counted all
-// the time keeps the rows that there are.
+// arrange decides which languages get rows of their own. Giving rows to other languages than have
+// them takes the true counts of each, not only their error. So it does that once two looks in a row
+// find the same sums. A product that is counted all the time keeps its rows.
 func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	byUse, kept := arranged(seen.marked, nil), arranged(seen.marked, seen.before.stats)
 	if maps.Equal(byUse.stats, kept.stats) || maps.Equal(rc.marked, seen.marked) {
@@ -277,13 +283,13 @@ func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	return kept, !first
 }
 
-// hold makes others wait with the statistics of a product, so that its marks can be added up; for so long at most, should
-// this rebuild end.
+// hold makes other processes wait with a product's statistics, so that its markers can be added up.
+// If this rebuild ends, the hold expires after length.
 func (r *recounter) hold(ctx context.Context, product string, length time.Duration) error {
 	return r.changeHold(ctx, product, func() hold { return hold{owner: r.owner, until: time.Now().Add(length)} })
 }
 
-// release lets others go on with the statistics of a product.
+// release lets other processes change a product's statistics again.
 func (r *recounter) release(ctx context.Context, product string) error {
 	return r.changeHold(ctx, product, func() hold { return hold{} })
 }
@@ -291,7 +297,7 @@ func (r *recounter) release(ctx context.Context, product string) error {
 func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)
-		if err != nil || now.changes == 0 { // what is not there cannot be held, and others are about to make it
+		if err != nil || now.changes == 0 { // missing: others are about to create them
 			return false, err
 		}
 		condition, values := now.unchanged()

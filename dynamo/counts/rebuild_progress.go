@@ -10,45 +10,46 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// The item of a rebuild that is under way, or was interrupted.
+// The item of a rebuild that is under way or was interrupted.
 const (
 	rebuildSK     = "REBUILD"
-	attrOwner     = "ow"  // S, of a rebuild under way; left out of one that was interrupted and knew it
-	attrWho       = "who" // S, the same for people
-	attrEngine    = "en"  // S, the run of the engine that the owner works through; left out where that tells nothing
+	attrOwner     = "ow"  // S, of a rebuild under way; missing once it is released
+	attrWho       = "who" // S, the owner, for people
+	attrEngine    = "en"  // S, the run of the engine that the owner uses, if that is known
 	attrHeartbeat = "bt"  // N, rises with every write
 	attrSaved     = "sv"  // N, seconds since 1970, of the last write
-	attrScanned   = "sc"  // N, items of the table that were looked at
-	attrBegan     = "be"  // N, milliseconds since 1970, of the beginning, also before an interruption
+	attrScanned   = "sc"  // N, items of the table that were scanned
+	attrBegan     = "be"  // N, milliseconds since 1970, of the beginning before any interruption
 	attrLabel     = "la"  // S, of the stream at the beginning, empty if none was read
-	attrGapFound  = "gf"  // N, milliseconds since 1970, of the gap at the beginning; left out when there was none
+	attrGapFound  = "gf"  // N, milliseconds since 1970, of the gap at the beginning, if any
 	attrGapShard  = "gs"  // S, of that gap
 	attrGapWhy    = "gw"  // S, of that gap
-	attrSegments  = "sg"  // L of M, for each segment the key after which it goes on, none at its beginning; or attrDone
+	attrSegments  = "sg"  // L of M, a segment each: the key after which it continues, or attrDone
 	attrDone      = "d"   // BOOL
 )
 
-// rebuildForgets is for how long an interrupted rebuild can be resumed.
+// rebuildForgets is how long an interrupted rebuild can be resumed.
 const rebuildForgets = 12 * time.Hour
 
 // rebuildProgress is how far a rebuild came.
 type rebuildProgress struct {
-	// owner is empty when nobody is at it. who is the owner in words.
+	// owner is empty when no process is rebuilding. who describes the owner to people.
 	owner, who string
-	// engine is the run of the engine that the owner works through, empty where that tells nothing.
+	// engine is the run of the engine that the owner uses; empty where engines outlive their
+	// clients.
 	engine    string
 	heartbeat int64
 	saved     time.Time
-	// shards is the number of shards of the leaderboard that it works for.
+	// shards is the number of leaderboard shards that it works for.
 	shards   int
 	scanned  int64
 	segments []segmentProgress
-	// began is when it began, also before an interruption, and stream what was known of the stream then.
+	// began is when it began, before any interruption, and stream the state of the stream then.
 	began  time.Time
 	stream stream.State
 }
 
-// segmentProgress is how far a segment of the table is processed.
+// segmentProgress is how far a segment of the table is scanned.
 type segmentProgress struct {
 	start layout.Item // nil at the beginning
 	done  bool
@@ -93,7 +94,7 @@ func (p rebuildProgress) item() layout.Item {
 	return out
 }
 
-// decodeRebuild reads how far a rebuild came; none is one that nobody began.
+// decodeRebuild reads how far a rebuild came. An empty item is no rebuild.
 func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	if len(in) == 0 {
 		return rebuildProgress{}, nil
@@ -126,7 +127,7 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	return p, nil
 }
 
-// unchanged is the condition that nobody has saved anything since this was read.
+// unchanged returns the condition that nothing was saved since this was read.
 func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
 	if p.heartbeat == 0 {
 		return "attribute_not_exists(" + layout.AttrPK + ")", nil
@@ -135,13 +136,14 @@ func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
 	return attrHeartbeat + " = :heartbeat" + andEqual(attrOwner, p.owner, values), values
 }
 
-// sameHeartbeat tells whether nobody has saved anything between two looks.
+// sameHeartbeat reports whether nothing was saved between two reads.
 func (p rebuildProgress) sameHeartbeat(other rebuildProgress) bool {
 	return p.owner == other.owner && p.heartbeat == other.heartbeat
 }
 
-// goesOn tells whether a rebuild for a number of shards can go on where this one was interrupted: what has changed in the
-// part that is done must be in the stream yet, and nothing may be known to be lost since it began.
+// goesOn reports whether a rebuild for a number of shards can resume this one. The stream must
+// still hold all changes since this one was last saved, and no records may be known to be lost
+// since it began.
 func (p rebuildProgress) goesOn(shards int, now time.Time, known stream.State) bool {
 	return len(p.segments) > 0 && p.shards == shards && now.Sub(p.saved) < rebuildForgets &&
 		(p.stream.Label == "" || p.stream.Label == known.Label) && p.stream.Gap.Same(known.Gap)

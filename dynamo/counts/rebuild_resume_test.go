@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// smallTable is one that was never counted and is partly wrong besides.
+// smallTable makes a table that was never counted, and damages parts of it.
 func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ...string) string {
 	t.Helper()
 	table := newTable(t, client)
@@ -33,7 +33,7 @@ func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ..
 	load(t, client, table, comments)
 	v := vandal{t: t, client: client, table: table}
 	v.update("P#globe", "S#xx", "SET board = :a, place = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
-	v.update("P#globe", markOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+	v.update("P#globe", markerOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
 	return table
 }
 
@@ -43,7 +43,7 @@ func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 	verify(t, client, table)
 }
 
-// Whichever call is spoiled, and however: it ends right. Each run spoils some of the calls.
+// Whichever call fails, and however, a rebuild ends right. Each run spoils some of the calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, fault := range faulttest.Kinds {
@@ -68,8 +68,8 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 	}
 }
 
-// callsWithoutHeartbeats is how many calls a rebuild takes beside its heartbeats. Of those a slow machine sees ever more, so that a
-// test which spoils each call would go on for ever longer.
+// callsWithoutHeartbeats returns how many calls a rebuild makes beside its heartbeats. A slow
+// machine makes ever more heartbeats, so a test that spoils each call in turn would not end.
 func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
 	t.Helper()
 	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
@@ -79,7 +79,8 @@ func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string)
 	return network.Calls()
 }
 
-// However a rebuild is ended, and wherever: the next one ends right, and begins at once or after a few heartbeats.
+// Wherever and however a rebuild is ended, the next one ends right. It begins at once or after a
+// few heartbeats.
 func TestRebuildInterrupted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -94,7 +95,7 @@ func TestRebuildInterrupted(t *testing.T) {
 			}
 			cancel()
 			if killed {
-				return faulttest.Refused // it says nothing any more
+				return faulttest.Refused // a killed process writes nothing any more
 			}
 			return faulttest.None
 		})
@@ -113,7 +114,8 @@ func TestRebuildInterrupted(t *testing.T) {
 	}
 }
 
-// A rebuild that was killed together with its engine is continued at once by the process that started the engine again.
+// A rebuild that was killed together with its engine is continued at once by the process that
+// started the engine again.
 func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := smallTable(t, direct, commenttest.Rand(t), historicProducts...)
@@ -123,7 +125,7 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 			return faulttest.None
 		}
 		cancel()
-		return faulttest.Refused // it says nothing any more
+		return faulttest.Refused // a killed process writes nothing any more
 	})
 	killed := newRebuilder(client, table)
 	killed.Engine = "127.0.0.1:1001"
@@ -140,8 +142,8 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	checkRebuilt(t, direct, table)
 }
 
-// Wherever a rebuild is ended, all of what it has not passed may be deleted before the next one goes on: what it has passed
-// is right.
+// Wherever a rebuild is ended, all comments that it has not passed may be deleted before the next
+// one continues: what it has passed is right.
 func TestRebuildPassesWhatIsDone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -178,7 +180,7 @@ func TestRebuildPassesWhatIsDone(t *testing.T) {
 	}
 }
 
-// deleteAll deletes comments, and counts that.
+// deleteAll deletes comments, and counts the deletions.
 func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []map[string]types.AttributeValue) {
 	t.Helper()
 	v := vandal{t: t, client: client, table: table}
@@ -192,7 +194,7 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 	}
 }
 
-// What was done before an interruption is not done again; after the end all is.
+// Work from before an interruption is not done again. After the end, a rebuild starts anew.
 func TestRebuildGoesOnWhereItWas(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -220,7 +222,7 @@ func TestRebuildGoesOnWhereItWas(t *testing.T) {
 			begin = p.Items
 		}
 	})
-	// What was under way when the first was cut off is done, though nobody counted it.
+	// The products under way when the first was cut off are done, but missing from both results.
 	done := first.Comments + second.Comments
 	if err != nil || !second.Resumed || done > comments || done < comments-call.DefaultScanCalls || begin <= seen {
 		t.Errorf("first %+v, to item %d, then %+v, from item %d, %v", first, seen, second, begin, err)
@@ -231,7 +233,7 @@ func TestRebuildGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// Of two rebuilds one does the work; the other says who that is, whatever it was called with.
+// Of two rebuilds one does the work. The other's error names the first, whatever its own options.
 func TestOneRebuildAtATime(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
@@ -252,7 +254,7 @@ func TestOneRebuildAtATime(t *testing.T) {
 	checkRebuilt(t, client, table)
 }
 
-// A heartbeat that comes after the end finds nothing to keep, and is no sign of another rebuild.
+// A heartbeat that comes after the end finds nothing to save, and does not report another rebuild.
 func TestHeartbeatAfterTheEnd(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	if err := counts.HeartbeatAfterTheEnd(t.Context(), client, newTable(t, client)); err != nil {
@@ -260,7 +262,7 @@ func TestHeartbeatAfterTheEnd(t *testing.T) {
 	}
 }
 
-// One that was taken over, since it was silent for too long, stops.
+// A rebuild that was silent for too long and taken over stops.
 func TestRebuildTakenOver(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: smallTable(t, client, commenttest.Rand(t), historicProducts...)}

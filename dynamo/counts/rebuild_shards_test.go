@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// While products move from shard to shard, and others are counted, every reading of the leaderboard has each of those at
-// rest once, in their order; and in the end it is right.
+// While products move from shard to shard and others are counted, every read of the leaderboard has
+// each unchanged product once, in order. In the end everything is right.
 func TestLeaderShardsChange(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		t.Parallel()
@@ -62,7 +62,7 @@ func TestLeaderShardsChange(t *testing.T) {
 	})
 }
 
-// atRest are those leaders that nobody counts, without their ranks.
+// atRest returns the leaders that are not being counted, without their ranks.
 func atRest(leaders []comment.Leader) []comment.Leader {
 	out := slices.DeleteFunc(slices.Clone(leaders), func(l comment.Leader) bool { return l.Product[0] == 'm' })
 	for i := range out {

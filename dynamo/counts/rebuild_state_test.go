@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// A rebuild closes the gap that was there when it began, and no other.
+// A rebuild closes the gap that was known when it began, and no other.
 func TestRebuildAndGaps(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	before := &stream.Gap{Found: time.UnixMilli(1000).UTC(), Shard: "1", Reason: "it was dropped"}
@@ -31,7 +31,7 @@ func TestRebuildAndGaps(t *testing.T) {
 		{"what is lost meanwhile may be missing", nil, meanwhile, false, false, false},
 		{"the same, once more", before, meanwhile, false, false, false},
 		{"an interruption changes nothing", before, nil, true, true, true},
-		{"what was lost while nobody was at it is counted by starting anew", before, meanwhile, true, true, false},
+		{"what was lost between an interruption and the next run is counted by starting anew", before, meanwhile, true, true, false},
 	} {
 		table := smallTable(t, client, commenttest.Rand(t), historicProducts...)
 		leases := leases.NewLeases(client, table)

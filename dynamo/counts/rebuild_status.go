@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// RebuildStatus is what others can see of a rebuild. The zero value is none.
+// RebuildStatus is what other processes can see of a rebuild. The zero value is no rebuild.
 type RebuildStatus struct {
-	// Who is at it, in words.
+	// Who describes the process that rebuilds.
 	Who string
-	// Items are those of the table that were looked at.
+	// Items is how many items of the table were scanned.
 	Items int64
-	// Interrupted says that nobody goes on with it.
+	// Interrupted says that no process continues it.
 	Interrupted bool
 }
 
-// silence is for how long a rebuild may say nothing before it is taken to be interrupted.
+// silence is how long a rebuild may save nothing before it counts as interrupted.
 const silence = rebuildPatience * rebuildHeartbeat
 
-// CurrentRebuild is the rebuild of a table that is under way or was interrupted.
+// CurrentRebuild returns the rebuild of a table that is under way or was interrupted.
 func CurrentRebuild(ctx context.Context, client progressClient, table string) (RebuildStatus, error) {
 	now, err := (&rebuildLease{client: client, table: table}).read(ctx)
 	if err != nil || now.heartbeat == 0 {

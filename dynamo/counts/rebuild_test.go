@@ -27,7 +27,7 @@ func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.Rebuild
 	return result
 }
 
-// verify fails unless exactly these kinds of drift are found, one for each.
+// verify fails unless exactly these kinds of drift are found, one drift for each element.
 func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
 	t.Helper()
 	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, 2)).Run(t.Context(), func(int) {})
@@ -51,7 +51,7 @@ func load(t *testing.T, client *dynamodb.Client, table string, comments []commen
 	}
 }
 
-// A table that was never counted is, after a rebuild; another one finds nothing to do.
+// A rebuild counts a table that was never counted; another one finds nothing to do.
 func TestRebuildOfATableNeverCounted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)

@@ -9,18 +9,20 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// How large the statistics of a product may become.
+// The maximum size of a product's statistics.
 //
-// The statistics item holds a row of counts for each language, and an item has at most 400 KB. So that many languages,
-// which one author can make up, do not fill it, comment.MaxLanguageRows of them have a row there. All others share one
-// row, comment.OtherLanguages, and the counts of each stand in its own item beside its place on the leaderboard:
-// whatever the languages, each count is exact, and each item is small.
+// The statistics item holds a row of counts for each language, and an item has at most 400 KB. One
+// author can make up many languages. To keep them from filling the item, only
+// comment.MaxLanguageRows languages have rows there. All others share one row,
+// comment.OtherLanguages. The counts of each are in its own item, beside its place on the
+// leaderboard. So each count is exact and each item is small, whatever the languages.
 //
-// Which row a language is counted in follows from the statistics item alone: in its own if there is one. A new language
-// gets one while there is room and no language shares a row. So either all comments of a language are counted in a row of
-// its own or none is, and marks need not say which. A rebuild gives the rows to the languages of most comments.
+// The statistics item alone tells which row a language is counted in: its own row if it has one. A
+// new language gets a row while there is room and no language shares one. So either all comments of
+// a language are counted in a row of its own or none is, and markers need not say which. A rebuild
+// gives the rows to the languages with the most comments.
 
-// rowOf is the language in whose row of a grid the comments of a language are counted.
+// rowOf returns the language in whose row of a grid the comments of a language are counted.
 func rowOf(stats comment.Stats, language comment.Language) comment.Language {
 	if _, own := stats[language]; own {
 		return language
@@ -31,7 +33,7 @@ func rowOf(stats comment.Stats, language comment.Language) comment.Language {
 	return language
 }
 
-// full tells whether a grid has no row for a further language.
+// full reports whether a grid has no row for a further language.
 func full(stats comment.Stats) bool {
 	_, shared := stats[comment.OtherLanguages]
 	return shared || len(stats) >= comment.MaxLanguageRows
@@ -46,7 +48,7 @@ func (s *statistics) add(cell comment.Cell, n int) {
 	s.stats.Add(comment.Cell{Language: row, Rating: cell.Rating}, n)
 }
 
-// place is what the item of a language says.
+// place returns the content of a language's item.
 func (s statistics) place(product string, language comment.Language) leaderPlace {
 	if row, other := s.others[language]; other {
 		return leaderPlace{product: product, language: language, count: row[comment.MaxRating-1], row: row}
@@ -54,7 +56,7 @@ func (s statistics) place(product string, language comment.Language) leaderPlace
 	return leaderPlace{product: product, language: language, count: s.stats[language][comment.MaxRating-1]}
 }
 
-// grid are the counts of all languages, as far as those that share a row are at hand.
+// grid returns the counts of all languages, as far as those that share a row were read.
 func (s statistics) grid() comment.Stats {
 	grid := s.stats.Clone()
 	delete(grid, comment.OtherLanguages)
@@ -66,11 +68,11 @@ func (s statistics) grid() comment.Stats {
 	return grid
 }
 
-// shared is what the row of the languages that share it has to say, empty if there are none.
+// shared returns what the shared row must be: the sum of the counts of its languages.
 func (s statistics) shared() comment.Counts { return s.others.Counts(comment.Filter{}) }
 
-// arranged are statistics of the counts of all languages. Rows go to the languages that have one in kept if that leaves no
-// more than fit, and else to those of most comments.
+// arranged makes statistics of the counts of all languages. Rows go to the languages that have one
+// in kept if not too many do, or else to the languages with the most comments.
 func arranged(grid, kept comment.Stats) statistics {
 	s := statistics{stats: comment.Stats{}, others: comment.Stats{}}
 	owners := rowOwners(grid, kept)
@@ -87,7 +89,7 @@ func arranged(grid, kept comment.Stats) statistics {
 	return s
 }
 
-// rowOwners are the languages that have rows of their own; nil for all.
+// rowOwners returns the languages that get rows of their own; nil for all.
 func rowOwners(grid, kept comment.Stats) map[comment.Language]bool {
 	_, shares := kept[comment.OtherLanguages]
 	owners := map[comment.Language]bool{}

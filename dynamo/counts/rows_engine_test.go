@@ -16,7 +16,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// babel are comments of a product in so many languages, one in each but for the last, which has ten more.
+// babel returns comments of a product in this many languages: one comment in each, and ten more in
+// the last.
 func babel(t *testing.T, product string, languages int) []comment.Comment {
 	t.Helper()
 	comments := commenttest.Many(commenttest.Rand(t), product, languages+10)
@@ -26,8 +27,8 @@ func babel(t *testing.T, product string, languages int) []comment.Comment {
 	return comments
 }
 
-// The statistics of a product in very many languages stay small, by its records as by a rebuild; the counts of each
-// language and all leaderboards are exact, and other products go on being counted.
+// The statistics of a product in very many languages stay small, both by records and by a rebuild.
+// The counts of each language and all leaderboards are exact, and other products are still counted.
 func TestStatisticsOfManyLanguages(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -74,8 +75,8 @@ func checkItemSizes(t *testing.T, client *dynamodb.Client, table string) {
 	}
 }
 
-// Comments of many languages come, change and go, read by readers that come and go: the counts are exact, and a rebuild
-// finds nothing wrong.
+// Comments of many languages are added, changed and deleted, while readers of the stream come and
+// go. The counts are exact, and a rebuild finds nothing wrong.
 func TestCountsOfManyLanguagesAreExact(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -100,7 +101,8 @@ func TestCountsOfManyLanguagesAreExact(t *testing.T) {
 	checkCounted(t, client, table, historicProducts, h.model)
 }
 
-// What cannot be read of one product is no matter of the others, and the handler says of which records it is.
+// Damaged items of one product do not affect other products, and the handler names the records
+// concerned.
 func TestCountingBesideDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	for _, row := range []struct {
@@ -110,8 +112,8 @@ func TestCountingBesideDamage(t *testing.T) {
 		{"the grid is a text", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) }},
 		{"a row is too short", func(v vandal, c comment.Comment) { v.update("P#p", "S", "SET g.en = :a", countsOf(1, 2)) }},
 		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
-		{"the mark is of no cell that exists", func(v vandal, c comment.Comment) {
-			v.update("P#p", markOf(c.ID), "SET s = :a", text("private words"))
+		{"the marker's cell cannot be read", func(v vandal, c comment.Comment) {
+			v.update("P#p", markerOf(c.ID), "SET s = :a", text("private words"))
 		}},
 	} {
 		t.Run(row.why, func(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// world is the counting of a product in memory: what the marks say, and the statistics with all rows.
+// world is the counting of a product in memory: the markers, and the statistics with all rows.
 type world struct {
-	marks map[comment.ID]mark
+	markers map[comment.ID]marker
 	statistics
 }
 
 func (w *world) apply(standings []standing) {
-	l := ledger{product: "p", statistics: w.statistics, marks: w.marks}
+	l := ledger{product: "p", statistics: w.statistics, markers: w.markers}
 	l.others = comment.Stats{}
 	for _, language := range l.sharing(standings) {
 		l.others[language] = w.others[language]
@@ -32,14 +32,14 @@ func (w *world) apply(standings []standing) {
 		}
 	}
 	w.stats = t.after.stats
-	for _, change := range t.marks {
-		w.marks[change.id] = change.after
+	for _, change := range t.markers {
+		w.markers[change.id] = change.after
 	}
 }
 
 func (w *world) marked() comment.Stats {
 	sum := comment.Stats{}
-	for _, m := range w.marks {
+	for _, m := range w.markers {
 		if m.cell != nil {
 			sum.Add(*m.cell, 1)
 		}
@@ -47,15 +47,16 @@ func (w *world) marked() comment.Stats {
 	return sum
 }
 
-// However comments of very many languages come, change and go: the counts of each language are exact, no more languages
-// than may have rows of their own, and the others share one that is their sum.
+// However comments of very many languages are added, changed and deleted, the counts of each
+// language are exact. At most comment.MaxLanguageRows languages have rows of their own; the others
+// share one that is their sum.
 func TestManyLanguages(t *testing.T) {
 	languages := commenttest.ManyLanguages(comment.MaxLanguageRows + 5)
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{marks: map[comment.ID]mark{}, statistics: statistics{stats: comment.Stats{}, others: comment.Stats{}}}
+		w := &world{markers: map[comment.ID]marker{}, statistics: statistics{stats: comment.Stats{}, others: comment.Stats{}}}
 		for i, language := range languages[:rapid.SampledFrom([]int{0, comment.MaxLanguageRows - 2, comment.MaxLanguageRows}).Draw(t, "at first")] {
 			cell := comment.Cell{Language: language, Rating: 1 + i%5}
-			w.marks[comment.IDOf(comment.Position{13: byte(i)})] = mark{cell: &cell, exists: true}
+			w.markers[comment.IDOf(comment.Position{13: byte(i)})] = marker{cell: &cell, exists: true}
 			w.stats.Add(cell, 1)
 		}
 		for step := range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -74,7 +75,7 @@ func TestManyLanguages(t *testing.T) {
 		w.statistics = sorted
 		w.check(t)
 		if kept := arranged(w.marked(), sorted.stats); !cmp.Equal(kept.stats, sorted.stats) {
-			t.Errorf("what is arranged is arranged anew")
+			t.Errorf("arranging again changes the rows")
 		}
 	})
 }
@@ -96,7 +97,7 @@ func (w *world) check(t *rapid.T) {
 	}
 }
 
-// The rows of a rebuild belong to the languages of most comments.
+// A rebuild gives the rows to the languages with the most comments.
 func TestRowsByUse(t *testing.T) {
 	grid := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(comment.MaxLanguageRows + 2) {

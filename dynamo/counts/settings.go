@@ -16,21 +16,23 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Settings of the statistics of a whole table: into how many shards the leaderboards are parted.
+// Settings of the statistics of a whole table: into how many shards the leaderboards are split.
 //
-// They are in one item, which is read. A transaction that depends on them must fail once a rebuild has changed them. Were that
-// a condition on the item itself, all such transactions would be in each other's way, for DynamoDB lets no two that name
-// one item run at once, though neither changes it. So there are settingsGuards more items, each with the generation of the
-// settings, of which a transaction names one. A rebuild raises the generation in the settings first, then in each guard, and
-// only then looks for products. A transaction that uses an older generation then fails at its guard.
+// One item holds them. A transaction that depends on them must fail once a rebuild has changed
+// them. A condition on that item would make all such transactions conflict, since DynamoDB runs no
+// two transactions on one item at once, even if neither changes it. So there are settingsGuards
+// more items, each with the generation of the settings; a transaction names one of them. A rebuild
+// raises the generation in the settings first, then in each guard, and only then looks for
+// products. A transaction that uses an older generation then fails at its guard.
 const (
 	settingsPK     = "STATISTICS"
 	settingsSK     = "LEADERS"
 	attrShards     = "shards" // N, how many there are
-	attrWas        = "was"    // N, how many there were, while a rebuild moves what is in them
-	attrGeneration = "g"      // N, rises with each change of the number of shards; left out before the first
+	attrWas        = "was"    // N, how many there were, while a rebuild moves products between them
+	attrGeneration = "g"      // N, rises with each change of the number; missing before the first
 
-	// settingsGuards is how many guards there are: enough for those who count at once seldom to meet at one.
+	// settingsGuards is how many guards there are: enough that concurrent counters seldom meet at
+	// one.
 	settingsGuards = 64
 )
 
@@ -39,28 +41,29 @@ type itemPutter interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
-// leaderSettings say into how many shards the leaderboard is parted.
+// leaderSettings says into how many shards the leaderboard is split.
 type leaderSettings struct {
 	shards int
-	// was is the number of before, 0 unless a rebuild is under way that changes it.
+	// was is the earlier number while a rebuild changes it, else 0.
 	was int
 	// generation rises with each change of the number.
 	generation int64
-	// damaged are the attributes of an item that is not what it should be, nil of one that is.
+	// damaged holds the attributes of an item that cannot be read, else nil.
 	damaged layout.Item
 }
 
 func settingsKey() layout.Item { return layout.StreamKey(settingsPK, settingsSK) }
 
-// guardKey is the primary key of the guard that a product's transactions name.
+// guardKey returns the primary key of the guard that a product's transactions name.
 func guardKey(product string) layout.Item { return guardKeyAt(leaderShard(product, settingsGuards)) }
 
 func guardKeyAt(guard int) layout.Item {
 	return layout.StreamKey(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
 }
 
-// decodeSettings reads the settings; none are the default ones. Settings that cannot be read are an error of the kind
-// Unavailable, for no record of the stream is at fault, and come along by what is there instead.
+// decodeSettings reads the settings. An empty item stands for the defaults. The error for settings
+// that cannot be read is of the kind Unavailable, since no record of the stream is at fault; with
+// it come settings that only hold the damaged item.
 func decodeSettings(in layout.Item) (leaderSettings, error) {
 	if len(in) == 0 {
 		return leaderSettings{shards: defaultLeaderShards}, nil
@@ -74,9 +77,10 @@ func decodeSettings(in layout.Item) (leaderSettings, error) {
 	return s, nil
 }
 
-// change are settings with another number of shards; the same if there are so many already, or if that is 0. guarded is the
-// latest generation that a guard knows. Where that is later, the settings were deleted or put back by hand: then, as when they
-// cannot be read, the number may have been any.
+// change returns settings with another number of shards, or the same ones if the number is the same
+// or 0. guarded is the latest generation in any guard. If that is later than the settings', the
+// settings were deleted or put back by hand. In that case, and when they cannot be read, the
+// earlier number is unknown.
 func (s leaderSettings) change(shards int, guarded int64, now time.Time) leaderSettings {
 	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, guarded+1, now.UnixMilli())}
 	switch {
@@ -88,18 +92,18 @@ func (s leaderSettings) change(shards int, guarded int64, now time.Time) leaderS
 	return next
 }
 
-// same tells whether settings say the same as others, and can be read.
+// same reports whether two settings are equal and other can be read.
 func (s leaderSettings) same(other leaderSettings) bool {
 	return other.damaged == nil && s.shards == other.shards && s.was == other.was && s.generation == other.generation
 }
 
-// settled are the settings once every product is where they say.
+// settled returns the settings once every product is in its new shard.
 func (s leaderSettings) settled() leaderSettings {
 	s.was = 0
 	return s
 }
 
-// write puts settings in the place of others.
+// write replaces the settings that were read before.
 func (s leaderSettings) write(table string, before leaderSettings) types.TransactWriteItem {
 	it := settingsKey()
 	it[attrShards] = layout.Number(int64(s.shards))
@@ -113,7 +117,7 @@ func (s leaderSettings) write(table string, before leaderSettings) types.Transac
 	return call.PutIf(table, it, condition, values)
 }
 
-// unchanged is the condition that the settings are as they were read.
+// unchanged returns the condition that the settings are as they were read.
 func (s leaderSettings) unchanged() (condition string, values layout.Item) {
 	if s.damaged != nil {
 		return sameAttributes(s.damaged, attrShards, attrWas, attrGeneration)
@@ -127,12 +131,12 @@ func (s leaderSettings) unchanged() (condition string, values layout.Item) {
 	return condition, values
 }
 
-// notNewer is the condition that a guard knows of no later settings.
+// notNewer returns the condition that a guard has no later generation.
 func (s leaderSettings) notNewer() (condition string, values layout.Item) {
 	return "attribute_not_exists(" + attrGeneration + ") OR " + attrGeneration + " <= :g", layout.Item{":g": layout.Number(s.generation)}
 }
 
-// guard makes a transaction of a product fail if a rebuild has changed the settings.
+// guard makes a product's transaction fail if a rebuild has changed the settings.
 func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	condition, values := s.notNewer()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
@@ -140,7 +144,8 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	}}
 }
 
-// raise brings all guards to the generation of the settings. One that is further is an error of the kind Conflict.
+// raise brings all guards to the generation of the settings. If a guard has a later one, the error
+// is of the kind Conflict.
 func (s leaderSettings) raise(ctx context.Context, client itemPutter, table string) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {
@@ -159,7 +164,7 @@ func (s leaderSettings) raise(ctx context.Context, client itemPutter, table stri
 	})
 }
 
-// guarded is the latest generation that a guard knows, 0 if none knows any.
+// guarded returns the latest generation in any guard, 0 if none has one.
 func guarded(ctx context.Context, client call.BatchGetter, table string) (latest int64, err error) {
 	keys := make([]layout.Item, settingsGuards)
 	for guard := range keys {
@@ -172,7 +177,7 @@ func guarded(ctx context.Context, client call.BatchGetter, table string) (latest
 	return latest, err
 }
 
-// fetchSettings gets the settings, consistently.
+// fetchSettings reads the settings, consistently.
 func fetchSettings(ctx context.Context, client call.BatchGetter, table string) (leaderSettings, error) {
 	items, err := fetch(ctx, client, table, []layout.Item{settingsKey()})
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// busyTable is a table without items of which no two transactions that name one item run at once, as in DynamoDB.
+// busyTable is a table without items. As in DynamoDB, no two transactions that name one item run at
+// once.
 type busyTable struct {
 	mu                      sync.Mutex
 	named                   map[itemKey]bool
@@ -68,7 +69,7 @@ func (b *busyTable) begin(keys []itemKey) bool {
 	return true
 }
 
-// Those who count comments of products that were never counted are seldom in each other's way.
+// Processes that count new products seldom conflict.
 func TestNewProductsDoNotMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &busyTable{named: map[itemKey]bool{}}
@@ -101,7 +102,8 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 	})
 }
 
-// After a rebuild has raised the guards, no transaction that goes by earlier settings succeeds, whatever its product.
+// After a rebuild has raised the guards, no transaction with earlier settings succeeds, whatever
+// its product.
 func TestSettingsChange(t *testing.T) {
 	before := leaderSettings{shards: 4}
 	after := before.change(7, 0, time.UnixMilli(1_000))
@@ -119,7 +121,7 @@ func TestSettingsChange(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if mended := unreadable.change(0, 0, time.UnixMilli(1_000)); mended.shards != defaultLeaderShards || mended.was != MaxLeaderShards {
-		t.Errorf("what cannot be read becomes %+v", mended)
+		t.Errorf("settings that cannot be read become %+v", mended)
 	}
 	if behind := before.change(0, 2_000, time.UnixMilli(1_000)); behind.shards != 4 || behind.was != MaxLeaderShards || behind.generation <= 2_000 {
 		t.Errorf("settings that are behind their guards become %+v", behind)
@@ -129,7 +131,7 @@ func TestSettingsChange(t *testing.T) {
 	}
 }
 
-// pickyTable refuses transactions that name an item of a product as invalid.
+// pickyTable refuses transactions that name an item of one product as invalid.
 type pickyTable struct {
 	busyTable
 	product string
@@ -148,7 +150,8 @@ func (p *pickyTable) TransactWriteItems(ctx context.Context, in *dynamodb.Transa
 	return p.busyTable.TransactWriteItems(ctx, in, o...)
 }
 
-// What DynamoDB refuses as invalid is found by halves and named; all else of the batch is counted.
+// Records that DynamoDB refuses as invalid are found by halving and named; the rest of the batch is
+// counted.
 func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &pickyTable{busyTable: busyTable{named: map[itemKey]bool{}}, product: "p77"}

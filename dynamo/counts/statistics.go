@@ -12,39 +12,41 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The item of a product's statistics. It holds the grid of the first languages (rows.go), so that nearly all that is asked
-// of a product is one read.
-// Its attributes are in no index but for the keys of the leaderboard.
+// The item of a product's statistics. It holds the grid of the first languages (rows.go), so nearly
+// every query about a product is one read. Its only indexed attributes are the keys of the
+// leaderboard.
 const (
 	statisticsSK = "S"
 	attrGrid     = "g" // M, by language a list of the counts of 1 to 5 stars
-	attrChanges  = "n" // N, rises with every change, so that who read the item can tell whether it is still the same
-	attrHold     = "h" // S, while a recount wants no one else to change the item
+	attrChanges  = "n" // N, rises with every change, so that readers notice changes
+	attrHold     = "h" // S, while a recount keeps others from changing the item
 )
 
-// statistics are a product's counts, as the table holds them.
+// statistics is a product's counts as the table holds them.
 type statistics struct {
 	stats comment.Stats
-	// others are the counts of languages that share a row of the stats, as far as they were read.
+	// others is the counts of languages that share a row of stats, as far as they were read.
 	others comment.Stats
-	// changes is how often the item was written, 0 when it is not there. It rises by more after one that could not be read.
+	// changes is how often the item was written; 0 if it does not exist. It rises by more after a
+	// damaged item.
 	changes int64
 	// hold keeps others from changing the item; the zero hold does not.
 	hold hold
-	// damaged are the attributes of an item that is not what it should be, nil of one that is.
+	// damaged holds the attributes of an item that cannot be read, else nil.
 	damaged layout.Item
 }
 
-// hold is the wish of a recount that nobody else changes a product's statistics. It ends by itself, should its owner.
+// hold keeps everyone but one recount from changing a product's statistics. It expires, in case the
+// recount ends early.
 type hold struct {
 	owner string
 	until time.Time
 }
 
-// holdsAt tells whether the hold is to be respected.
+// holdsAt reports whether the hold is in force.
 func (h hold) holdsAt(now time.Time) bool { return h.owner != "" && now.Before(h.until) }
 
-// String is the hold as the table keeps it.
+// String returns the hold as the table keeps it.
 func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10) + "/" + h.owner }
 
 func parseHold(text string) (hold, error) {
@@ -56,7 +58,8 @@ func parseHold(text string) (hold, error) {
 	return hold{owner: owner, until: time.UnixMilli(millis)}, nil
 }
 
-// statisticsItem is the item of a product's statistics, with its place on the leaderboard if it has one.
+// statisticsItem returns the item of a product's statistics, with its place on the leaderboard if
+// it has one.
 func statisticsItem(product string, s statistics, shards int) layout.Item {
 	out := layout.ProductKey(product, statisticsSK)
 	addLeaderKeys(out, leaderPlace{product: product, count: bestCount(s.stats, "")}, shards)
@@ -72,8 +75,9 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	return out
 }
 
-// decodeStatistics reads the item of a product's statistics; none is that of a product which was never counted. Along with
-// an error come statistics that say what is there instead, by which it can be replaced.
+// decodeStatistics reads the item of a product's statistics. An empty item is that of a product
+// which was never counted. With an error come statistics whose condition lets a write replace the
+// damaged item.
 func decodeStatistics(in layout.Item) (statistics, error) {
 	s := statistics{stats: comment.Stats{}}
 	if len(in) == 0 {
@@ -104,7 +108,7 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	return err
 }
 
-// unchanged is the condition that the statistics are as they were read.
+// unchanged returns the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values layout.Item) {
 	if s.damaged != nil {
 		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold)
@@ -120,7 +124,8 @@ func (s statistics) unchanged() (condition string, values layout.Item) {
 	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
-// next is the number of changes after one more. Of an item that cannot be read it is above all that there was.
+// next returns the number of changes after one more. After a damaged item it is above all earlier
+// numbers.
 func (s statistics) next() int64 {
 	if s.damaged == nil {
 		return s.changes + 1

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// countedProducts is a table with the statistics of so many products, ten comments each.
+// countedProducts makes a table with the statistics of this many products, ten comments each.
 func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table string, ids []string) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))

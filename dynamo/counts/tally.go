@@ -13,59 +13,62 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// maxItemsPerTransaction is DynamoDB's own bound.
+// maxItemsPerTransaction is DynamoDB's limit.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 const maxItemsPerTransaction = 100
 
-// standing is what a comment is to be counted as from now on.
+// standing says how a comment is to be counted from now on.
 type standing struct {
 	ID comment.ID
-	// Cell is nil for a comment that is not there.
+	// Cell is nil for a comment that does not exist.
 	Cell *comment.Cell
-	// position is that of the record which says so. It is empty when the comment itself was looked at: the standing then
-	// holds only as long as the comment is like that, which the transaction makes sure of.
+	// position is the position of the record that says so. It is empty when the comment itself was
+	// read. The standing then holds only while the comment stays like that, which the transaction
+	// checks.
 	position stream.Position
-	// moved is whether an earlier record, which this standing stands for as well, said otherwise.
+	// moved says that an earlier record, which this standing replaces, said otherwise.
 	moved bool
-	// improper are the attributes of a comment that was looked at and is not what it should be: it counts as none.
+	// improper holds the attributes of a comment that was read and is improper; it is not counted.
 	improper layout.Item
 }
 
-// news tells whether a standing changes a mark. Even one that leaves the comment where it is counted must be noted when an
-// earlier record, which it stands for as well, would move it: a late reader that replays the earlier record is rejected. So must
-// the first record after a look, which may have told what that record says, or what a later one will say.
-func (s standing) news(m mark) bool {
+// news reports whether a standing changes a marker. A comment that stays where it is counted can
+// still be news, in two cases. If the standing replaces an earlier record that would move the
+// comment, a late reader that replays that record must be rejected. The first record after a look
+// is news because the look may have shown the state of that record or of a later one.
+func (s standing) news(m marker) bool {
 	return !s.overtaken(m) && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
 }
 
-// looked tells whether the comment itself was looked at.
+// looked reports whether the comment itself was read.
 func (s standing) looked() bool { return s.position == "" }
 
-// overtaken tells whether a mark follows a later record, or that of the standing itself.
-func (s standing) overtaken(m mark) bool { return !s.looked() && s.position <= m.position }
+// overtaken reports whether a marker follows the standing's record or a later one.
+func (s standing) overtaken(m marker) bool { return !s.looked() && s.position <= m.position }
 
-// ledger is all that the table holds of the counting of a product, as far as it was read.
+// ledger is everything that the table holds about the counting of a product, as far as it was read.
 type ledger struct {
 	product string
 	statistics
-	marks map[comment.ID]mark
+	markers map[comment.ID]marker
 
-	// What cannot be read: the statistics, nil if they can; marks; counts of languages that share a row.
-	broken      error
-	brokenMarks map[comment.ID]error
-	brokenRows  map[comment.Language]error
+	// Errors of items that cannot be read: of the statistics (nil if they can), of markers, and of
+	// counts of languages that share a row.
+	broken        error
+	brokenMarkers map[comment.ID]error
+	brokenRows    map[comment.Language]error
 }
 
-// objection is why a standing cannot be counted, nil if it can. One that was looked at replaces a mark or a row that cannot
-// be read, for a rebuild then puts right what follows from them.
+// objection returns why a standing cannot be counted, nil if it can. A standing from a look at the
+// comment replaces a damaged marker or row, since a rebuild then corrects what follows from them.
 func (l ledger) objection(s standing) error {
 	if l.broken != nil || s.looked() {
 		return l.broken
 	}
-	if err := l.brokenMarks[s.ID]; err != nil {
+	if err := l.brokenMarkers[s.ID]; err != nil {
 		return err
 	}
-	for _, cell := range []*comment.Cell{s.Cell, l.marks[s.ID].cell} {
+	for _, cell := range []*comment.Cell{s.Cell, l.markers[s.ID].cell} {
 		if cell != nil && l.brokenRows[cell.Language] != nil {
 			return l.brokenRows[cell.Language]
 		}
@@ -73,11 +76,12 @@ func (l ledger) objection(s standing) error {
 	return nil
 }
 
-// sharing are the languages that standings are about, or were counted in, and that share a row of the statistics.
+// sharing returns the languages that standings move comments from or to and that share a row of the
+// statistics.
 func (l ledger) sharing(standings []standing) []comment.Language {
 	var languages []comment.Language
 	for _, s := range standings {
-		for _, cell := range []*comment.Cell{s.Cell, l.marks[s.ID].cell} {
+		for _, cell := range []*comment.Cell{s.Cell, l.markers[s.ID].cell} {
 			if cell != nil {
 				languages = append(languages, cell.Language)
 			}
@@ -87,24 +91,26 @@ func (l ledger) sharing(standings []standing) []comment.Language {
 	return l.stats.Others(slices.Compact(languages))
 }
 
-// tally is a change of a product's statistics together with the marks that it follows from.
+// tally is a change of a product's statistics, with the marker changes that it follows from.
 type tally struct {
 	product       string
 	before, after statistics
-	marks         []markChange
-	// standings is how many standings are done when the tally is true.
+	markers       []markerChange
+	// standings is how many standings are done once the tally is written.
 	standings int
 }
 
-// markChange is what becomes of a mark. If after is looked, the comment itself has to be still as it says.
-type markChange struct {
+// markerChange is a marker before and after. If after.looked is set, the comment itself must still
+// be as after says.
+type markerChange struct {
 	id            comment.ID
-	before, after mark
+	before, after marker
 	improper      layout.Item // as in the standing
 }
 
-// tallyUp decides what the first standings make of a ledger, as many of them as a transaction has room for. What is
-// counted already, or was overtaken, changes nothing; so the same standings again are an empty tally.
+// tallyUp applies the first standings to a ledger, as many as a transaction has room for. Standings
+// that are counted already, or overtaken, change nothing. So tallying the same standings again
+// yields an empty tally.
 func tallyUp(l ledger, standings []standing, room int) tally {
 	t := tally{
 		product:   l.product,
@@ -113,14 +119,14 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		standings: len(standings),
 	}
 	items := 1
-	languages := map[comment.Language]bool{} // whose item may have to be written
+	languages := map[comment.Language]bool{} // languages whose items may have to be written
 	for i, s := range standings {
-		m := l.marks[s.ID]
+		m := l.markers[s.ID]
 		if !s.news(m) {
 			continue
 		}
-		after := mark{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
-		change := markChange{id: s.ID, before: m, after: after, improper: s.improper}
+		after := marker{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
+		change := markerChange{id: s.ID, before: m, after: after, improper: s.improper}
 		if items += change.items() + t.addLanguages(languages, m.cell, s.Cell); items > room {
 			t.standings = i
 			return t
@@ -130,15 +136,15 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	return t
 }
 
-func (c markChange) items() int {
+func (c markerChange) items() int {
 	if c.after.looked {
 		return 2
 	}
 	return 1
 }
 
-// addLanguages notes the languages whose item a change may touch, and returns how many are new: those that share a row of
-// the statistics, and those whose leaderboard may change.
+// addLanguages notes the languages whose items a change may touch: those that share a row of the
+// statistics, and those whose leaderboard may change. It returns how many are new.
 func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comment.Cell) int {
 	before := len(languages)
 	for _, cell := range cells {
@@ -149,23 +155,25 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 	return len(languages) - before
 }
 
-// count changes the counts. What is added comes first, so that the last comment of a language keeps its row when edited.
-func (t *tally) count(change markChange) {
+// count changes the counts. It adds before it subtracts, so that an edit of a language's last
+// comment keeps its row.
+func (t *tally) count(change markerChange) {
 	if change.after.cell != nil {
 		t.after.add(*change.after.cell, 1)
 	}
 	if change.before.cell != nil {
 		t.after.add(*change.before.cell, -1)
 	}
-	t.marks = append(t.marks, change)
+	t.markers = append(t.markers, change)
 }
 
-func (t tally) empty() bool { return len(t.marks) == 0 }
+func (t tally) empty() bool { return len(t.markers) == 0 }
 
-// creates tells whether the product was never counted before.
+// creates reports whether the product was never counted before.
 func (t tally) creates() bool { return t.before.changes == 0 }
 
-// writes are the items of a transaction that makes the tally true, if nothing of what it was made from has changed.
+// writes returns the items of a transaction that writes the tally, if nothing that it was made from
+// has changed.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {
 	writes := []types.TransactWriteItem{t.statisticsWrite(table, shards)}
 	for _, language := range languagesOf(t.before.stats, t.after.stats, t.before.others, t.after.others) {
@@ -173,25 +181,25 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 			writes = append(writes, leaderWrite(table, place, shards))
 		}
 	}
-	for _, change := range t.marks {
+	for _, change := range t.markers {
 		if change.after.looked {
 			writes = append(writes, change.stillSo(table, t.product))
 		}
 		condition, values := change.before.unchanged()
-		writes = append(writes, call.PutIf(table, markItem(t.product, change.id, change.after, now), condition, values))
+		writes = append(writes, call.PutIf(table, markerItem(t.product, change.id, change.after, now), condition, values))
 	}
 	return writes
 }
 
-// statisticsWrite puts the statistics in the place of those that were read. A hold that ended by itself goes.
+// statisticsWrite replaces the statistics that were read, without an expired hold.
 func (t tally) statisticsWrite(table string, shards int) types.TransactWriteItem {
 	condition, values := t.before.unchanged()
 	return call.PutIf(table, statisticsItem(t.product, t.after, shards), condition, values)
 }
 
-// stillSo is the condition that a comment is as it was when it was looked at: of the product and in the cell, or not there,
-// or improper in the same way.
-func (c markChange) stillSo(table, product string) types.TransactWriteItem {
+// stillSo returns the condition that a comment is as it was read: of the product and in the cell,
+// or missing, or improper in the same way.
+func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
 	check := &types.ConditionCheck{
 		TableName:           aws.String(table),
 		Key:                 layout.CommentKey(c.id),

@@ -21,11 +21,11 @@ var (
 )
 
 func TestTallyUp(t *testing.T) {
-	counted := map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}
+	counted := map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}}
 	en5 := comment.Stats{"en": {0, 0, 0, 0, 1}}
 	for _, row := range []struct {
 		why       string
-		marks     map[comment.ID]mark
+		markers   map[comment.ID]marker
 		stats     comment.Stats
 		standings []standing
 		want      comment.Stats
@@ -42,95 +42,96 @@ func TestTallyUp(t *testing.T) {
 			want:      comment.Stats{"en": {0, 0, 0, 0, 2}}, marked: 2,
 		},
 		{
-			why:   "an edit moves a comment between its counts, whatever it was before by the record's own word",
-			marks: counted, stats: en5,
+			why:     "an edit moves a comment between its counts, by the marker and not by the record's old image",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: german5, position: "8"}},
 			want:      comment.Stats{"de": {0, 0, 0, 0, 1}}, marked: 1,
 		},
 		{
-			why:   "a deletion takes it out, and a language without comments is gone",
-			marks: counted, stats: en5,
+			why:     "a deletion subtracts the comment and removes a language without comments",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, position: "8"}},
 			want:      comment.Stats{}, marked: 1,
 		},
 		{
-			why:   "the record that the mark follows already changes nothing",
-			marks: counted, stats: en5,
+			why:     "a record that the marker follows already changes nothing",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english1, position: "7"}},
 			want:      en5,
 		},
 		{
-			why:   "an earlier record, from a reader that fell behind, changes nothing",
-			marks: counted, stats: en5,
+			why:     "an earlier record, from a reader that fell behind, changes nothing",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, position: "6"}},
 			want:      en5,
 		},
 		{
-			why:   "an edit of the text alone costs no write",
-			marks: counted, stats: en5,
+			why:     "an edit of the text alone costs no write",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
 			want:      en5,
 		},
 		{
-			why:   "there and back within one batch is noted, so that a reader with the way there alone is rejected",
-			marks: counted, stats: en5,
+			why:     "a change and its reversal in one batch are noted, so that a reader with the change alone is rejected",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5, position: "9", moved: true}},
 			want:      en5, marked: 1,
 		},
 		{
-			why:       "the deletion of what was never counted changes nothing",
+			why:       "the deletion of a comment that was never counted changes nothing",
 			standings: []standing{{ID: globe, position: "1"}},
 			want:      comment.Stats{},
 		},
 		{
-			why:   "what was seen by looking at the comment counts whatever the mark follows",
-			marks: counted, stats: en5,
+			why:     "a look at the comment counts, whatever record the marker follows",
+			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english1}},
 			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
 		},
 		{
-			why:   "the first record after a look is noted though it changes nothing, so that a reader with earlier ones is rejected",
-			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			why:     "the first record after a look is noted although it changes nothing, so that earlier records are rejected",
+			markers: map[comment.ID]marker{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5, position: "8"}},
 			want:      en5, marked: 1,
 		},
 		{
-			why:   "a look that tells nothing new costs no write",
-			marks: map[comment.ID]mark{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
+			why:     "a look that finds nothing new costs no write",
+			markers: map[comment.ID]marker{globe: {cell: english5, position: "7", looked: true, exists: true}}, stats: en5,
 			standings: []standing{{ID: globe, Cell: english5}},
 			want:      en5,
 		},
 	} {
-		before := ledger{product: "p", statistics: statistics{stats: row.stats}, marks: row.marks}
+		before := ledger{product: "p", statistics: statistics{stats: row.stats}, markers: row.markers}
 		got := tallyUp(before, row.standings, maxItemsPerTransaction)
 		if diff := cmp.Diff(row.want, got.after.stats); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)
 		}
-		if len(got.marks) != row.marked || got.standings != len(row.standings) {
-			t.Errorf("%s: %d marks of %d standings", row.why, len(got.marks), got.standings)
+		if len(got.markers) != row.marked || got.standings != len(row.standings) {
+			t.Errorf("%s: %d markers of %d standings", row.why, len(got.markers), got.standings)
 		}
 	}
 }
 
-// What was seen by looking at the comment leaves the mark where it was: the records behind it are still to come.
+// A look at the comment leaves the marker's position unchanged: the records after it are still to
+// come.
 func TestLookingLeavesThePosition(t *testing.T) {
-	before := ledger{marks: map[comment.ID]mark{globe: {cell: english5, position: "7", exists: true}}}
+	before := ledger{markers: map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}}}
 	got := tallyUp(before, []standing{{ID: globe, Cell: english1}}, maxItemsPerTransaction)
-	if position := got.marks[0].after.position; position != "7" || !got.marks[0].after.looked {
-		t.Errorf("the mark is at %q, looked %v; want 7, true", position, got.marks[0].after.looked)
+	if position := got.markers[0].after.position; position != "7" || !got.markers[0].after.looked {
+		t.Errorf("the marker is at %q, looked %v; want 7, true", position, got.markers[0].after.looked)
 	}
 }
 
-// However many languages and comments there are, the writes fit into the room that a transaction leaves, and what does not
-// fit is left over.
+// However many languages and comments there are, the writes fit into a transaction. Standings that
+// do not fit are left for the next.
 func TestTallyFitsIntoATransaction(t *testing.T) {
 	languages := []comment.Language{"aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj"}
 	for _, looked := range []bool{false, true} {
 		var standings []standing
-		marks := map[comment.ID]mark{}
+		markers := map[comment.ID]marker{}
 		for i := range 200 {
 			id := comment.IDOf(comment.Position{14: byte(i >> 8), 15: byte(i)})
-			marks[id] = mark{cell: &comment.Cell{Language: languages[i%10], Rating: 5}, position: "1", exists: true}
+			markers[id] = marker{cell: &comment.Cell{Language: languages[i%10], Rating: 5}, position: "1", exists: true}
 			s := standing{ID: id, Cell: &comment.Cell{Language: languages[(i+i/10)%10], Rating: 1 + i%5}, position: "2"}
 			if looked {
 				s.position = ""
@@ -138,7 +139,7 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 			standings = append(standings, s)
 		}
 		for rounds := 0; len(standings) > 0; rounds++ {
-			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{}}, marks: marks}, standings, maxItemsPerTransaction-1)
+			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{}}, markers: markers}, standings, maxItemsPerTransaction-1)
 			if writes := got.writes("t", 4, testTime); len(writes) > maxItemsPerTransaction-1 {
 				t.Fatalf("%d writes in one transaction", len(writes))
 			}
@@ -150,7 +151,7 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 	}
 }
 
-// Later positions sort above earlier ones, whatever the number of their digits and whichever stream they are of.
+// Later positions sort after earlier ones, whatever their number of digits and their stream.
 func TestPositionsSort(t *testing.T) {
 	var before stream.Position
 	for _, p := range []stream.Position{
@@ -166,7 +167,8 @@ func TestPositionsSort(t *testing.T) {
 	}
 }
 
-// The leaderboard's sort key puts the highest count first where text would put 9 before 10, and equals by their product.
+// The leaderboard's sort key puts the highest count first, where text would put 9 before 10, and
+// orders equal counts by product.
 func TestLeaderKeys(t *testing.T) {
 	var before string
 	for _, place := range []leaderPlace{{product: "a", count: 100}, {product: "b", count: 100}, {product: "a#b", count: 99}, {product: "z", count: 10}, {product: "ä", count: 10}, {product: "a", count: 9}, {product: "a", count: 1}} {
@@ -188,17 +190,17 @@ func TestLeaderKeys(t *testing.T) {
 	}
 }
 
-// What is written is read back as it was.
+// Encoding and decoding keep all values.
 func TestCountingItems(t *testing.T) {
 	s := statistics{stats: comment.Stats{"en": {1, 2, 3, 4, 5}, "de": {0, 0, 0, 0, 7}}, changes: 12, hold: hold{owner: "a/b", until: testTime}}
 	got, err := decodeStatistics(statisticsItem("p", s, 4))
 	if diff := cmp.Diff(s, got, cmp.AllowUnexported(statistics{}, hold{}), cmp.Comparer(sameHold)); err != nil || diff != "" {
 		t.Errorf("statistics: %v %s", err, diff)
 	}
-	for _, m := range []mark{{cell: english5, position: "2026/1", exists: true}, {position: "2026/1", exists: true}, {cell: german5, looked: true, exists: true}} {
-		got, err := decodeMark(markItem("p", globe, m, testTime))
-		if diff := cmp.Diff(m, got, cmp.AllowUnexported(mark{})); err != nil || diff != "" {
-			t.Errorf("mark: %v %s", err, diff)
+	for _, m := range []marker{{cell: english5, position: "2026/1", exists: true}, {position: "2026/1", exists: true}, {cell: german5, looked: true, exists: true}} {
+		got, err := decodeMarker(markerItem("p", globe, m, testTime))
+		if diff := cmp.Diff(m, got, cmp.AllowUnexported(marker{})); err != nil || diff != "" {
+			t.Errorf("marker: %v %s", err, diff)
 		}
 	}
 }

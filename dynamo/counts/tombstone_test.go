@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// What was deleted is gone for every reader and writer, nothing of its words stays, and loading it again leaves it so
-// unless it is to be revived.
+// A deleted comment is gone for every reader and writer, and none of its words stay. Loading it
+// again leaves it deleted, unless it is to be revived.
 func TestDeletedStaysDeleted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
@@ -87,8 +87,8 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 	}
 }
 
-// A tombstone in the place of a comment is counted as a delete, its comment in its place as one that was written, and
-// what happens to a tombstone itself as nothing.
+// A tombstone in place of a comment counts as a deletion. A comment in place of its tombstone counts
+// as a new comment. A change of the tombstone itself counts as nothing.
 func TestTombstonesAreCounted(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
@@ -118,7 +118,8 @@ func TestTombstonesAreCounted(t *testing.T) {
 	}
 }
 
-// checkLoad loads comments and fails unless so many of them were written, were there, or stayed deleted.
+// checkLoad loads comments. It fails unless this many of them were written, existed already, or
+// stayed deleted.
 func checkLoad(t *testing.T, loader *dynamo.Loader, comments []comment.Comment, want dynamo.LoadCounts) {
 	t.Helper()
 	if got, err := loader.Load(t.Context(), comments); err != nil || got != want {

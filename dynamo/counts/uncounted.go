@@ -9,19 +9,19 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// errUncounted is for statistics of which nothing can be said yet: zeros would be wrong.
+// errUncounted is for statistics that are not known yet: zeros would be wrong.
 var errUncounted = comment.Errorf(comment.Unavailable, "the comments are being counted for the first time; ask again in a moment")
 
-// uncountedAge is for how long it is believed that a table was never counted.
+// uncountedAge is how long the answer that a table was never counted is cached.
 const uncountedAge = time.Second
 
-// journal tells what was ever counted.
+// journal says whether the comments were ever counted.
 type journal interface {
 	State(context.Context) (stream.State, error)
 }
 
-// firstCount refuses statistics until all comments were counted for the first time. What was so once remains so, and takes
-// no further look. The nil firstCount refuses nothing.
+// firstCount refuses statistics until all comments were counted for the first time. After that it
+// reads the journal no more. The nil firstCount refuses nothing.
 type firstCount struct {
 	journal journal
 	now     func() time.Time
@@ -31,7 +31,7 @@ type firstCount struct {
 	looked time.Time
 }
 
-// check returns an error while nothing can be said of counts.
+// check returns an error until the first counting is complete.
 func (f *firstCount) check(ctx context.Context) error {
 	if f == nil {
 		return nil

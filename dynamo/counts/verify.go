@@ -17,35 +17,39 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// What differs may be on its way: a comment whose record was not read yet, a transaction that is seen in part, an index
-// that is a moment behind. So it is looked at again, this often and after these waits at least, and only what all looks
-// found is drift. A product that is counted all the time is looked at further before it is given up.
+// A difference may be temporary: a record that was not read yet, a transaction that is seen in
+// part, an index that is a moment behind. So it is checked again, this often and after at least
+// these waits. Only what all steady looks found is drift. A product that is counted all the time
+// gets more looks before the verifier gives up.
 const (
 	verifyLooks   = 4
 	verifyGiveUp  = 8
-	verifyMarks   = 100 // told one by one, of a product
+	verifyMarkers = 100 // reported one by one for a product
 	verifyFirst   = 500 * time.Millisecond
 	verifyLongest = 4 * time.Second
-	verifyStream  = 20 * time.Second // for the counting of what was changed before further looks, in all
+	verifyStream  = 20 * time.Second // total wait for changes to be counted before further looks
 )
 
-// Verifier counts comments anew, and holds statistics, marks and leaderboards against that. It has no means to write.
+// Verifier counts comments anew, and compares statistics, markers and leaderboards with that. It
+// cannot write.
 //
-// It remembers the ids of all products while it works, and of those that drift what it found: that grows with products and
-// languages. Of comments it holds no more than a page for each call under way.
+// While it works it remembers the ids of all products, and what it found about those that drift:
+// that grows with products and languages. Of comments it holds at most a page for each call under
+// way.
 type Verifier struct {
-	// Leases reads the leases of the table's stream, none if no process writes any. What differs is not looked at again
-	// before they prove that all changes until then were counted, for 20 s in all at most. It may be nil.
+	// Leases reads the leases of the table's stream; none if no process writes any. Differences are
+	// checked again only after the leases prove that all earlier changes were counted. The total
+	// wait for that is at most 20 s. It may be nil.
 	Leases func(ctx context.Context) ([]stream.Lease, error)
 
 	examiner
 	calls    int
 	wait     time.Duration
-	patience time.Duration // in all, for what is to be counted before further looks
+	patience time.Duration // total wait for changes to be counted before further looks
 }
 
-// NewVerifier makes a verifier of a table, which must be as Definition says. calls is how many products may be looked at at
-// once, 1 or more; 0 stands for DefaultScanCalls.
+// NewVerifier makes a verifier of a table, whose keys and indexes must be those of Definition.
+// calls is how many products are looked at at once, 1 or more; 0 stands for DefaultScanCalls.
 func NewVerifier(client looker, table string, calls int) *Verifier {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
@@ -55,23 +59,23 @@ func NewVerifier(client looker, table string, calls int) *Verifier {
 
 // Verified is what a Verifier found.
 type Verified struct {
-	// Products is how many were looked at.
+	// Products is how many products were verified.
 	Products int
-	// Comments is how many they have.
+	// Comments is how many comments they have.
 	Comments int
-	// Drifts are all that is wrong, by product.
+	// Drifts lists everything that is wrong, by product.
 	Drifts []Drift
-	// Improper are items that are not what they should be, and that no rebuild can mend: comments without a product, a
-	// language or a rating, which count as none.
+	// Improper lists items that are not as they should be and that no rebuild can fix: comments
+	// without a product, a language or a rating, which are not counted.
 	Improper []layout.Improper
-	// Restless are the products that were counted too often to be verified.
+	// Restless lists the products that were counted too often to be verified.
 	Restless []string
-	// Unproven is true if a further look was taken without the proof that all changes before it were counted: Drifts may
-	// hold what is only still to be counted.
+	// Unproven says that a further look was taken without proof that all earlier changes were
+	// counted. Drifts may then include changes that are still to be counted.
 	Unproven bool
 }
 
-// Run verifies all products. It tells now and then how many items of the table it has looked at.
+// Run verifies all products. It calls progress now and then with the number of items scanned.
 func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified, error) {
 	settings, err := v.settings(ctx)
 	if err != nil {
@@ -108,10 +112,10 @@ type verifying struct {
 	out      Verified
 }
 
-// suspect is a product of which something did not fit.
+// suspect is a product with a difference.
 type suspect struct {
 	product string
-	drifts  map[Drift]bool // that every steady look found, nil before the first
+	drifts  map[Drift]bool // found by every steady look; nil before the first
 	looks   int            // steady ones
 	all     int
 }
@@ -147,7 +151,7 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 	progress(v.items)
 }
 
-// lookAgain looks at the suspects until each is cleared, convicted or given up.
+// lookAgain looks at the suspects until each is cleared, confirmed or given up.
 func (v *verifying) lookAgain(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
 	for pause := v.wait; len(v.suspects) > 0; pause = min(2*pause, verifyLongest) {
@@ -171,8 +175,9 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// awaitCounting waits until the leases prove that all changes before the call were counted, unless there are none or it
-// takes too long. It rests on what came through the stream, and on no clock.
+// awaitCounting waits until the leases prove that all changes before the call were counted, unless
+// there are no leases or it takes too long. The proof is what came through the stream, and needs no
+// clock.
 func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 	if v.Leases == nil {
 		return nil
@@ -198,16 +203,16 @@ func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 	return nil
 }
 
-// inspect looks at a product, and decides whether it is to be looked at again.
+// inspect looks at a product, and decides whether to look again.
 func (v *verifying) inspect(ctx context.Context, s *suspect) error {
-	marks := &markDrifts{examiner: v.examiner, product: s.product}
-	seen, err := v.look(ctx, s.product, marks.tell)
+	markers := &markerDrifts{examiner: v.examiner, product: s.product}
+	seen, err := v.look(ctx, s.product, markers.tell)
 	if err != nil {
 		return err
 	}
 	s.all++
 	if seen.steady() {
-		s.take(append(marks.drifts(), seen.drifts(v.settings)...))
+		s.take(append(markers.drifts(), seen.drifts(v.settings)...))
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -226,14 +231,15 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	return nil
 }
 
-// clear counts a product that is not looked at again.
+// clear adds a product that needs no further look to the totals.
 func (v *verifying) clear(seen *examined) {
 	v.out.Products++
 	v.out.Improper = append(v.out.Improper, seen.improper...)
 	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
 }
 
-// take keeps of the drifts those that are found once more; none if there is nothing that they could follow from.
+// take keeps the drifts that were found again. It keeps none if all of them can only follow from
+// others.
 func (s *suspect) take(found []Drift) {
 	s.looks++
 	now := make(map[Drift]bool, len(found))
@@ -248,17 +254,17 @@ func (s *suspect) take(found []Drift) {
 	}
 }
 
-// markDrifts are the marks of a product that do not fit their comments.
-type markDrifts struct {
+// markerDrifts is the markers of a product that do not match their comments.
+type markerDrifts struct {
 	examiner
 	product string
 	told    []Drift
 	further bool
 }
 
-// tell looks at comments and marks themselves, until enough were found.
-func (m *markDrifts) tell(ctx context.Context, ids []comment.ID) error {
-	if len(m.told) >= verifyMarks {
+// tell reads comments and markers themselves, until enough differences are found.
+func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
+	if len(m.told) >= verifyMarkers {
 		m.further = true
 		return nil
 	}
@@ -271,9 +277,9 @@ func (m *markDrifts) tell(ctx context.Context, ids []comment.ID) error {
 	})
 }
 
-func (m *markDrifts) drifts() []Drift {
+func (m *markerDrifts) drifts() []Drift {
 	if !m.further {
 		return m.told
 	}
-	return append(m.told, Drift{Product: m.product, Kind: FurtherMarks, Detail: "more comments than these are not counted as what they are"})
+	return append(m.told, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are not counted as what they are"})
 }

@@ -10,64 +10,65 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// DriftKind is in what a product's statistics are wrong.
+// DriftKind is a way in which a product's statistics are wrong.
 type DriftKind string
 
 // The kinds of drift.
 const (
-	// WrongCount is a number of comments in one language with one rating that is not the number of such comments.
+	// WrongCount is a count of one language and rating that is not the number of such comments.
 	WrongCount DriftKind = "wrong count"
-	// EmptyLanguage is a language among the counts in which there are no comments.
+	// EmptyLanguage is a language among the counts that has no comments.
 	EmptyLanguage DriftKind = "empty language"
-	// WrongSum is a count that is not the number of the marks that say so.
+	// WrongSum is a count that is not the number of its markers.
 	WrongSum DriftKind = "wrong sum"
-	// MissingMark is a comment that is not marked as counted.
-	MissingMark DriftKind = "missing mark"
-	// WrongMark is a comment that is marked as counted in another language or with another rating.
-	WrongMark DriftKind = "wrong mark"
-	// StrayMark is a mark by which a comment is counted that is not there.
-	StrayMark DriftKind = "stray mark"
-	// FurtherMarks are more marks of a product that do not fit their comments than are told one by one.
-	FurtherMarks DriftKind = "further marks"
-	// MissingLeader is a product that is not on a leaderboard on which it belongs.
+	// MissingMarker is a comment without a marker that counts it.
+	MissingMarker DriftKind = "missing mark"
+	// WrongMarker is a comment whose marker has another language or rating.
+	WrongMarker DriftKind = "wrong mark"
+	// StrayMarker is a marker that counts a comment which does not exist.
+	StrayMarker DriftKind = "stray mark"
+	// FurtherMarkers says that more markers of a product do not match than are reported one by one.
+	FurtherMarkers DriftKind = "further marks"
+	// MissingLeader is a product that is missing from a leaderboard.
 	MissingLeader DriftKind = "missing leader"
 	// WrongLeader is a product on a leaderboard with a wrong number of comments.
 	WrongLeader DriftKind = "wrong leader"
-	// WrongShard is a product in a part of a leaderboard in which nobody looks for it, or in another than its own.
+	// WrongShard is a product in a wrong shard of a leaderboard, or on the leaderboard of another
+	// language.
 	WrongShard DriftKind = "wrong shard"
-	// WrongRow is a row of the languages that share one which is not the sum of their counts.
+	// WrongRow is a shared row that is not the sum of the counts of its languages.
 	WrongRow DriftKind = "wrong row"
-	// UnreadableStatistics are statistics of which nothing can be read.
+	// UnreadableStatistics is statistics that cannot be read.
 	UnreadableStatistics DriftKind = "unreadable statistics"
-	// UnreadableMark is a mark of which nothing can be read.
-	UnreadableMark DriftKind = "unreadable mark"
-	// StrayLeader is a product on a leaderboard on which it does not belong.
+	// UnreadableMarker is a marker that cannot be read.
+	UnreadableMarker DriftKind = "unreadable mark"
+	// StrayLeader is a product on a leaderboard where it does not belong.
 	StrayLeader DriftKind = "stray leader"
 )
 
-// Drift is something that is wrong about the statistics of a product.
+// Drift is one thing that is wrong with the statistics of a product.
 type Drift struct {
 	// Product is the id of the product.
 	Product string
-	// Kind is what sort of thing is wrong.
+	// Kind is the way in which it is wrong.
 	Kind DriftKind
-	// Detail is where, what is there, and what should be.
+	// Detail says where, what is there, and what should be.
 	Detail string
 
-	// follows is whether it can only be wrong because a mark or a sum is. A product that is written all the time may be seen
-	// to lag by the same number at each look, for other comments each time.
+	// follows says that it can only be wrong because a marker or a sum is. For a product that is
+	// written all the time, each look may find the same lag, for different comments each time.
 	follows bool
 }
 
-// String is the product, the kind and the detail on one line.
+// String returns the product, the kind and the detail on one line.
 func (d Drift) String() string { return fmt.Sprintf("%s: %s: %s", d.Product, d.Kind, d.Detail) }
 
-// compare puts drifts in an order for people.
+// compare orders drifts by product, kind and detail.
 func (d Drift) compare(other Drift) int {
 	return cmp.Or(strings.Compare(d.Product, other.Product), strings.Compare(string(d.Kind), string(other.Kind)), strings.Compare(d.Detail, other.Detail))
 }
 
-// drifts are what a steady look found that does not fit, but for single marks.
+// drifts returns everything that a steady look found wrong, except single markers.
 func (e *examined) drifts(settings leaderSettings) []Drift {
 	var out []Drift
 	add := func(kind DriftKind, follows bool, detail string, args ...any) {
@@ -97,11 +98,11 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 	return out
 }
 
-// leaderDrifts holds the leaderboards against the comments.
+// leaderDrifts compares the leaderboards with the comments.
 func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
 	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.counted(), settings.shards)
 	moving := right
-	if settings.was != 0 { // a rebuild moves the products from one number of shards to the other
+	if settings.was != 0 { // a rebuild is moving the products between shards
 		moving = placesOf(e.product, e.listed, settings.was)
 	}
 	for _, language := range slices.Sorted(maps.Keys(right)) {
@@ -124,17 +125,17 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 	}
 }
 
-// drift is what is wrong about a mark.
+// drift says what is wrong with a marker.
 func (m misfit) drift(product string) Drift {
 	switch {
 	case m.unreadable != nil:
-		return Drift{Product: product, Kind: UnreadableMark, Detail: m.unreadable.Error()}
+		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.unreadable.Error()}
 	case m.cell == nil:
-		return Drift{Product: product, Kind: StrayMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
+		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
 	case m.counted == nil:
-		return Drift{Product: product, Kind: MissingMark, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
+		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
 	}
-	return Drift{Product: product, Kind: WrongMark, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
+	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
 }
 
 func cellName(cell comment.Cell) string {
@@ -151,7 +152,7 @@ func boardName(language comment.Language) string {
 	return "leaderboard of " + string(language)
 }
 
-// leaderName says as what a product stands on a leaderboard.
+// leaderName describes a product's place on a leaderboard.
 func leaderName(keys leaderKeys) string {
 	leader, err := parseLeaderKey(keys.sort)
 	if err != nil {

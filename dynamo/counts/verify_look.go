@@ -12,56 +12,58 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// lookedAtOnce is how many comments are compared with their marks in one call: both fit into it, and what is counted anew
-// then into one transaction, as a rule.
+// lookedAtOnce is how many comments are compared with their markers in one call. Both fit into one
+// read. As a rule, the comments that are counted anew fit into one transaction.
 const lookedAtOnce = 48
 
-// looker is the part of the SDK's client that reads statistics and what they are of. It cannot write.
+// looker is the part of the SDK's client that reads statistics, markers and comments. It cannot
+// write.
 type looker interface {
 	call.ScanClient
 	call.BatchGetter
 }
 
-// examiner compares what is counted of a product with its comments. It reads only.
+// examiner compares the counts of a product with its comments. It only reads.
 type examiner struct {
 	client looker
 	table  string
 }
 
-// examined is what one look at a product found.
+// examined is the result of one look at a product.
 type examined struct {
 	product string
-	// before are the statistics before the marks were read, after those after.
+	// before is the statistics read before the markers, after those read after them.
 	before, after statistics
-	// marked are the marks, added up. They and after belong together if the look is steady.
+	// marked is the sum of the markers. It belongs to after if the look is steady.
 	marked comment.Stats
-	// listed are the comments of the index, added up, if they were looked at.
+	// listed is the sum of the comments in the index, if they were read.
 	listed comment.Stats
-	// rows are the counts of languages that share a row of the statistics.
+	// rows is the counts of languages that share a row of the statistics.
 	rows comment.Stats
-	// improper are items that are not what they should be, of which nothing else tells.
+	// improper lists improper items that are reported nowhere else.
 	improper []layout.Improper
-	// places are where the product stands on the leaderboards, by language, and of all languages under the empty one. A
-	// language whose entry has no place is there, too.
+	// places is the product's places on the leaderboards by language; the empty language stands for
+	// all. A language whose entry has no place is included.
 	places map[comment.Language]leaderKeys
 }
 
-// steady tells whether nobody counted while the marks were read.
+// steady reports whether the product was not counted while the markers were read.
 func (e *examined) steady() bool {
 	return e.before.changes == e.after.changes && (e.before.damaged == nil) == (e.after.damaged == nil)
 }
 
-// counted are the counts of all languages.
+// counted returns the counts of all languages.
 func (e *examined) counted() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
-// differ is told of comments whose marks seem not to fit, at most lookedAtOnce.
+// differ is called with comments whose markers seem not to match, at most lookedAtOnce.
 type differ func(ctx context.Context, ids []comment.ID) error
 
-// look reads the statistics and the marks of a product, and with a differ also its comments in the index All, side by side:
-// both are in the order of their ids. The index is a moment behind, so a difference may be none. While the statistics cannot
-// be read, nothing can be counted, and the comments are not looked at.
+// look reads the statistics and the markers of a product. With a differ it also reads the product's
+// comments in the index All, and compares the two side by side: both are in the order of their ids.
+// The index is a moment behind, so a difference may be none. While the statistics cannot be read,
+// nothing can be counted, and the comments are not read.
 func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
 	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}}
 	err := call.Retry(ctx, func() (further bool, err error) {
@@ -72,7 +74,7 @@ func (e examiner) look(ctx context.Context, product string, tell differ) (*exami
 		return nil, call.Wrap(err, "statistics of product %q", product)
 	}
 	side := &sideBySide{
-		marks: pager{read: func(ctx context.Context, start layout.Item) ([]placed, layout.Item, error) {
+		markers: pager{read: func(ctx context.Context, start layout.Item) ([]placed, layout.Item, error) {
 			return e.partition(ctx, seen, start)
 		}},
 		comments: pager{read: func(ctx context.Context, start layout.Item) ([]placed, layout.Item, error) {
@@ -81,9 +83,9 @@ func (e examiner) look(ctx context.Context, product string, tell differ) (*exami
 		tell: tell,
 	}
 	if tell == nil || seen.before.damaged != nil {
-		return seen, call.Wrap(side.marks.drain(ctx), "marks of product %q", product)
+		return seen, call.Wrap(side.markers.drain(ctx), "markers of product %q", product)
 	}
-	return seen, call.Wrap(side.compare(ctx), "comments and marks of product %q", product)
+	return seen, call.Wrap(side.compare(ctx), "comments and markers of product %q", product)
 }
 
 func (e examiner) statistics(ctx context.Context, product string) (statistics, error) {
@@ -92,20 +94,20 @@ func (e examiner) statistics(ctx context.Context, product string) (statistics, e
 	if err != nil {
 		return statistics{}, err
 	}
-	found, _ := decodeStatistics(items[keyOf(key)]) // one that cannot be read says so itself
+	found, _ := decodeStatistics(items[keyOf(key)]) // damaged is set if they cannot be read
 	return found, nil
 }
 
-// placed is a comment as a list or a mark has it.
+// placed is a comment as the index or a marker has it.
 type placed struct {
 	id   comment.ID
-	cell *comment.Cell // nil for a mark that counts nothing, and for what is improper
-	// damaged is whether it is a mark that cannot be read, which is to be looked at whatever the comment is.
+	cell *comment.Cell // nil for a marker that counts nothing, and for an improper comment
+	// damaged says that it is a marker that cannot be read; its comment is always checked.
 	damaged bool
 }
 
-// partition reads the next page of all that stands about a product: marks, statistics, places on leaderboards, in the order
-// of their sort keys. So the statistics come after the last mark.
+// partition reads the next page of all items about a product: markers, statistics and places on
+// leaderboards, in the order of their sort keys. So the statistics come after the last marker.
 func (e examiner) partition(ctx context.Context, seen *examined, start layout.Item) ([]placed, layout.Item, error) {
 	key := layout.Partition{Index: layout.All}.Key(seen.product)
 	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
@@ -120,30 +122,30 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 	}
 	var page []placed
 	for _, it := range output.Items {
-		if mark := seen.take(it); mark != nil {
-			page = append(page, *mark)
+		if marker := seen.take(it); marker != nil {
+			page = append(page, *marker)
 		}
 	}
-	for _, mark := range page { // not before the whole page could be read: it may be read again
-		if mark.cell != nil {
-			seen.marked.Add(*mark.cell, 1)
+	for _, marker := range page { // only now: a page that fails is read again
+		if marker.cell != nil {
+			seen.marked.Add(*marker.cell, 1)
 		}
 	}
 	return page, output.LastEvaluatedKey, nil
 }
 
-// take notes an item of a product's partition, and returns it if it is a mark.
+// take notes an item of a product's partition, and returns it if it is a marker.
 func (e *examined) take(it layout.Item) *placed {
 	sortKey := layout.NewReader(it).Text(layout.AttrSK)
 	language, ofLanguage := strings.CutPrefix(sortKey, languageSK)
 	switch {
-	case strings.HasPrefix(sortKey, markSKPrefix):
-		id, err := idOfMark(sortKey)
+	case strings.HasPrefix(sortKey, markerSKPrefix):
+		id, err := idOfMarker(sortKey)
 		if err != nil {
 			e.improper = append(e.improper, layout.NewImproper(it, "a mark's sort key holds the id of a comment"))
 			return nil
 		}
-		m, err := decodeMark(it)
+		m, err := decodeMarker(it)
 		return &placed{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
 		e.takeLanguage(comment.Language(language), it)
@@ -151,12 +153,13 @@ func (e *examined) take(it layout.Item) *placed {
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
 			e.places[""] = keys
 		}
-		e.after, _ = decodeStatistics(it) // one that cannot be read says so itself
+		e.after, _ = decodeStatistics(it) // damaged is set if they cannot be read
 	}
 	return nil
 }
 
-// takeLanguage notes the item of a language. Counts that cannot be read are none, and so differ from what they should be.
+// takeLanguage notes the item of a language. Counts that cannot be read are taken as zero, and so
+// differ from the right ones.
 func (e *examined) takeLanguage(language comment.Language, it layout.Item) {
 	row, err := rowOfItem(it)
 	if err == nil && row != (comment.Counts{}) {
@@ -197,16 +200,16 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 	return page, output.LastEvaluatedKey, nil
 }
 
-// sideBySide compares two lists that are in one order.
+// sideBySide compares two lists with the same order.
 type sideBySide struct {
-	marks, comments pager
-	tell            differ
-	found           []comment.ID // not yet told
+	markers, comments pager
+	tell              differ
+	found             []comment.ID // not yet told
 }
 
 func (s *sideBySide) compare(ctx context.Context) error {
 	for {
-		mark, err := s.marks.head(ctx)
+		marker, err := s.markers.head(ctx)
 		if err != nil {
 			return err
 		}
@@ -214,29 +217,29 @@ func (s *sideBySide) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if mark == nil && c == nil {
+		if marker == nil && c == nil {
 			return s.flush(ctx)
 		}
-		if err := s.step(ctx, mark, c); err != nil {
+		if err := s.step(ctx, marker, c); err != nil {
 			return err
 		}
 	}
 }
 
-// step takes the lower of the two heads, or both if they are of one comment.
-func (s *sideBySide) step(ctx context.Context, mark, c *placed) error {
+// step takes the lower of the two heads, or both if they have the same id.
+func (s *sideBySide) step(ctx context.Context, marker, c *placed) error {
 	id, fits := comment.ID(""), false
 	switch {
-	case mark == nil || c != nil && c.id < mark.id:
+	case marker == nil || c != nil && c.id < marker.id:
 		s.comments.drop()
 		id, fits = c.id, c.cell == nil
-	case c == nil || mark.id < c.id:
-		s.marks.drop()
-		id, fits = mark.id, mark.cell == nil && !mark.damaged
+	case c == nil || marker.id < c.id:
+		s.markers.drop()
+		id, fits = marker.id, marker.cell == nil && !marker.damaged
 	default:
 		s.comments.drop()
-		s.marks.drop()
-		id, fits = c.id, sameCell(c.cell, mark.cell) && !mark.damaged
+		s.markers.drop()
+		id, fits = c.id, sameCell(c.cell, marker.cell) && !marker.damaged
 	}
 	if fits {
 		return nil
@@ -256,7 +259,7 @@ func (s *sideBySide) flush(ctx context.Context) error {
 	return err
 }
 
-// pager hands out a list one by one that is read page by page.
+// pager reads a list page by page and hands out single elements.
 type pager struct {
 	read  func(ctx context.Context, start layout.Item) (page []placed, next layout.Item, err error)
 	page  []placed
@@ -264,7 +267,7 @@ type pager struct {
 	ended bool
 }
 
-// head is the first of those not dropped yet, nil at the end.
+// head returns the first element not dropped yet, nil at the end.
 func (p *pager) head(ctx context.Context) (*placed, error) {
 	for len(p.page) == 0 && !p.ended {
 		err := call.Retry(ctx, func() (further bool, err error) {
@@ -297,22 +300,24 @@ func (p *pager) drain(ctx context.Context) error {
 	}
 }
 
-// misfit is a comment that is not counted as what it is.
+// misfit is a comment that is not counted as it is.
 type misfit struct {
 	id comment.ID
-	// counted is what the mark says, cell what the comment is, nil when it is not there.
+	// counted is the cell of the marker, cell that of the comment, nil when the comment does not
+	// exist.
 	counted, cell *comment.Cell
-	// unreadable is why the mark cannot be read, nil if it can.
+	// unreadable is the error of a marker that cannot be read, else nil.
 	unreadable error
-	// improper are the attributes of a comment that is not what it should be, nil of one that is.
+	// improper holds the attributes of an improper comment, else nil.
 	improper layout.Item
 }
 
-// misfits are those of at most lookedAtOnce comments whose marks do not fit, by consistent reads of both.
+// misfits returns those of at most lookedAtOnce comments whose markers do not match, by consistent
+// reads of both.
 func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID) ([]misfit, error) {
 	keys := make([]layout.Item, 0, 2*len(ids))
 	for _, id := range ids {
-		keys = append(keys, layout.CommentKey(id), markKey(product, id))
+		keys = append(keys, layout.CommentKey(id), markerKey(product, id))
 	}
 	items, err := fetch(ctx, e.client, e.table, keys)
 	if err != nil {
@@ -320,7 +325,7 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	}
 	var out []misfit
 	for _, id := range ids {
-		m, unreadable := decodeMark(items[keyOf(markKey(product, id))])
+		m, unreadable := decodeMarker(items[keyOf(markerKey(product, id))])
 		cell, improper := cellIn(items[keyOf(layout.CommentKey(id))], product)
 		if unreadable != nil || !sameCell(m.cell, cell) {
 			out = append(out, misfit{id: id, counted: m.cell, cell: cell, unreadable: unreadable, improper: improper})
@@ -329,8 +334,9 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 	return out, nil
 }
 
-// cellIn is what a comment is to be counted as among those of a product: nil when it is not there, is another's, or is
-// improper, in which case its attributes come along.
+// cellIn returns the cell that a comment is counted in for a product. It is nil when the comment
+// does not exist, belongs to another product, or is improper; an improper comment's attributes are
+// returned too.
 func cellIn(it layout.Item, product string) (cell *comment.Cell, improper layout.Item) {
 	if layout.NoComment(it) {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Scans for products look at comments and at all that stands about products.
+// Scans for products read comments and all items about products.
 var (
 	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) OR begins_with(" + layout.AttrPK + ",:products))"
 	productProjection = strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.All.PartitionAttr()}, ",")
@@ -23,18 +23,19 @@ var (
 	}
 )
 
-// itemsPerScan bounds the items of one page of a scan, so that how far it came is known every second or so.
+// itemsPerScan bounds the items of one page of a scan, so that progress is known every second or
+// so.
 const itemsPerScan = 500
 
 // scanPage is a page of a segment of the table.
 type scanPage struct {
-	// products are the different ones that its items name.
+	// products are the different products that its items name.
 	products []string
-	// improper are comments that name none.
+	// improper lists comments without a product.
 	improper []layout.Improper
-	// items is how many were looked at.
+	// items is how many items were scanned.
 	items int
-	// next is where the next page begins, nil at the end.
+	// next is the key after which the next page starts; nil at the end.
 	next layout.Item
 }
 
@@ -67,7 +68,7 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 	return page, nil
 }
 
-// eachPage hands out a segment of the table page by page, from a place on.
+// eachPage calls do with each page of a segment, from start on.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
 	for {
 		var page scanPage
@@ -85,7 +86,7 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 	}
 }
 
-// productOfAny is the product of a comment, or of an item about a product.
+// productOfAny returns the product of a comment, or of an item about a product.
 func productOfAny(it layout.Item) (string, error) {
 	r := layout.NewReader(it)
 	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
@@ -94,17 +95,17 @@ func productOfAny(it layout.Item) (string, error) {
 	return layout.ProductOfKey(it), nil
 }
 
-// productSet are products that a scan has met. It is safe for use by many goroutines.
+// productSet is the products that a scan has met. It is safe for concurrent use.
 type productSet struct {
 	mu     sync.Mutex
 	claims map[string]*claim
 }
 
-// claim is held by the page on which products were first met, for as long as they are worked on.
+// claim is held by the page on which products were first met, until they are done.
 type claim struct{ done chan struct{} }
 
-// fresh claims the products that no page has met before. The others are those of further pages that are not done yet:
-// a page that met them must wait for these.
+// fresh claims the products that no page has met before. others are the claims of other pages on
+// products that are not done yet: this page must wait for them.
 func (s *productSet) fresh(products []string) (fresh []string, ours *claim, others []*claim) {
 	ours = &claim{done: make(chan struct{})}
 	s.mu.Lock()
@@ -122,7 +123,7 @@ func (s *productSet) fresh(products []string) (fresh []string, ours *claim, othe
 	return fresh, ours, others
 }
 
-// ended tells whether all products of a claim are done.
+// ended reports whether all products of a claim are done.
 func (c *claim) ended() bool {
 	select {
 	case <-c.done:

@@ -13,7 +13,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Keys and attributes of a heartbeat, which is STREAM#HEARTBEAT#<key> / HEARTBEAT. Each key leads to some shard.
+// Keys and attributes of a heartbeat, which is STREAM#HEARTBEAT#<key> / HEARTBEAT. Each key leads
+// to some shard.
 const (
 	heartbeatPKPrefix = streamPK + "#HEARTBEAT#"
 	heartbeatSK       = "HEARTBEAT"
@@ -23,8 +24,8 @@ const (
 	attrHeartbeatSent  = "t"
 )
 
-// heartbeatLifetime is how long a heartbeat outlives its last write: a key that is in use is written every few seconds, and
-// one that was tried in vain is of no use.
+// heartbeatLifetime is how long a heartbeat outlives its last write. A key in use is written every
+// few seconds; a key that was tried without success is of no use.
 const heartbeatLifetime = time.Hour
 
 // SendHeartbeat writes a heartbeat.
@@ -33,7 +34,8 @@ func (l *Leases) SendHeartbeat(ctx context.Context, heartbeat stream.Heartbeat) 
 	return call.Wrap(err, "heartbeat of shard %s", heartbeat.Shard)
 }
 
-// HeartbeatOf is the heartbeat that a record of the stream shows. The end of one that has expired is none.
+// HeartbeatOf returns the heartbeat that a record of the stream shows. The expiry of a heartbeat
+// shows none.
 func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, ok bool) {
 	if layout.NewReader(record.Keys).Text(layout.AttrSK) != heartbeatSK || record.New == nil {
 		return stream.Heartbeat{}, false

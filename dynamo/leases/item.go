@@ -7,8 +7,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Attributes and keys of what is kept about the stream. A lease is STREAM#<label> / <shard>, a record that was dead-lettered
-// STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
+// Attributes and keys of the items about the stream. A lease is STREAM#<label> / <shard>, a dead
+// letter STREAM#<label>#ASIDE / <position>, the state STREAM / STATE.
 const (
 	streamPK      = "STREAM"
 	streamStateSK = "STATE"
@@ -31,12 +31,12 @@ const (
 	attrDeadLetterFound  = "t"
 )
 
-// leaseLifetime is how long a lease outlives its last write: longer than any stream keeps a record of the shard. Then
-// nothing is known of the shard any more that could be of use.
+// leaseLifetime is how long a lease outlives its last write. It is longer than any stream keeps a
+// record of the shard, so nothing in the lease is of use any more.
 const leaseLifetime = 7 * 24 * time.Hour
 
-// deadLetterLifetime is how long is kept what was dead-lettered: long enough for people to look into it. The rebuild that follows has
-// counted it by then.
+// deadLetterLifetime is how long a dead letter is kept: long enough for people to look into it. By
+// then a rebuild has counted its comment.
 const deadLetterLifetime = 30 * 24 * time.Hour
 
 func leasePK(label string) string { return streamPK + "#" + label }

@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// No item about the stream is in an index: it would be a comment of a list, or a product of a leaderboard.
+// Items about the stream are in no index. There, they would appear as a comment of a list or as a
+// product of a leaderboard.
 func TestNothingIsInAnIndex(t *testing.T) {
 	now := time.Now()
 	for kind, it := range map[string]layout.Item{

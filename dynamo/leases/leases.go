@@ -22,8 +22,8 @@ type LeaseClient interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Leases keeps in the table what processes that read its stream have to know of each other. It is safe for use by many
-// goroutines.
+// Leases keeps in the table what the processes that read its stream share. It is safe for
+// concurrent use.
 type Leases struct {
 	client LeaseClient
 	table  string
@@ -47,8 +47,8 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 	return leases, nil
 }
 
-// Swap writes a lease if it is as the old one. One that is as the new one already was written by an earlier try, whose
-// answer was lost.
+// Swap writes a lease if the stored one equals the old one. If it already equals the new one, an
+// earlier try wrote it and its answer was lost.
 func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {
 	condition := expression{text: "attribute_not_exists(PK)"}
 	if old.Counter > 0 {
@@ -77,7 +77,7 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 	return stateOf(output.Item), nil
 }
 
-// SwapState writes the state, with the version that follows that of the old one.
+// SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	condition := expression{text: "attribute_not_exists(PK)"}
 	if old.Version > 0 {
@@ -94,13 +94,14 @@ func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	return call.Wrap(err, "state of the stream")
 }
 
-// PutDeadLetter keeps where a record stands that could not be processed, and why.
+// PutDeadLetter keeps where a record that could not be processed is, and why.
 func (l *Leases) PutDeadLetter(ctx context.Context, label string, letter stream.DeadLetter) error {
 	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: deadLetterItem(label, letter)})
 	return call.Wrap(err, "dead letter of the stream")
 }
 
-// DeadLetters lists the records of a stream that were dead-lettered, in the order of their positions.
+// DeadLetters lists the records of a stream that were dead-lettered, in the order of their
+// positions.
 func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLetter, error) {
 	items, err := l.partition(ctx, deadLetterPK(label))
 	if err != nil {
@@ -113,8 +114,8 @@ func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLe
 	return deadLetters, nil
 }
 
-// ProcessedUpTo is a time before which every change of the table was processed, false when that is unknown. What has been
-// counted is right as of then if the state, which comes along, is complete.
+// ProcessedUpTo returns the watermark: a time before which every change of the table was processed,
+// false when that is unknown. If the returned state is complete, counts are right as of then.
 func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
 	state, leases, err := l.Current(ctx)
 	if err != nil {
@@ -124,7 +125,7 @@ func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known boo
 	return before, known, state, nil
 }
 
-// Current reads the state and the leases of the stream that is read, none when there is none yet.
+// Current reads the state and the leases of the current stream, no leases before the first stream.
 func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, error) {
 	state, err := l.State(ctx)
 	if err != nil || state.Label == "" {
@@ -141,8 +142,8 @@ type expression struct {
 	values layout.Item
 }
 
-// put writes an item. When the condition does not hold, it returns the item that is there, and an error of the kind
-// Conflict.
+// put writes an item. When the condition does not hold, it returns the stored item and an error of
+// the kind Conflict.
 func (l *Leases) put(ctx context.Context, written layout.Item, condition expression) (there layout.Item, err error) {
 	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           aws.String(l.table),

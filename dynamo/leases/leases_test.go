@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 const leaseLabel = "2026-01-01T00:00:00.000"
 
-// leaseStory is all that happens to a lease and to the state, step by step, and what is there in the end.
+// leaseStory is the life of a lease and of the state, step by step, and how both end.
 type leaseStory struct {
 	steps  []func(context.Context, *leases.Leases) error
 	lease  stream.Lease
@@ -64,7 +64,7 @@ func newLeaseStory(shard string) *leaseStory {
 	return s
 }
 
-// tell makes each step, again while the reason may pass, as those who keep leases do.
+// tell takes each step, and retries it while its error may pass, as a Consumer does.
 func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
 	t.Helper()
 	for i, step := range s.steps {
@@ -81,7 +81,7 @@ func (s *leaseStory) tell(t *testing.T, leases *leases.Leases) {
 	}
 }
 
-// check holds what is in the table against what was written.
+// check compares what is in the table with what was written.
 func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 	t.Helper()
 	all, err := leases.List(t.Context(), leaseLabel)
@@ -101,7 +101,7 @@ func (s *leaseStory) check(t *testing.T, leases *leases.Leases) {
 	}
 }
 
-// Whatever happens to one of the calls, everything is written once, and nobody is told that someone else was first.
+// Whichever call is spoiled, everything is written once, and no write reports a conflict.
 func TestLeasesUnderFaults(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	calls := len(newLeaseStory("s").steps)
@@ -125,7 +125,7 @@ func TestLeasesUnderFaults(t *testing.T) {
 	}
 }
 
-// The second process is told so, and changes nothing.
+// A write that comes second returns a Conflict and changes nothing.
 func TestLeasesOfOthers(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// LeasesAndJournal are what processes that read a stream have to know of each other.
+// LeasesAndJournal is what processes that read a stream share.
 type LeasesAndJournal interface {
 	stream.Leases
 	stream.Journal
@@ -27,7 +27,7 @@ func Late(client *dynamodb.Client, table string, leases LeasesAndJournal, handle
 	}
 }
 
-// Run starts a consumer and returns what ends it.
+// Run starts a consumer and returns a function that ends it.
 func Run(t *testing.T, consumer *stream.Consumer) (end func()) {
 	running, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -35,7 +35,7 @@ func Run(t *testing.T, consumer *stream.Consumer) (end func()) {
 	return func() { stop(); <-ended }
 }
 
-// Renewals is how often the lease of the only shard was written, 0 while there is none.
+// Renewals is how often the lease of the only shard was written; 0 before it exists.
 func Renewals(t *testing.T, leases LeasesAndJournal) int64 {
 	t.Helper()
 	state, err := leases.State(t.Context())

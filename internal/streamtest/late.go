@@ -1,4 +1,5 @@
-// Package streamtest has streams that behave as badly as they may. It is test support, and no shipped code imports it.
+// Package streamtest has streams that behave as badly as AWS allows. It is test support, and no
+// shipped code imports it.
 package streamtest
 
 import (
@@ -8,18 +9,18 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// LateSource is a stream that publishes late: while it holds records back, each read is answered at once, and empty. The
-// zero value with a Source holds nothing back.
+// LateSource is a stream that publishes late. While it holds records back, each read is answered at
+// once without records. The zero value with a Source holds nothing back.
 type LateSource struct {
 	stream.Source
 	held  atomic.Bool
 	reads atomic.Int64
 }
 
-// Hold has records held back from the next read on, or no longer.
+// Hold starts or stops holding records back, from the next read on.
 func (s *LateSource) Hold(hold bool) { s.held.Store(hold) }
 
-// Reads is how many reads were answered with nothing, though there may have been records.
+// Reads is how many reads were answered without records while these were held back.
 func (s *LateSource) Reads() int { return int(s.reads.Load()) }
 
 // Read implements stream.Source.

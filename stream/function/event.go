@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// recordsOf are the records of an event, in its order. They are the same, with the same positions, as a reader of the
-// stream itself would get, so that both may work on one table.
+// recordsOf returns the records of an event, in its order. They equal the records, with the same
+// positions, that a reader of the stream itself would get. So both may work on one table.
 func recordsOf(event events.DynamoDBEvent) ([]stream.Record, error) {
 	records := make([]stream.Record, len(event.Records))
 	for i, r := range event.Records {
@@ -34,7 +34,7 @@ func recordsOf(event events.DynamoDBEvent) ([]stream.Record, error) {
 	return records, nil
 }
 
-// labelOf is the label of a stream, which is the end of its name.
+// labelOf returns the label of a stream, which is the end of its ARN.
 func labelOf(arn string) (string, error) {
 	_, label, found := strings.Cut(arn, "/stream/")
 	if !found || label == "" {
@@ -43,7 +43,7 @@ func labelOf(arn string) (string, error) {
 	return label, nil
 }
 
-// imageOf is an item as the SDK has it, nil if there is none.
+// imageOf converts an item to the SDK's type; nil if there is none.
 func imageOf(attributes map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
 	if attributes == nil {
 		return nil

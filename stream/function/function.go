@@ -1,5 +1,6 @@
-// Package function is the entry point for AWS Lambda, which hands over the records of a table's stream in events
-// and wants to know from which record on to hand them over again.
+// Package function is the entry point of AWS Lambda for the stream. Lambda hands over the records
+// of a table's stream in events. It expects to be told from which record on to hand them over
+// again.
 package function
 
 import (
@@ -12,11 +13,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// reportWithin is what is left of an invocation's time for the report: an invocation that is cut off reports nothing,
-// and its work would be done again.
+// reportWithin is the time of an invocation that is reserved for the report. A function that is cut
+// off reports nothing, and its work would be repeated.
 const reportWithin = 2 * time.Second
 
-// atOnce is how many records are handed over at once. What was done of an event is kept when the time is up.
+// atOnce is how many records are handed over at once. When the time is up, the batches done so far
+// count as processed.
 const atOnce = 250
 
 // Function hands the records of events to a handler. It is safe for use by many goroutines at once.
@@ -26,14 +28,16 @@ type Function struct {
 	log     *slog.Logger
 }
 
-// New makes a function of a handler. The journal is that of all who read the stream. The logger is told what goes wrong, by positions and keys.
+// New makes a function of a handler. The journal is shared by all processes that read the stream.
+// The logger gets failures with positions and keys.
 func New(handler stream.Handler, journal stream.Journal, logger *slog.Logger) *Function {
 	return &Function{handler: handler, journal: journal, log: logger}
 }
 
-// Invoke processes the records of an event, and reports the first that has to come again, with all after it, if there is
-// one. A record that no try could process is dead-lettered, as other readers of the stream do, and keeps none of the others
-// back. An event that does not tell which records it holds is an error, and fails as a whole.
+// Invoke processes the records of an event. It reports the first record that must come again, if
+// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
+// by other readers of the stream, and does not hold up the others. An event that does not tell
+// which records it holds fails as a whole with an error.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := recordsOf(event)
 	if err != nil {
@@ -53,13 +57,13 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// process processes records[:done], and all of them unless there is an error.
+// process processes records[:done]: all of them unless there is an error.
 func (f *Function) process(ctx context.Context, records []stream.Record) (done int, err error) {
 	for done < len(records) {
 		failures, n, err := stream.Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
 		for _, failure := range failures {
 			if _, err := stream.WriteDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
-				return done, err // and so again what was processed since, which does no harm
+				return done, err // records processed since come again, which is harmless
 			}
 		}
 		if done += n; err != nil {

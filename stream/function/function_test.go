@@ -46,14 +46,15 @@ func (f handlerFunc) Handle(ctx context.Context, records []stream.Record) error 
 	return f(ctx, records)
 }
 
-// invoke hands an event to a function and returns the identifiers that it reports, and what it logged.
+// invoke hands an event to a function. It returns the identifiers that the function reports, and
+// its log.
 func invoke(t *testing.T, ctx context.Context, event events.DynamoDBEvent, handler handlerFunc) (failed []string, log string) {
 	t.Helper()
 	failed, _, log = invokeWith(t, ctx, event, handler, nil)
 	return failed, log
 }
 
-// fakeJournal keeps in memory what was dead-lettered, and the state, unless it is broken.
+// fakeJournal keeps dead letters and the state in memory, unless it is broken.
 type fakeJournal struct {
 	broken error
 	kept   []stream.DeadLetter
@@ -99,7 +100,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	return failed, kept.kept, said.String()
 }
 
-// text, numeral, list and set are values as the SDK has them.
+// text, numeral, list and set make values of the SDK's types.
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
 func numeral(value string) types.AttributeValue { return &types.AttributeValueMemberN{Value: value} }
@@ -112,7 +113,7 @@ func object(fields map[string]types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberM{Value: fields}
 }
 
-// The records of an event are those that the stream itself would give, whatever the items hold.
+// The records of an event equal those that the stream itself gives, with every type of attribute.
 func TestRecordsOfAnEvent(t *testing.T) {
 	var got []stream.Record
 	invoke(t, t.Context(), recorded(t, "others.json"), func(_ context.Context, records []stream.Record) error {
@@ -155,10 +156,10 @@ func TestRecordsOfAnEvent(t *testing.T) {
 	}
 }
 
-// errPoison is no error that passes.
+// errPoison is an error that does not pass.
 var errPoison = errors.New("damaged: klemmt")
 
-// Whatever fails, all that can be processed is, and the first that has to come again is reported.
+// Every record that can be processed is, and the first that must come again is reported.
 func TestWhatIsReported(t *testing.T) {
 	event := recorded(t, "comments.json")
 	const last = 9
@@ -177,7 +178,7 @@ func TestWhatIsReported(t *testing.T) {
 		{why: "several cannot be processed", bad: map[int]error{2: errPoison, 3: errPoison, 7: errPoison}, first: -1, deadLettered: []int{2, 3, 7}},
 		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
 		{why: "one cannot be processed, and later the table takes no more", bad: map[int]error{1: errPoison, 9: throttled}, first: 9, deadLettered: []int{1}, missed: []int{9}},
-		{why: "one can be processed no more than dead-lettered", bad: map[int]error{4: errPoison}, fakeJournal: throttled, first: 0},
+		{why: "a record can be neither processed nor dead-lettered", bad: map[int]error{4: errPoison}, fakeJournal: throttled, first: 0},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
@@ -209,7 +210,7 @@ func TestWhatIsReported(t *testing.T) {
 					put = append(put, places[a.Position])
 				}
 				if diff := cmp.Diff(row.deadLettered, put); diff != "" {
-					t.Errorf("set deadLettered: %s", diff)
+					t.Errorf("dead-lettered: %s", diff)
 				}
 				for i := range event.Records {
 					if missed := row.bad[i] != nil || slices.Contains(row.missed, i); missed == handled[i] {
@@ -218,7 +219,7 @@ func TestWhatIsReported(t *testing.T) {
 				}
 				for _, words := range []string{"Boils", "klemmt", "Chloé"} {
 					if strings.Contains(log, words) || strings.Contains(fmt.Sprint(deadLettered), words) {
-						t.Errorf("what was written is in the log, or set deadLettered: %s %v", log, deadLettered)
+						t.Errorf("a customer's words are in the log or a dead letter: %s %v", log, deadLettered)
 					}
 				}
 			})
@@ -226,7 +227,7 @@ func TestWhatIsReported(t *testing.T) {
 	}
 }
 
-// worst is what a handler says of records: that one is damaged before anything else.
+// worst returns the error of a handler: a damaged record comes before all other causes.
 func worst(records []stream.Record, places map[stream.Position]int, bad map[int]error) (err error) {
 	for _, r := range records {
 		if found := bad[places[r.Position]]; found != nil && !errors.Is(err, errPoison) {
@@ -236,7 +237,7 @@ func worst(records []stream.Record, places map[stream.Position]int, bad map[int]
 	return err
 }
 
-// An event that does not tell which records it holds fails as a whole, whatever is in it: any report would be a wrong one.
+// An event that does not tell which records it holds fails as a whole: any report would be wrong.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	for _, row := range []struct {
 		why    string
@@ -260,7 +261,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// There is always time for the report.
+// Invoke always leaves time for the report.
 func TestReportBeforeTheEnd(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), end)
@@ -276,7 +277,7 @@ func TestReportBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An event without records is none, and no failure.
+// An event without records is no failure.
 func TestEmptyEvent(t *testing.T) {
 	failed, _ := invoke(t, t.Context(), events.DynamoDBEvent{}, func(context.Context, []stream.Record) error { return nil })
 	if len(failed) > 0 {

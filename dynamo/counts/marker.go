@@ -1,0 +1,111 @@
+package counts
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// A marker says how a comment is counted. It is an item beside the product's statistics, and both
+// change in one transaction: at every moment the counts are the sum of the markers.
+const (
+	markerSKPrefix = "M#"
+	attrCell       = "s" // S, language and rating; missing when the comment is not counted
+	attrPosition   = "p" // S, of the last record that the marker follows; missing for none
+	attrSource     = "o" // S, byLooking if the cell is the comment's own and no record came since
+	byLooking      = "look"
+
+	// forgetAfter is how long the marker of a deleted comment stays. Records live for 24 hours in
+	// the stream, and a record that was read is applied within an hour after that.
+	forgetAfter = 72 * time.Hour
+)
+
+// marker says how a comment is counted.
+type marker struct {
+	// cell is nil when the comment is not counted.
+	cell *comment.Cell
+	// position is the position of the last record that the marker follows.
+	position stream.Position
+	// looked says that the cell was read from the comment itself. The marker is then ahead of its
+	// position by an unknown number of records. So the next record is noted even if it changes
+	// nothing, and records before it are refused from then on.
+	looked bool
+	// exists says that the table holds the marker.
+	exists bool
+	// damaged holds the attributes of a marker that cannot be read, else nil.
+	damaged layout.Item
+}
+
+func markerKey(product string, id comment.ID) layout.Item {
+	return layout.ProductKey(product, markerSKPrefix+id.Position().String())
+}
+
+func markerItem(product string, id comment.ID, m marker, now time.Time) layout.Item {
+	out := markerKey(product, id)
+	if m.position != "" {
+		out[attrPosition] = layout.Text(string(m.position))
+	}
+	if m.looked {
+		out[attrSource] = layout.Text(byLooking)
+	}
+	if m.cell == nil {
+		out[layout.AttrTTL] = layout.Number(now.Add(forgetAfter).Unix())
+		return out
+	}
+	out[attrCell] = layout.Text(cellText(*m.cell))
+	return out
+}
+
+// decodeMarker reads a marker. An empty item is the marker of a comment that was never counted.
+// With an error comes a marker without a cell, whose condition lets a write replace the damaged
+// one.
+func decodeMarker(in layout.Item) (marker, error) {
+	if len(in) == 0 {
+		return marker{}, nil
+	}
+	r := layout.NewReader(in)
+	m := marker{exists: true, looked: in[attrSource] != nil, position: stream.Position(r.OptionalText(attrPosition))}
+	err := r.Err()
+	if in[attrCell] != nil && err == nil {
+		var cell comment.Cell
+		if cell, err = parseCell(r.Text(attrCell)); err != nil {
+			err = fmt.Errorf("attribute %q is %w", attrCell, err)
+		}
+		m.cell = &cell
+	}
+	if err != nil {
+		m.cell, m.damaged = nil, in
+		return m, fmt.Errorf("mark %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
+	}
+	return m, nil
+}
+
+// idOfMarker returns the comment of a marker, from its sort key.
+func idOfMarker(sortKey string) (comment.ID, error) {
+	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, markerSKPrefix))
+	if err != nil {
+		return "", fmt.Errorf("%q is no sort key of a mark", sortKey)
+	}
+	return comment.IDOf(position), nil
+}
+
+// unchanged returns the condition that a marker is as it was read.
+func (m marker) unchanged() (condition string, values layout.Item) {
+	if m.damaged != nil {
+		return sameAttributes(m.damaged, attrCell, attrPosition, attrSource)
+	}
+	if !m.exists {
+		return "attribute_not_exists(" + layout.AttrPK + ")", nil
+	}
+	values = layout.Item{}
+	source := ""
+	if m.looked {
+		source = byLooking
+	}
+	return "attribute_exists(" + layout.AttrPK + ")" + andEqual(attrCell, textOf(m.cell), values) +
+		andEqual(attrPosition, string(m.position), values) + andEqual(attrSource, source, values), values
+}
