@@ -3,14 +3,12 @@ package loaders
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
-
-	"github.com/talkback/talkback/internal/panics"
 )
 
 const (
@@ -195,13 +193,10 @@ func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
 // tryGet turns a panic of the getter into an error. It may run in a goroutine of the library or of
 // this package, where a panic would end the process.
 func (l *loader[K, V]) tryGet(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error) {
-	err = panics.Guarded(func() (err error) {
-		found, failed, err = l.get(ctx, keys)
-		return err
-	})()
-	var panicked *panics.Error
-	if errors.As(err, &panicked) {
-		err = fmt.Errorf("batch of %d %s: %w", len(keys), l.what, err)
-	}
-	return found, failed, err
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), l.what, cause, debug.Stack())
+		}
+	}()
+	return l.get(ctx, keys)
 }

@@ -84,12 +84,8 @@ func (g files) reached(from string) map[string]bool {
 // A file can be understood with those that it uses. In a circle, each needs all the others.
 func TestFilesUseEachOtherInOneDirection(t *testing.T) {
 	for _, p := range loadModule(t) {
-		circle := filesOf(p).circles()
-		if len(circle) > 0 && !entangled[p.PkgPath] {
+		if circle := filesOf(p).circles(); len(circle) > 0 {
 			t.Errorf("%s: these files use each other in a circle: %s", p.PkgPath, strings.Join(circle, " "))
-		}
-		if len(circle) == 0 && entangled[p.PkgPath] {
-			t.Errorf("%s has no circle any more: strike it off the list", p.PkgPath)
 		}
 	}
 }
@@ -135,11 +131,4 @@ func TestNoPackageIsTooLarge(t *testing.T) {
 			t.Errorf("%s has %d of %d lines, more than a fifth", name, n, all)
 		}
 	}
-}
-
-// entangled are packages whose files are still being put in order.
-var entangled = map[string]bool{
-	module + "/internal/dynamotest": true,
-	module + "/internal/engine":     true,
-	module + "/internal/faulttest":  true,
 }

@@ -62,7 +62,7 @@ var own = map[string]struct {
 }{
 	"comment":          {nil, "the nouns depend on nothing, so that everything can depend on them"},
 	"graph":            {[]string{"comment", "graph/scalar"}, "generated code knows the nouns and how scalars are written"},
-	"loaders":          {[]string{"comment", "internal/panics"}, "batching knows keys and values, not where they are kept"},
+	"loaders":          {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "a resolver that knew the table would plan and read on its own"},
 	"graph/lookahead":  {[]string{"comment"}, "what is asked is read before anything that answers it"},
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},

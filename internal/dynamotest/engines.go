@@ -15,6 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/enginetest"
 )
 
+// The engines of this test process.
+var (
+	dynoxide      = server{run: startDynoxide}
+	dynamoDBLocal = server{run: startDynamoDBLocal}
+)
+
 // stopWithin is how long DynamoDB Local may take to end before it is killed. Its data was in memory
 // anyway.
 const stopWithin = 2 * time.Second

@@ -15,12 +15,6 @@ import (
 // machine seconds.
 const readyWithin = time.Minute
 
-// The engines of this test process.
-var (
-	dynoxide      = server{run: startDynoxide}
-	dynamoDBLocal = server{run: startDynamoDBLocal}
-)
-
 // process is a running engine. It ends with the test process, in whatever way that ends.
 type process interface {
 	// Err says why it ended, nil while it runs.

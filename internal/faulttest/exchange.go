@@ -13,15 +13,21 @@ import (
 	"syscall"
 )
 
+// HTTPClient makes the calls of an SDK's client.
+type HTTPClient interface {
+	// Do makes one call.
+	Do(*http.Request) (*http.Response, error)
+}
+
 // exchange is one call of the SDK, which can be made with the engine any number of times.
 type exchange struct {
 	request *http.Request
 	body    []byte
-	network *Network
+	under   HTTPClient
 }
 
-func newExchange(network *Network, request *http.Request) (exchange, error) {
-	e := exchange{request: request, network: network}
+func newExchange(under HTTPClient, request *http.Request) (exchange, error) {
+	e := exchange{request: request, under: under}
 	if request.Body == nil {
 		return e, nil
 	}
@@ -39,7 +45,7 @@ func (e exchange) perform(try int) (*http.Response, error) {
 	r := e.request.Clone(context.WithoutCancel(e.request.Context()))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.GetBody = nil
-	return e.network.under.Do(r)
+	return e.under.Do(r)
 }
 
 // answered makes the call and reads the whole answer.
@@ -87,7 +93,6 @@ func (e exchange) meet(fault Fault) (*http.Response, error) {
 	case WriteConflict:
 		return e.failure(http.StatusBadRequest, "com.amazonaws.dynamodb.v20120810#TransactionConflictException", ""), nil
 	case Late:
-		e.network.hold(e)
 		return nil, e.unreachable(os.ErrDeadlineExceeded)
 	}
 	a, err := e.answered()

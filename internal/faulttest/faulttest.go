@@ -12,55 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Fault is how a call fails.
-type Fault string
-
-// The faults. Calls that are throttled, refused or canceled, or fail in the engine, do not reach
-// it. If the answer is lost or damaged, the engine has executed the call. It executes a Late call
-// when that arrives.
-const (
-	None               Fault = ""
-	Throttled          Fault = "throttled"
-	ThrottledOtherwise Fault = "throttled by another name"
-	Refused            Fault = "no connection"
-	ServerError        Fault = "failed in the engine"
-	Unavailable        Fault = "engine unavailable"
-	AnswerLost         Fault = "answer lost, the connection reset"
-	AnswerTimeout      Fault = "answer lost, the time is up"
-	AnswerEnd          Fault = "answer lost, the connection ended"
-	AnswerError        Fault = "answer replaced by an error"
-	AnswerCut          Fault = "answer cut off"
-	AnswerShort        Fault = "half an answer that says it is whole"
-	AnswerMixed        Fault = "answer of something else"
-	AnswerGarbled      Fault = "answer without the checksum it claims"
-	Late               Fault = "request arrives late"
-	Twice              Fault = "performed twice" // as DynamoDB itself may when a part of it fails
-	TransactConflict   Fault = "another transaction in the way"
-	TransactThrottled  Fault = "a transaction throttled"
-	WriteConflict      Fault = "a transaction in the way of a single write"
-)
-
-// Kinds are all faults but None.
-var Kinds = []Fault{
-	Throttled, ThrottledOtherwise, Refused, ServerError, Unavailable, AnswerLost, AnswerTimeout, AnswerEnd, AnswerError, AnswerCut,
-	AnswerShort, AnswerMixed, AnswerGarbled, Late, Twice, TransactConflict, TransactThrottled, WriteConflict,
-}
-
-// OfTransactions reports whether a fault happens to transactions only. For other calls it is None.
-func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }
-
-// happensTo reports whether a fault can happen to a call. DynamoDB itself refuses single writes
-// that a transaction is in the way of.
-func (f Fault) happensTo(call string) bool {
-	switch {
-	case f.OfTransactions():
-		return call == "TransactWriteItems"
-	case f == WriteConflict:
-		return call == "PutItem" || call == "UpdateItem" || call == "DeleteItem"
-	}
-	return true
-}
-
 // Network counts calls and makes some of them fail.
 type Network struct {
 	under  HTTPClient
@@ -69,12 +20,6 @@ type Network struct {
 	mu    sync.Mutex
 	calls int
 	held  []exchange
-}
-
-// HTTPClient makes the calls of an SDK's client.
-type HTTPClient interface {
-	// Do makes one call.
-	Do(*http.Request) (*http.Response, error)
 }
 
 // Under puts a network under a client.
@@ -120,7 +65,7 @@ func (n *Network) Calls() int {
 
 // Do makes one call, or what the fault leaves of it.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
-	e, err := newExchange(n, request)
+	e, err := newExchange(n.under, request)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +77,9 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 	if fault == None {
 		response, err := e.perform(0)
 		return response, errors.Join(err, n.Flush())
+	}
+	if fault == Late {
+		n.hold(e)
 	}
 	return e.meet(fault)
 }

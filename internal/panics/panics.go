@@ -3,6 +3,7 @@ package panics
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -14,8 +15,14 @@ type Error struct {
 	Stack []byte
 }
 
-// Error says of which type the value was.
-func (e *Error) Error() string { return fmt.Sprintf("panic with a %T", e.Value) }
+// Error says what failed at run time, such as an index out of range. Of any other value it says only
+// the type.
+func (e *Error) Error() string {
+	if failure, ok := e.Value.(runtime.Error); ok {
+		return "panic: " + failure.Error()
+	}
+	return fmt.Sprintf("panic with a %T", e.Value)
+}
 
 // Try calls f and returns its error. If f panics, the error is an *Error.
 func Try(f func() error) (err error) {
