@@ -1,4 +1,5 @@
-// Talkback serves the comments of a shop's products: a GraphQL API over one DynamoDB table. See README.md.
+// Talkback serves the comments of a shop's products: a GraphQL API over one DynamoDB table. See
+// README.md.
 package main
 
 import (

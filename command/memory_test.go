@@ -80,8 +80,9 @@ func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	group.Wait()
 }
 
-// peakWhile returns the highest size of the heap in bytes while something was done. A heap above the bound
-// counts once it was collected: garbage stays longer when other processes take the processors.
+// peakWhile returns the highest size of the heap in bytes while something was done. A heap above
+// the bound counts once it was collected: garbage stays longer when other processes take the
+// processors.
 func peakWhile(do func()) (highest uint64) {
 	done := make(chan struct{})
 	go func() {

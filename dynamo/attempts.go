@@ -9,11 +9,12 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// failedAge is how long after a failed attempt no other is made: statistics that steer may be wrong for about as long.
+// failedAge is how long after a failed attempt no other is made: statistics that steer may be wrong
+// for about as long.
 const failedAge = time.Minute
 
-// attempts remembers which attempts were given up lately, so a list with wrong counts pays for one failed attempt and not for
-// one with each page. It is safe for use by many goroutines.
+// attempts remembers which attempts were given up lately, so a list with wrong counts pays for one
+// failed attempt and not for one with each page. It is safe for use by many goroutines.
 type attempts struct {
 	now func() time.Time
 
@@ -21,7 +22,8 @@ type attempts struct {
 	failed *simplelru.LRU[attemptKey, time.Time]
 }
 
-// attemptKey identifies what was attempted. A probe has a key of its own: its bound is lower than that of a page.
+// attemptKey identifies what was attempted. A probe has a key of its own: its bound is lower than
+// that of a page.
 type attemptKey struct {
 	product   string
 	languages string

@@ -7,8 +7,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// changes remembers when each product was last changed, for a bounded number of products. A product that is not among them
-// counts as changed when the last dropped one was. It is safe for use by many goroutines.
+// changes remembers when each product was last changed, for a bounded number of products. A product
+// that is not among them counts as changed when the last dropped one was. It is safe for use by
+// many goroutines.
 type changes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, change]

@@ -10,9 +10,10 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Comments returns one page of the comments of a product, and counts the whole list if the query asks for that. The filter
-// must be normalized. The page is full while comments remain; HasNext and HasPrevious are exact. Reads are eventually
-// consistent, as all reads of an index are. When only the count fails, the page is returned with the error in Counted.
+// Comments returns one page of the comments of a product, and counts the whole list if the query
+// asks for that. The filter must be normalized. The page is full while comments remain; HasNext and
+// HasPrevious are exact. Reads are eventually consistent, as all reads of an index are. When only
+// the count fails, the page is returned with the error in Counted.
 //
 // The page may be shared with other callers of the same query, so do not change it.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
@@ -70,8 +71,8 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
-// expand is a page with its texts, which the caller's operation holds from now on. The shared page stays compressed. Comments
-// whose texts are damaged are left out and reported.
+// expand is a page with its texts, which the caller's operation holds from now on. The shared page
+// stays compressed. Comments whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, error) {
 	if page.CompressedTexts == nil {
 		return page, nil
@@ -92,8 +93,8 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 	return page, nil
 }
 
-// Warm reads what the Store would know of a product after some pages: its statistics and how large its comments are. Call
-// UseStatistics before it.
+// Warm reads what the Store would know of a product after some pages: its statistics and how large
+// its comments are. Call UseStatistics before it.
 func (s *Store) Warm(ctx context.Context, product string) error {
 	if err := s.memory.fetch(ctx, product); err != nil {
 		return call.Wrap(err, "statistics of product %q", product)

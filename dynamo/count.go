@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// counting counts a list beside its page: each of its reads to the end, all of them side by side. The first failure cancels
-// the others and fails the count, which is never short without saying so.
+// counting counts a list beside its page: each of its reads to the end, all of them side by side.
+// The first failure cancels the others and fails the count, which is never short without saying so.
 type counting struct {
 	run *run
 	err error
@@ -47,7 +47,8 @@ func (c *counting) result() *comment.Counted {
 	return &counted
 }
 
-// countAll counts wave by wave: DynamoDB counts up to 1 MB a call, and each wave stays within what the bound has left.
+// countAll counts wave by wave: DynamoDB counts up to 1 MB a call, and each wave stays within what
+// the bound has left.
 func (r *run) countAll(ctx context.Context) error {
 	for {
 		var unread []int

@@ -12,18 +12,20 @@ import (
 // flightTimeout bounds a read whose caller has no deadline.
 const flightTimeout = 10 * time.Second
 
-// flights reads a page once for all callers that want it at the same time, as singleflight does. What they get is at most as
-// old as the read took. A caller that comes after a change which the Store knows does not join a read that began before it.
+// flights reads a page once for all callers that want it at the same time, as singleflight does.
+// What they get is at most as old as the read took. A caller that comes after a change which the
+// Store knows does not join a read that began before it.
 //
-// The first caller leads: it reads in its own goroutine, so a page that is not shared costs one look into a map. The others
-// wait for the leader, and may leave at any time. If the leader's client leaves, the leader reads on while others wait, until
-// its own deadline.
+// The first caller leads: it reads in its own goroutine, so a page that is not shared costs one
+// look into a map. The others wait for the leader, and may leave at any time. If the leader's
+// client leaves, the leader reads on while others wait, until its own deadline.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
 }
 
-// flightKey identifies a read that callers may share: the query, and the number of the last change of its product.
+// flightKey identifies a read that callers may share: the query, and the number of the last change
+// of its product.
 type flightKey struct {
 	queryKey
 	changes uint64
@@ -37,12 +39,14 @@ type flight struct {
 	landed chan struct{} // closed once the rest is there
 	page   comment.Page
 	err    error
-	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the texts that its operation
-	// holds already. A follower has its own deadline and account, and reads again.
+	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the
+	// texts that its operation holds already. A follower has its own deadline and account, and
+	// reads again.
 	leadersOwn bool
 }
 
-// join reads a page, or waits for a caller that reads the same one. The page is shared, so do not change it.
+// join reads a page, or waits for a caller that reads the same one. The page is shared, so do not
+// change it.
 func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
 	for {
 		shared, leads := f.board(key)
@@ -97,8 +101,8 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	f.land(key, shared)
 }
 
-// flightContext is the context of a read. It keeps the leader's values and deadline, and outlives the leader's request. own
-// says that the deadline is the leader's and not flightTimeout.
+// flightContext is the context of a read. It keeps the leader's values and deadline, and outlives
+// the leader's request. own says that the deadline is the leader's and not flightTimeout.
 func flightContext(ctx context.Context) (reading context.Context, cancel context.CancelFunc, own bool) {
 	deadline, own := ctx.Deadline()
 	if !own {

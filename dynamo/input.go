@@ -13,8 +13,9 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the LastEvaluatedKey of the call
-// before it, nil for the first; it never leaves the request, because a cursor is a position and not such a key.
+// queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the
+// LastEvaluatedKey of the call before it, nil for the first; it never leaves the request, because a
+// cursor is a position and not such a key.
 func queryInput(table string, p planner.Plan, r planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	input := &dynamodb.QueryInput{

@@ -28,14 +28,15 @@ type Inspection struct {
 type Entry struct {
 	// Index is empty for the table itself.
 	Index layout.Index
-	// PartitionAttr and SortAttr are the names of the key's attributes, PartitionKey and SortKey their values.
+	// PartitionAttr and SortAttr are the names of the key's attributes, PartitionKey and SortKey
+	// their values.
 	PartitionAttr, PartitionKey, SortAttr, SortKey string
 	// Bytes is the size of all names and values, as DynamoDB counts it for reads and writes.
 	Bytes int
 }
 
-// ReadUnits is the price of reading this entry alone, in read units. A consistent read costs twice as much as an eventually
-// consistent one, and only the table allows it.
+// ReadUnits is the price of reading this entry alone, in read units. A consistent read costs twice
+// as much as an eventually consistent one, and only the table allows it.
 func (e Entry) ReadUnits(consistently bool) float64 {
 	units := float64((e.Bytes + capacity.UnitBytes - 1) / capacity.UnitBytes)
 	if consistently {
@@ -44,8 +45,9 @@ func (e Entry) ReadUnits(consistently bool) float64 {
 	return units / 2
 }
 
-// Inspect fetches a comment, consistently, with all keys that it is found by. The keys are those that its item has, which
-// may have been written by an earlier version. It returns a NotFound error if there is no such comment.
+// Inspect fetches a comment, consistently, with all keys that it is found by. The keys are those
+// that its item has, which may have been written by an earlier version. It returns a NotFound error
+// if there is no such comment.
 func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
@@ -66,7 +68,8 @@ func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) 
 	return inspection, call.Wrap(err, "GetItem %s", id)
 }
 
-// entriesOf returns the entries of an item: that of the table, and those of the indexes whose keys it has.
+// entriesOf returns the entries of an item: that of the table, and those of the indexes whose keys
+// it has.
 func entriesOf(it layout.Item) []Entry {
 	r := layout.NewReader(it)
 	entries := []Entry{{

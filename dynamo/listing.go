@@ -11,7 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes for what lies beyond.
+// listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes
+// for what lies beyond.
 type listing struct {
 	store   *Store
 	query   comment.Query
@@ -37,7 +38,8 @@ func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *
 	}
 }
 
-// settled is the filter of a query. For a query of settled comments it leaves out those that are too young.
+// settled is the filter of a query. For a query of settled comments it leaves out those that are
+// too young.
 func (s *Store) settled(q comment.Query) comment.Filter {
 	filter := q.Filter
 	if end := s.now().Add(-comment.SettleTime); q.SettledOnly && (filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore)) {
@@ -80,7 +82,8 @@ func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
 	return taken, nil
 }
 
-// probe looks for one comment beyond each end of the page at which the page does not tell whether there are more.
+// probe looks for one comment beyond each end of the page at which the page does not tell whether
+// there are more.
 func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner.Neighbours, error) {
 	var windows []planner.Window
 	var answers []*planner.Answer
@@ -105,9 +108,9 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 // attemptFactor is how many times the estimate of a page an attempt may cost.
 const attemptFactor = 2
 
-// execute takes comments by the best plan. A plan with a residual filter is an attempt: it is given up once it would cost
-// more than so many units, and then, or when such an attempt was given up lately, the comments are taken by the narrow plan.
-// The last of the runs brought them.
+// execute takes comments by the best plan. A plan with a residual filter is an attempt: it is given
+// up once it would cost more than so many units, and then, or when such an attempt was given up
+// lately, the comments are taken by the narrow plan. The last of the runs brought them.
 func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []comment.Comment, runs []*run, err error) {
 	plan := l.planner.Take(request)
 	if !plan.Residual() {
@@ -124,7 +127,8 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 	return l.run(ctx, runs, l.planner.Narrow(request), 0)
 }
 
-// run executes one plan, for at most so many units if that is above 0, and adds comments that edits moved while it was read.
+// run executes one plan, for at most so many units if that is above 0, and adds comments that edits
+// moved while it was read.
 func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]comment.Comment, []*run, error) {
 	r := newRun(l.store.client, l.store.table, plan)
 	r.meter, r.most = l.meter, most

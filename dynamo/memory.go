@@ -13,41 +13,48 @@ import (
 	"github.com/talkback/talkback/internal/panics"
 )
 
-// A Store remembers the statistics of products that are queried often. They serve two purposes. They steer: the planner
-// chooses by them, and a minute of age does no harm. And they skip: a partition that they say is empty is not read, because a
-// read that finds nothing costs as much as one that finds a page. Only statistics of the last seconds may skip.
+// A Store remembers the statistics of products that are queried often. They serve two purposes.
+// They steer: the planner chooses by them, and a minute of age does no harm. And they skip: a
+// partition that they say is empty is not read, because a read that finds nothing costs as much as
+// one that finds a page. Only statistics of the last seconds may skip.
 //
-// The age of statistics counts from the watermark of the stream, not from the moment they were read. When the processes that
-// count lag or stop, statistics grow old and nothing is skipped any more. A Store knows its own writes at once: it does not
-// trust statistics that may be older than the last write to their product, so an author always finds a new comment.
+// The age of statistics counts from the watermark of the stream, not from the moment they were
+// read. When the processes that count lag or stop, statistics grow old and nothing is skipped any
+// more. A Store knows its own writes at once: it does not trust statistics that may be older than
+// the last write to their product, so an author always finds a new comment.
 //
-// No page waits for statistics. They are fetched in the background for the pages to come, for each product at most once in
-// maxAge. For a product without statistics the second query fetches them; old ones are fetched again when two queries follow
-// each other within seconds. Statistics that were read for an answer steer at no extra cost.
+// No page waits for statistics. They are fetched in the background for the pages to come, for each
+// product at most once in maxAge. For a product without statistics the second query fetches them;
+// old ones are fetched again when two queries follow each other within seconds. Statistics that
+// were read for an answer steer at no extra cost.
 
 const (
-	// clockMargin is how much the clocks of servers may differ. The time of a stream record has a resolution of a second.
+	// clockMargin is how much the clocks of servers may differ. The time of a stream record has a
+	// resolution of a second.
 	clockMargin = 2 * time.Second
-	// recallTimeout bounds a background fetch of statistics, recallsAtOnce how many of them run at once.
+	// recallTimeout bounds a background fetch of statistics, recallsAtOnce how many of them run at
+	// once.
 	recallTimeout = 2 * time.Second
 	recallsAtOnce = 8
 	// watermarkAge is how long a watermark is good enough.
 	watermarkAge = time.Second
 	// steeringAge is the maximum age of statistics that only steer.
 	steeringAge = time.Minute
-	// worthwhile is the longest time between two queries of a product for which fetching its statistics again saves more
-	// than it costs.
+	// worthwhile is the longest time between two queries of a product for which fetching its
+	// statistics again saves more than it costs.
 	worthwhile = 5 * time.Second
 )
 
 // Watermark tells up to when the statistics are complete.
 type Watermark interface {
-	// ProcessedUpTo is a moment up to which every change of a comment is in the statistics, however old the comment. It is
-	// false when there is none: when not all comments were ever counted, the stream lost records, or some were dead-lettered.
+	// ProcessedUpTo is a moment up to which every change of a comment is in the statistics, however
+	// old the comment. It is false when there is none: when not all comments were ever counted, the
+	// stream lost records, or some were dead-lettered.
 	ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
-// memory holds the statistics that a Store remembers. It is safe for use by many goroutines; the nil memory knows nothing.
+// memory holds the statistics that a Store remembers. It is safe for use by many goroutines; the
+// nil memory knows nothing.
 type memory struct {
 	maxAge time.Duration
 	now    func() time.Time
@@ -78,8 +85,9 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 	return m
 }
 
-// recall returns what is known of a query's product, and starts a background fetch if its statistics are due. A query without
-// languages and ratings has no use for statistics: its only partition is hardly ever empty.
+// recall returns what is known of a query's product, and starts a background fetch if its
+// statistics are due. A query without languages and ratings has no use for statistics: its only
+// partition is hardly ever empty.
 func (m *memory) recall(q comment.Query) planner.Known {
 	if m == nil {
 		return planner.Known{}
@@ -100,7 +108,8 @@ func (m *memory) recall(q comment.Query) planner.Known {
 	return known
 }
 
-// known is what a plan may know at a moment. Statistics are trusted when they are young and include this Store's last write.
+// known is what a plan may know at a moment. Statistics are trusted when they are young and include
+// this Store's last write.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {
 	if r.asOf.IsZero() {
 		return planner.Known{Stats: r.stats}
@@ -110,15 +119,16 @@ func (r recollection) known(now time.Time, maxAge time.Duration, written time.Ti
 	return planner.Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
-// due tells whether statistics should be fetched: the product is queried often enough, and no fetch has just begun.
+// due tells whether statistics should be fetched: the product is queried often enough, and no fetch
+// has just begun.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	again := !r.asked.IsZero()
 	worth := again && r.read.IsZero() || now.Sub(r.asked) <= worthwhile
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// shown remembers statistics that were read for an answer. Their watermark is unknown, so they only steer, and do not replace
-// trusted ones.
+// shown remembers statistics that were read for an answer. Their watermark is unknown, so they only
+// steer, and do not replace trusted ones.
 func (m *memory) shown(product string, stats comment.Stats) {
 	if m == nil {
 		return
@@ -143,8 +153,8 @@ func (m *memory) wrote(product string) {
 	m.writes.note(product, m.now())
 }
 
-// noticed notes a change from the stream: a comment of the product is now in the cell, nil for a deleted one. Statistics that
-// say that the cell is empty are not trusted any more.
+// noticed notes a change from the stream: a comment of the product is now in the cell, nil for a
+// deleted one. Statistics that say that the cell is empty are not trusted any more.
 func (m *memory) noticed(product string, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
@@ -173,8 +183,9 @@ func (m *memory) refresh(product string) bool {
 	return true
 }
 
-// fetch reads the statistics of a product. It asks for the watermark first, so the statistics include every change up to it.
-// When they could not be trusted, and the remembered ones steer as well, it reads nothing.
+// fetch reads the statistics of a product. It asks for the watermark first, so the statistics
+// include every change up to it. When they could not be trusted, and the remembered ones steer as
+// well, it reads nothing.
 func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
@@ -201,7 +212,8 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	return nil
 }
 
-// upTo is the watermark for statistics that are read from now on, zero when it is unknown or older than maxAge.
+// upTo is the watermark for statistics that are read from now on, zero when it is unknown or older
+// than maxAge.
 func (m *memory) upTo(ctx context.Context) (time.Time, error) {
 	if m.maxAge == 0 {
 		return time.Time{}, nil

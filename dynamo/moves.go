@@ -12,12 +12,14 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// An edit of rating or language moves a comment from one partition of an index to another. The partitions of a page are
-// read at different moments, and on AWS from indexes that lag behind the table by different times. So a page may find a
-// moved comment in neither partition. It may also find it in both; then the merge drops one.
+// An edit of rating or language moves a comment from one partition of an index to another. The
+// partitions of a page are read at different moments, and on AWS from indexes that lag behind the
+// table by different times. So a page may find a moved comment in neither partition. It may also
+// find it in both; then the merge drops one.
 //
-// A Store therefore remembers moved comments, from its own edits and from the stream. After it has read a page, it looks for
-// moved comments that belong on the page and are missing, and fetches those by their ids.
+// A Store therefore remembers moved comments, from its own edits and from the stream. After it has
+// read a page, it looks for moved comments that belong on the page and are missing, and fetches
+// those by their ids.
 
 const (
 	// moveAge is how long a move is remembered. Indexes may lag behind the table by as much.
@@ -26,7 +28,8 @@ const (
 	movesKept = 10_000
 	// cellsKept is how many cells of one comment are remembered; an author may toggle between many.
 	cellsKept = 8
-	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or more.
+	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or
+	// more.
 	maxLookups = 25
 )
 
@@ -59,7 +62,8 @@ func (m moved) after(next move) moved {
 	return m
 }
 
-// with returns cells and one more, without changing them. A list longer than cellsKept stands for any cell.
+// with returns cells and one more, without changing them. A list longer than cellsKept stands for
+// any cell.
 func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	if slices.Contains(cells, cell) || len(cells) > cellsKept {
 		return cells
@@ -128,8 +132,9 @@ func (m *moves) of(product string, now time.Time) []moved {
 	return young
 }
 
-// missing are the positions, in the direction of reading, of moved comments that belong among those taken and are not there:
-// they fit the filter after their last move, and no partition that the plan reads held them all the time.
+// missing are the positions, in the direction of reading, of moved comments that belong among those
+// taken and are not there: they fit the filter after their last move, and no partition that the
+// plan reads held them all the time.
 func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
 	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
@@ -147,8 +152,8 @@ func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment
 	})
 }
 
-// stayed tells whether one partition that the plan reads held the comment before and after each of its moves. Such an edit
-// changes the entry in place, so the page cannot have missed it.
+// stayed tells whether one partition that the plan reads held the comment before and after each of
+// its moves. Such an edit changes the entry in place, so the page cannot have missed it.
 func stayed(p planner.Plan, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read planner.Read) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.Holds(cell) })

@@ -10,18 +10,20 @@ import (
 )
 
 const (
-	// indexLag is how long after a change no page is cached, because an index may not have the change yet.
+	// indexLag is how long after a change no page is cached, because an index may not have the
+	// change yet.
 	indexLag = time.Second
 	// pagesKept bounds the number of pages, largestKept the bytes of text in each: 16 MB in all.
 	pagesKept   = 256
 	largestKept = 64 << 10
 )
 
-// pages is the page cache: it keeps the first pages of lists for maxAge, so a popular product costs one read in that time and
-// not one for each visitor. An empty cache, after a restart, causes no burst: flights reads each page once for all callers.
+// pages is the page cache: it keeps the first pages of lists for maxAge, so a popular product costs
+// one read in that time and not one for each visitor. An empty cache, after a restart, causes no
+// burst: flights reads each page once for all callers.
 //
-// A cached page is not shown once this Store has changed its product or the stream has told of a change. The nil pages caches
-// nothing. It is safe for use by many goroutines.
+// A cached page is not shown once this Store has changed its product or the stream has told of a
+// change. The nil pages caches nothing. It is safe for use by many goroutines.
 type pages struct {
 	maxAge time.Duration
 	now    func() time.Time
@@ -40,7 +42,8 @@ func newPages(maxAge time.Duration) *pages {
 	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
-// keeps tells whether the page of a query may be cached: only first pages, which many clients request.
+// keeps tells whether the page of a query may be cached: only first pages, which many clients
+// request.
 func (p *pages) keeps(key queryKey) bool { return p != nil && !key.after.given && !key.before.given }
 
 // keep caches a page that was read from a moment on.

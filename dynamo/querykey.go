@@ -7,8 +7,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It holds no pointers and no
-// slices, so it can be compared and be the key of a map. Only several languages take an allocation.
+// queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It
+// holds no pointers and no slices, so it can be compared and be the key of a map. Only several
+// languages take an allocation.
 type queryKey struct {
 	product                string
 	languages              string // each with a comma behind it, which no language has
@@ -53,7 +54,8 @@ func keyOf(q comment.Query) queryKey {
 	return key
 }
 
-// page is the key of all queries that show the same comments, whatever they count and whether they want texts.
+// page is the key of all queries that show the same comments, whatever they count and whether they
+// want texts.
 func (k queryKey) page() queryKey {
 	k.count, k.withoutText = comment.CountNothing, false
 	return k

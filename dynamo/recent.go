@@ -29,8 +29,8 @@ type recentPage struct {
 	elapsed time.Duration
 }
 
-// A page that begins with the newest comment is assumed to get one comment a minute. Each time the page is read, what was seen
-// since counts for half of the rate.
+// A page that begins with the newest comment is assumed to get one comment a minute. Each time the
+// page is read, what was seen since counts for half of the rate.
 const (
 	assumedCame    = 1
 	assumedElapsed = time.Minute
@@ -40,7 +40,8 @@ func newRecent() *recent {
 	return &recent{now: time.Now, read: newLRU[queryKey, recentPage](remembered, nil)}
 }
 
-// remembers tells whether it helps to know what a page held. A list in one partition is read exactly as far as is wanted.
+// remembers tells whether it helps to know what a page held. A list in one partition is read
+// exactly as far as is wanted.
 func (k queryKey) remembers() bool { return k.conditions > 1 }
 
 // of is what the page of a query held when it was last read, nil if that is not known.
@@ -57,8 +58,8 @@ func (p *recent) of(key queryKey) *planner.LastPage {
 	return recent.held.Shifted(recent.moved(p.now()))
 }
 
-// moved is how many comments are expected to have arrived in front of the page by now, plus one standard deviation, because
-// small numbers are estimated badly.
+// moved is how many comments are expected to have arrived in front of the page by now, plus one
+// standard deviation, because small numbers are estimated badly.
 func (r recentPage) moved(now time.Time) float64 {
 	if r.came == 0 {
 		return 0
@@ -67,8 +68,8 @@ func (r recentPage) moved(now time.Time) float64 {
 	return came + math.Sqrt(came)
 }
 
-// learn remembers the page of a query: what it held, and its comments, at least one. fromNewest says that the page begins with
-// the newest comment of the list.
+// learn remembers the page of a query: what it held, and its comments, at least one. fromNewest
+// says that the page begins with the newest comment of the list.
 func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []comment.Comment) {
 	key = key.page()
 	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}

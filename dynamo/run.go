@@ -17,7 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// run is the execution of one plan: how far each of its reads has come. The plan itself does not change.
+// run is the execution of one plan: how far each of its reads has come. The plan itself does not
+// change.
 type run struct {
 	client call.Querier
 	table  string
@@ -49,16 +50,17 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
 }
 
-// take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry before the plan had all it
-// wants. The first error cancels the others and fails the plan, so a page is never short without an error.
+// take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry
+// before the plan had all it wants. The first error cancels the others and fails the plan, so a
+// page is never short without an error.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
 	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
 	return r.unpack(taken), err
 }
 
-// unpack returns the taken comments and keeps their compressed texts. When two reads find two versions of a comment, it keeps
-// the text of the version that was taken.
+// unpack returns the taken comments and keeps their compressed texts. When two reads find two
+// versions of a comment, it keeps the text of the version that was taken.
 func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
 	out = slices.Grow(out, len(taken))
 	for _, l := range taken {
@@ -109,8 +111,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	return batches, err
 }
 
-// begin sets the limits of the next calls. It ends an attempt when its remaining budget covers only a small part of what it
-// wants.
+// begin sets the limits of the next calls. It ends an attempt when its remaining budget covers only
+// a small part of what it wants.
 func (r *run) begin(dry []int, missing int) error {
 	most := planner.MaxLimit
 	if r.most > 0 && r.waves > 0 {
@@ -132,7 +134,8 @@ func (r *run) begin(dry []int, missing int) error {
 	return nil
 }
 
-// smallPart is the part of the wanted items below which an attempt ends: each further wave would bring less.
+// smallPart is the part of the wanted items below which an attempt ends: each further wave would
+// bring less.
 const smallPart = 4
 
 // units are the read units that the run has consumed.
@@ -155,7 +158,8 @@ func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compress
 	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
-// boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter dropped the last items.
+// boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter
+// dropped the last items.
 func boundOf(last layout.Item) *layout.Compressed {
 	r := layout.NewReader(last)
 	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
@@ -189,8 +193,8 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
-// decode reads comments from items of an index and measures them, unless they came without texts. The caller's operation holds
-// them from now on. Items that are no comments are noted and left out.
+// decode reads comments from items of an index and measures them, unless they came without texts.
+// The caller's operation holds them from now on. Items that are no comments are noted and left out.
 func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Compressed, error) {
 	out, held := make([]layout.Compressed, 0, len(items)), 0
 	for _, it := range items {

@@ -11,17 +11,19 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// learning is the weight of the latest page in the estimate of a product's item sizes, if the page has
-// comment.DefaultPageSize comments.
+// learning is the weight of the latest page in the estimate of a product's item sizes, if the page
+// has comment.DefaultPageSize comments.
 const learning = 0.2
 
-// sizes estimates how large the comments of recently read products are. It is safe for use by many goroutines.
+// sizes estimates how large the comments of recently read products are. It is safe for use by many
+// goroutines.
 type sizes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, learnt]
 }
 
-// learnt are the estimates for one product: at 0 for comments of any rating, then for those of each rating.
+// learnt are the estimates for one product: at 0 for comments of any rating, then for those of each
+// rating.
 type learnt [1 + comment.MaxRating]moments
 
 // moments are the mean of sizes and the mean of their squares.
@@ -98,12 +100,13 @@ func (m *moments) follow(seen measurements) {
 	m.square += share * (seen.squares/seen.count - m.square)
 }
 
-// keyBytes is the size of what each entry of a list index holds beside the attributes a list returns, the product's id and the
-// language: the sort key, and the name, prefix, separators and rating of the partition key.
+// keyBytes is the size of what each entry of a list index holds beside the attributes a list
+// returns, the product's id and the language: the sort key, and the name, prefix, separators and
+// rating of the partition key.
 const keyBytes = len(layout.AttrSK) + len(layout.CommentSK) + len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
 
-// entryBytes is about the size of a comment's entry in the index by language and rating, given the size of what the list
-// returned. The other indexes hold a few bytes less.
+// entryBytes is about the size of a comment's entry in the index by language and rating, given the
+// size of what the list returned. The other indexes hold a few bytes less.
 func entryBytes(c comment.Comment, listed int) int {
 	return keyBytes + len(c.ProductID) + len(c.Language) + listed
 }

@@ -28,10 +28,12 @@ type writer interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Store reads and writes the comments of one table. It is safe for use by many goroutines once it is set up.
+// Store reads and writes the comments of one table. It is safe for use by many goroutines once it
+// is set up.
 //
-// A Store remembers what it saw, so that pages cost less: statistics of products, sizes of comments, what pages held. All of
-// that is a hint. When it is wrong, a page costs more reads, and shows the same comments.
+// A Store remembers what it saw, so that pages cost less: statistics of products, sizes of
+// comments, what pages held. All of that is a hint. When it is wrong, a page costs more reads, and
+// shows the same comments.
 type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
 	*counts.Reader
@@ -66,26 +68,30 @@ func NewStore(client client, table string) *Store {
 	return s
 }
 
-// UseStatistics lets statistics choose the plans of pages. Partitions that the statistics say are empty are not read, as
-// long as the statistics are at most maxAge old by the clocks of this server and of the one that counts. With a maxAge of 0,
-// all partitions are read. Call it before the first query.
+// UseStatistics lets statistics choose the plans of pages. Partitions that the statistics say are
+// empty are not read, as long as the statistics are at most maxAge old by the clocks of this server
+// and of the one that counts. With a maxAge of 0, all partitions are read. Call it before the first
+// query.
 func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 	s.memory = newMemory(source, maxAge, s.Latest)
 }
 
-// UseKnown plans pages with what known returns for a query, instead of what the Store remembers of statistics and sizes. It
-// is for callers that know their products better, and to measure what knowledge is worth. Wrong hints cost reads; only
-// counts that are Trusted can hide comments. known is called by many goroutines. Call UseKnown before the first query.
+// UseKnown plans pages with what known returns for a query, instead of what the Store remembers of
+// statistics and sizes. It is for callers that know their products better, and to measure what
+// knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. known
+// is called by many goroutines. Call UseKnown before the first query.
 func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
 
-// KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before the first query.
+// KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before
+// the first query.
 func (s *Store) KeepPages(maxAge time.Duration) {
 	if maxAge > 0 {
 		s.pages = newPages(maxAge)
 	}
 }
 
-// OnImproper reports each item that a list or a leaderboard passes over, once, up to a bound. Call it before the first query.
+// OnImproper reports each item that a list or a leaderboard passes over, once, up to a bound. Call
+// it before the first query.
 func (s *Store) OnImproper(report func(layout.Improper)) {
 	s.malformed = layout.NewReporter(report)
 	s.Reader.OnImproper(report)

@@ -8,8 +8,8 @@ import (
 )
 
 // What a page may cost at most. Counts and sizes of a product may be wrong, and so may a plan that
-// relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8) times
-// its estimate:
+// relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8)
+// times its estimate:
 //
 //   - 2 times: an attempt, which is a plan with a residual filter. It ends before it would cost more,
 //     because the filter may drop everything that it scans.
@@ -20,8 +20,8 @@ import (
 //
 // Fetching comments by id that an edit has just moved comes on top.
 //
-// The size of a larger comment is known only once it is read. So a page is stopped when it has spent
-// LargestCall more than the bound. Calls under way at that moment still end.
+// The size of a larger comment is known only once it is read. So a page is stopped when it has
+// spent LargestCall more than the bound. Calls under way at that moment still end.
 //
 // The same bound holds for a count, which begins no call that might exceed it.
 
@@ -90,9 +90,9 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// CountLimit is the Limit of each of so many parallel calls that count, so that they stay within the
-// bound if no comment has more than 1 KB; 0 for no limit. It returns a comment.TooCostly error if
-// that would be less than leastCounted.
+// CountLimit is the Limit of each of so many parallel calls that count, so that they stay within
+// the bound if no comment has more than 1 KB; 0 for no limit. It returns a comment.TooCostly error
+// if that would be less than leastCounted.
 func (m *Meter) CountLimit(calls int) (int, error) {
 	if m == nil {
 		return 0, nil

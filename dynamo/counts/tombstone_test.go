@@ -87,8 +87,8 @@ func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Co
 	}
 }
 
-// A tombstone in place of a comment counts as a deletion. A comment in place of its tombstone counts
-// as a new comment. A change of the tombstone itself counts as nothing.
+// A tombstone in place of a comment counts as a deletion. A comment in place of its tombstone
+// counts as a new comment. A change of the tombstone itself counts as nothing.
 func TestTombstonesAreCounted(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)

@@ -14,8 +14,8 @@ func firstPage() planner.Request {
 	return planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(20)}
 }
 
-// Four of five ratings of a product: with counts, one read of the whole product is cheaper than four. Without, the planner
-// reads partitions that hold nothing but the list.
+// Four of five ratings of a product: with counts, one read of the whole product is cheaper than
+// four. Without, the planner reads partitions that hold nothing but the list.
 func ExamplePlanner_Take() {
 	list := planner.Planner{Product: "kettle", Filter: comment.Filter{Ratings: []int{1, 3, 4, 5}}}
 	fmt.Println(list.Take(firstPage()))
@@ -25,8 +25,7 @@ func ExamplePlanner_Take() {
 		Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 400, Deviation: 200}},
 	}
 	fmt.Println(list.Take(firstPage()))
-	// Output:
-	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
+	// Output: for the page and its neighbours: up to 21 comments of product "kettle", newest first
 	//   by ratings, not by whole product: without statistics, the narrowest cover of at most 32 reads is chosen
 	//   read 21 of P#kettle/1 in byRating
 	//   read 21 of P#kettle/3 in byRating
@@ -37,7 +36,8 @@ func ExamplePlanner_Take() {
 	//   read 22 of P#kettle in all, residual filter: ratings [1 3 4 5]
 }
 
-// Trusted counts say that no Icelandic comment has one star. The planner leaves out the read that would find nothing.
+// Trusted counts say that no Icelandic comment has one star. The planner leaves out the read that
+// would find nothing.
 func ExamplePlanner_Take_skipped() {
 	list := planner.Planner{
 		Product: "kettle",
@@ -49,8 +49,7 @@ func ExamplePlanner_Take_skipped() {
 		},
 	}
 	fmt.Println(list.Take(firstPage()))
-	// Output:
-	// for the page and its neighbours: up to 21 comments of product "kettle", newest first
+	// Output: for the page and its neighbours: up to 21 comments of product "kettle", newest first
 	//   by cells (about 1.5 units, price 1.5), not by mixture (about 1.5 units, price 1.5), not by languages (about 15.7 units, price 16.4), not by ratings (about 23.1 units, price 23.8), not by whole product (about 62.8 units, price 64.7)
 	//   read 21 of P#kettle/de/1 in byLangAndRating
 	//   skip P#kettle/is/1 in byLangAndRating: empty by statistics of 1s ago

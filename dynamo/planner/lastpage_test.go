@@ -10,7 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What stands between the wanted items of a read is what stands there on average if they lie at random.
+// What stands between the wanted items of a read is what stands there on average if they lie at
+// random.
 func TestBetween(t *testing.T) {
 	r := commenttest.Rand(t)
 	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Ratings: []int{1}}

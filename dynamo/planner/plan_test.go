@@ -42,8 +42,9 @@ func anyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// Every cover of a filter, whatever is believed of the product, holds every cell of the language x rating grid that the
-// filter allows exactly once after its residual filter, none that it does not, and no partition for nothing.
+// Every cover of a filter, whatever is believed of the product, holds every cell of the language x
+// rating grid that the filter allows exactly once after its residual filter, none that it does not,
+// and no partition for nothing.
 func TestCoversHoldWhatIsChosen(t *testing.T) {
 	grid := commenttest.ManyLanguages(42) // two that no filter names
 	rapid.Check(t, func(t *rapid.T) {
@@ -62,7 +63,8 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	})
 }
 
-// Whatever is believed, each read looks at something: a limit of 0 would count, and find no comments.
+// Whatever is believed, each read looks at something: a limit of 0 would count, and find no
+// comments.
 func TestEveryReadLooksAtSomething(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Planner{Filter: anyFilter(t), Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}

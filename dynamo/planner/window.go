@@ -6,9 +6,9 @@ import (
 
 // Window is the stretch of a list that a page is read from, in the direction in which it is read.
 //
-// A page must say whether anything stands before and after it. The comment at a cursor is such a thing, so the window
-// includes its cursors: when that comment comes along (as it does unless it was deleted or edited meanwhile), the answer
-// costs no further read.
+// A page must say whether anything stands before and after it. The comment at a cursor is such a
+// thing, so the window includes its cursors: when that comment comes along (as it does unless it
+// was deleted or edited meanwhile), the answer costs no further read.
 type Window struct {
 	low, high  comment.Position
 	descending bool
@@ -42,7 +42,8 @@ func WindowOf(q comment.Query) Window {
 
 func (w Window) empty() bool { return w.low.Compare(w.high) > 0 }
 
-// Want is how many comments to take for a page: those shown, one beyond, and the one at the starting cursor.
+// Want is how many comments to take for a page: those shown, one beyond, and the one at the
+// starting cursor.
 func (w Window) Want(size int) int {
 	if w.start == nil {
 		return size + 1
@@ -50,7 +51,8 @@ func (w Window) Want(size int) int {
 	return size + 2
 }
 
-// Neighbours tells what is known of the comments behind the page (where reading came from) and ahead of it.
+// Neighbours tells what is known of the comments behind the page (where reading came from) and
+// ahead of it.
 type Neighbours struct{ Behind, Ahead Answer }
 
 // Answer tells whether there is a comment.

@@ -15,7 +15,8 @@ import (
 	goload "golang.org/x/tools/go/packages"
 )
 
-// files is a graph of the files of a package: the files that each uses a declaration of, a method or a field.
+// files is a graph of the files of a package: the files that each uses a declaration of, a method
+// or a field.
 type files map[string]map[string]bool
 
 // filesOf makes the graph of a package. Generated files are left out.

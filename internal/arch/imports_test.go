@@ -55,7 +55,8 @@ var listOnce = sync.OnceValues(func() ([]pkg, error) {
 	}
 })
 
-// own are the packages of ours that a package may import, and why no others. Test support is below internal.
+// own are the packages of ours that a package may import, and why no others. Test support is below
+// internal.
 var own = map[string]struct {
 	may []string
 	why string
@@ -194,8 +195,8 @@ func TestDependenciesAreImportedWhereAllowed(t *testing.T) {
 	}
 }
 
-// The nouns keep to the standard library and x/text, the merge to the standard library, whatever they import by way of
-// others.
+// The nouns keep to the standard library and x/text, the merge to the standard library, whatever
+// they import by way of others.
 func TestWhatTheCoreDependsOn(t *testing.T) {
 	for _, p := range packages(t) {
 		allowed, core := map[string][]string{"comment": {"golang.org/x/text/"}, "dynamo/merge": {}}[p.local()]

@@ -58,8 +58,8 @@ func dependenciesOf(t *testing.T, paths ...string) []string {
 	return slices.Compact(all)
 }
 
-// granted are the actions that the policies of a template allow, each with what it is allowed on: the part of the
-// resource that is wanted, or the whole of another.
+// granted are the actions that the policies of a template allow, each with what it is allowed on:
+// the part of the resource that is wanted, or the whole of another.
 func granted(t *testing.T, template string, wanted map[string]string) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(template)
@@ -92,8 +92,8 @@ func granted(t *testing.T, template string, wanted map[string]string) map[string
 	return out
 }
 
-// actionsOfCommands are the actions that each command takes, as docs/operate/aws.md names it. What only a flag or a mistake asks for
-// has a row of its own.
+// actionsOfCommands are the actions that each command takes, as docs/operate/aws.md names it. What
+// only a flag or a mistake asks for has a row of its own.
 func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	create := p.function(t, dynamoPath+".CreateTable")
 	existing := p.function(t, dynamoPath+".TableNames")
@@ -111,7 +111,8 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	return out
 }
 
-// documented are the actions that the table in docs/operate/aws.md lists. A row may be of several commands.
+// documented are the actions that the table in docs/operate/aws.md lists. A row may be of several
+// commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	raw, err := os.ReadFile("../../docs/operate/aws.md")

@@ -20,7 +20,8 @@ const (
 	pictureEnd   = "```\n"
 )
 
-// The picture of who imports whom is drawn from the code: go test ./internal/arch -run Picture -update
+// The picture of who imports whom is drawn from the code: go test ./internal/arch -run Picture
+// -update
 func TestPictureOfPackages(t *testing.T) {
 	raw, err := os.ReadFile(picturePath)
 	if err != nil {
@@ -71,7 +72,8 @@ func shippedImports(t *testing.T) map[string][]string {
 	return shipped
 }
 
-// pictureOf draws each import that does not follow from others: an arrow to what is reached by another way is left out.
+// pictureOf draws each import that does not follow from others: an arrow to what is reached by
+// another way is left out.
 func pictureOf(imports map[string][]string) string {
 	var out strings.Builder
 	names := slices.Sorted(maps.Keys(imports))

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// A word that only this project understands has to be decoded by each reader. Patterns match lower-case text, identifiers
-// as the words that they are made of.
+// A word that only this project understands has to be decoded by each reader. Patterns match
+// lower-case text, identifiers as the words that they are made of.
 var coinages = []struct {
 	pattern string
 	why     string

@@ -13,7 +13,8 @@ import (
 
 // program is the hand-written and generated code of this module, with types.
 type program struct {
-	// uses are, for each function and each variable of a package, the objects that its declaration names.
+	// uses are, for each function and each variable of a package, the objects that its declaration
+	// names.
 	uses map[types.Object][]types.Object
 	// named are the types declared in packages.
 	named []*types.Named
@@ -21,8 +22,8 @@ type program struct {
 	foreign []*types.Interface
 }
 
-// loadModule returns the packages of this module, type-checked from source once for all tests; of all others it reads what
-// the compiler exported.
+// loadModule returns the packages of this module, type-checked from source once for all tests; of
+// all others it reads what the compiler exported.
 func loadModule(t *testing.T) []*goload.Package {
 	t.Helper()
 	loaded, err := loadOnce()
@@ -75,7 +76,8 @@ func typesOf(pkg *types.Package) []*types.Named {
 	return out
 }
 
-// interfacesOf are the interfaces that a package declares, but for those without methods and generic ones.
+// interfacesOf are the interfaces that a package declares, but for those without methods and
+// generic ones.
 func interfacesOf(pkg *types.Package) []*types.Interface {
 	var out []*types.Interface
 	for _, named := range typesOf(pkg) {
@@ -120,9 +122,10 @@ func namedIn(info *types.Info, node ast.Node) []types.Object {
 	return out
 }
 
-// reach is all that code can come to from a function: what each declaration names; for a method of an interface, those of
-// every type of ours that has it; and for a type, the methods by which other modules may call it. It is too much rather
-// than too little. It does not pass through the functions that are named without.
+// reach is all that code can come to from a function: what each declaration names; for a method of
+// an interface, those of every type of ours that has it; and for a type, the methods by which other
+// modules may call it. It is too much rather than too little. It does not pass through the
+// functions that are named without.
 func (p program) reach(from types.Object, without ...types.Object) map[types.Object]bool {
 	reached, left := map[types.Object]bool{}, []types.Object{from}
 	for len(left) > 0 {

@@ -30,7 +30,8 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 	}
 }
 
-// environment is where the environment may be read: flags in command (by kong), and what the SDK's own users know.
+// environment is where the environment may be read: flags in command (by kong), and what the SDK's
+// own users know.
 var environment = map[string]string{
 	"dynamo/call/client.go":                "AWS's own variables, for engines that look at credentials",
 	"command/blank.go":                     "variables of flags that are set but empty, which kong does not tell from those that are not",
@@ -96,8 +97,8 @@ func undescribed(declaration ast.Decl) []string {
 	return nil
 }
 
-// generatedModels are all that the generator may make up. A type that it makes beside these is one it did not find in
-// comment, silently.
+// generatedModels are all that the generator may make up. A type that it makes beside these is one
+// it did not find in comment, silently.
 var generatedModels = "AddCommentInput AddCommentPayload AuthorInput CommentConnection CommentEdge DeleteCommentInput DeleteCommentPayload EditCommentInput EditCommentPayload LeaderboardEntry PageInfo"
 
 func TestGeneratedModels(t *testing.T) {
@@ -143,7 +144,8 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 	}
 }
 
-// copyModule copies what generating needs: the schema, its configuration, and the packages that it is bound to.
+// copyModule copies what generating needs: the schema, its configuration, and the packages that it
+// is bound to.
 func copyModule(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "tools.go"} {

@@ -1,8 +1,8 @@
 // Package browsertest drives the explorer in a real browser, headless Chromium, for tests.
 //
-// Every page visited is watched: a request that leaves the host, an error or a warning on the console and a violation
-// of the Content-Security-Policy each fail the test. Nothing here waits for a length of time; it waits for what a
-// person would wait for, up to a deadline.
+// Every page visited is watched: a request that leaves the host, an error or a warning on the
+// console and a violation of the Content-Security-Policy each fail the test. Nothing here waits for
+// a length of time; it waits for what a person would wait for, up to a deadline.
 package browsertest
 
 import (
@@ -15,11 +15,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a visit may take in all before the test fails. A busy machine needs seconds, not more.
+// patience is how long a visit may take in all before the test fails. A busy machine needs seconds,
+// not more.
 const patience = time.Minute
 
-// Open starts a browser with an empty profile and returns the context that the other functions take. It is closed when
-// the test ends. Without Chromium the test is skipped, except under CI, where it fails.
+// Open starts a browser with an empty profile and returns the context that the other functions
+// take. It is closed when the test ends. Without Chromium the test is skipped, except under CI,
+// where it fails.
 func Open(t testing.TB) context.Context {
 	t.Helper()
 	program := chromium(t)
@@ -27,7 +29,8 @@ func Open(t testing.TB) context.Context {
 	t.Cleanup(closeProgram)
 	ctx, closeTab := chromedp.NewContext(ctx)
 	t.Cleanup(closeTab)
-	// The browser lives as long as the context of the first call, so that is made here and not by a visit.
+	// The browser lives as long as the context of the first call, so that is made here and not by a
+	// visit.
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("starting %s: %v", program, err)
 	}
@@ -64,12 +67,14 @@ func options(program string, user int) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-default-apps", true),
 		chromedp.Flag("disable-dev-shm-usage", true), // containers give it too little
-		// No name is found but this machine's: the pages have to work without internet, workers included.
+		// No name is found but this machine's: the pages have to work without internet, workers
+		// included.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.*, EXCLUDE localhost"),
 	}
 }
 
-// Visit opens a page, takes the actions on it, and fails the test when one fails or when the page did something untoward.
+// Visit opens a page, takes the actions on it, and fails the test when one fails or when the page
+// did something untoward.
 func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Action) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, patience)

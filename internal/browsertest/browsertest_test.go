@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The watcher is what makes a passing visit mean something, so each thing it watches for is done here once.
+// The watcher is what makes a passing visit mean something, so each thing it watches for is done
+// here once.
 func TestWatcherComplains(t *testing.T) {
 	ctx := Open(t)
 	for _, test := range []struct {
@@ -37,7 +38,8 @@ func TestWatcherComplains(t *testing.T) {
 	}
 }
 
-// visitPage serves one page under a Content-Security-Policy, opens it, and returns what the watcher said.
+// visitPage serves one page under a Content-Security-Policy, opens it, and returns what the watcher
+// said.
 func visitPage(t *testing.T, ctx context.Context, policy, page string) []string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,8 +9,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// RunExample opens the explorer of the server at baseURL, chooses the example of that title in the Examples pane,
-// presses the run button, and returns the answer, which is JSON, once it is on screen.
+// RunExample opens the explorer of the server at baseURL, chooses the example of that title in the
+// Examples pane, presses the run button, and returns the answer, which is JSON, once it is on
+// screen.
 func RunExample(t testing.TB, ctx context.Context, baseURL, title string) (answer string) {
 	t.Helper()
 	Visit(t, ctx, baseURL+"/playground", Example(title, &answer))
@@ -30,11 +31,13 @@ func Example(title string, answer *string) chromedp.Action {
 }
 
 const (
-	// schemaKnown is true when the explorer has fetched the schema: its button to do so again stands still.
+	// schemaKnown is true when the explorer has fetched the schema: its button to do so again
+	// stands still.
 	schemaKnown = `document.querySelector('[aria-label^="Re-fetch"]:not([disabled]) svg:not(.graphiql-spin)') !== null`
 
-	// answerShown is the answer, when the pane of answers shows one and none is under way. It is read from the editor's
-	// model, as the page itself holds no more lines of it than fit on screen.
+	// answerShown is the answer, when the pane of answers shows one and none is under way. It is
+	// read from the editor's model, as the page itself holds no more lines of it than fit on
+	// screen.
 	answerShown = `(() => {
 		const model = globalThis.__MONACO?.editor.getModels().find(({ uri }) => uri.path.endsWith('response.json'));
 		const line = document.querySelector('.graphiql-response .view-line')?.textContent.trim();
@@ -42,9 +45,9 @@ const (
 	})()`
 )
 
-// Until waits for a JavaScript expression to be true, looking at each frame that the browser draws, and puts its value
-// in result unless that is nil.
-// chromedp has a poll of its own, but that needs eval, which the Content-Security-Policy forbids.
+// Until waits for a JavaScript expression to be true, looking at each frame that the browser draws,
+// and puts its value in result unless that is nil. chromedp has a poll of its own, but that needs
+// eval, which the Content-Security-Policy forbids.
 func Until(expression string, result any) chromedp.Action {
 	promise := `new Promise((done) => {
 		const look = () => {

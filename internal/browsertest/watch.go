@@ -22,7 +22,8 @@ type watcher struct {
 	complaints []string
 }
 
-// watch begins to watch the page of the context, until the context ends. Requests may go to the host of the address.
+// watch begins to watch the page of the context, until the context ends. Requests may go to the
+// host of the address.
 func watch(ctx context.Context, address string) *watcher {
 	w := &watcher{host: hostOf(address)}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -63,7 +64,8 @@ func (w *watcher) judge(event any) string {
 	return ""
 }
 
-// judgeRequest allows the host of the page, and addresses that hold their content and so go nowhere.
+// judgeRequest allows the host of the page, and addresses that hold their content and so go
+// nowhere.
 func (w *watcher) judgeRequest(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
 	if scheme == "data" || scheme == "blob" || hostOf(address) == w.host {

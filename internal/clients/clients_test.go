@@ -75,8 +75,8 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// nodeTest runs a program of tests, and ends it when these are through: Relay would stay for the five minutes for which
-// it keeps what might be asked again.
+// nodeTest runs a program of tests, and ends it when these are through: Relay would stay for the
+// five minutes for which it keeps what might be asked again.
 func nodeTest(program string) []string {
 	return []string{"node", "--test-force-exit", "--test-reporter=spec", program}
 }
@@ -137,8 +137,8 @@ func leaveOut(t *testing.T, why error) {
 	t.Skipf("left out: %v", why)
 }
 
-// serve starts the whole service over a table of its own, which holds comments on one product, and gives the address of
-// its API.
+// serve starts the whole service over a table of its own, which holds comments on one product, and
+// gives the address of its API.
 func serve(t *testing.T, endpoint, product string) string {
 	t.Helper()
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
@@ -169,8 +169,9 @@ func written(product string) []comment.Comment {
 			Language:  "en",
 			Title:     &title,
 			Text:      "Written before.",
-			// One customer, whose id is that of the product, and who goes by another name each time: a cache must
-			// neither take the two for one thing, nor show all of the customer's comments under the last name.
+			// One customer, whose id is that of the product, and who goes by another name each
+			// time: a cache must neither take the two for one thing, nor show all of the customer's
+			// comments under the last name.
 			Author:  comment.Author{ID: product, Name: "Ada " + title},
 			Version: 1,
 		})

@@ -26,8 +26,9 @@ type Backlog struct {
 	Rebuilding bool
 }
 
-// Until counts while the work goes on, and then until everything is counted that was written before its end, by whichever
-// process. It returns how long that took from the end of the work. Every 5 seconds it tells what it waits for.
+// Until counts while the work goes on, and then until everything is counted that was written before
+// its end, by whichever process. It returns how long that took from the end of the work. Every 5
+// seconds it tells what it waits for.
 func (r *Runner) Until(ctx context.Context, work func(context.Context) error, tell func(Backlog)) (waited time.Duration, err error) {
 	heartbeat, poll := r.Consumer.Heartbeat, r.Consumer.Poll
 	defer func() { r.Consumer.Heartbeat, r.Consumer.Poll = heartbeat, poll }()
@@ -49,8 +50,9 @@ func (r *Runner) Until(ctx context.Context, work func(context.Context) error, te
 	return waited, err
 }
 
-// await waits until everything that was written before the call is counted. The stream itself proves that: no clock is
-// compared. end, when the work ended, is only for telling how much is left.
+// await waits until everything that was written before the call is counted. The stream itself
+// proves that: no clock is compared. end, when the work ended, is only for telling how much is
+// left.
 func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) error {
 	var fence stream.Fence
 	for next := end.Add(tellEvery); ; {

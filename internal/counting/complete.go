@@ -31,8 +31,8 @@ func (r *Runner) keepComplete(ctx context.Context) error {
 	}
 }
 
-// complete rebuilds the statistics until they are complete: all comments were counted, and no gap was found since. While
-// another process rebuilds, it waits.
+// complete rebuilds the statistics until they are complete: all comments were counted, and no gap
+// was found since. While another process rebuilds, it waits.
 func (r *Runner) complete(ctx context.Context) error {
 	for told := false; ; {
 		state, err := r.leases.State(ctx)
@@ -56,8 +56,8 @@ func (r *Runner) complete(ctx context.Context) error {
 	}
 }
 
-// rebuild counts all comments, unless there are none. The error is of the kind Conflict while another process rebuilds,
-// and after records of the stream were lost meanwhile.
+// rebuild counts all comments, unless there are none. The error is of the kind Conflict while
+// another process rebuilds, and after records of the stream were lost meanwhile.
 func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 	if marked, err := r.markEmpty(ctx, state); marked || err != nil {
 		return err
@@ -88,7 +88,8 @@ func reasonToRebuild(state stream.State) string {
 	return state.Gap.Reason
 }
 
-// markEmpty marks a table as completely counted if it holds no comments and has no state yet, and reports whether it did.
+// markEmpty marks a table as completely counted if it holds no comments and has no state yet, and
+// reports whether it did.
 func (r *Runner) markEmpty(ctx context.Context, state stream.State) (marked bool, err error) {
 	if state.Version > 0 {
 		return false, nil

@@ -1,6 +1,6 @@
-// Package counting keeps the statistics of a table up to date while a command runs. A Runner reads the table's stream
-// together with all other processes that do, rebuilds the statistics when they may be wrong, warns when they are late, and
-// waits until what was written is counted.
+// Package counting keeps the statistics of a table up to date while a command runs. A Runner reads
+// the table's stream together with all other processes that do, rebuilds the statistics when they
+// may be wrong, warns when they are late, and waits until what was written is counted.
 package counting
 
 import (
@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// localPoll is the time between two reads of the stream of a local engine, which does not limit them.
+// localPoll is the time between two reads of the stream of a local engine, which does not limit
+// them.
 const localPoll = 50 * time.Millisecond
 
 // Table is the table whose comments are counted.
@@ -21,7 +22,8 @@ type Table interface {
 	HasComments(ctx context.Context) (bool, error)
 	// DropExpired has the table delete items that have expired, unless it does already.
 	DropExpired(ctx context.Context) error
-	// Rebuild counts all comments again. The error is of the kind Conflict while another process does.
+	// Rebuild counts all comments again. The error is of the kind Conflict while another process
+	// does.
 	Rebuild(ctx context.Context) (counts.RebuildResult, error)
 }
 
@@ -44,7 +46,8 @@ type Runner struct {
 	gap    chan struct{} // holds one signal after a gap
 }
 
-// New makes a Runner. local says that the engine of the table does not limit how often its stream is read.
+// New makes a Runner. local says that the engine of the table does not limit how often its stream
+// is read.
 func New(consumer *stream.Consumer, leases Leases, table Table, local bool, log *slog.Logger) *Runner {
 	r := &Runner{Consumer: consumer, leases: leases, table: table, local: local, log: log, gap: make(chan struct{}, 1)}
 	consumer.OnGap = func(stream.Gap) { r.signalGap() }

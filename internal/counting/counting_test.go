@@ -195,8 +195,8 @@ func TestKeepComplete(t *testing.T) {
 	})
 }
 
-// A task that fails is restarted ever later, up to ten minutes; one that ran for longer begins again. No panic ends the
-// process, and no value of one is logged.
+// A task that fails is restarted ever later, up to ten minutes; one that ran for longer begins
+// again. No panic ends the process, and no value of one is logged.
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
@@ -226,7 +226,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// The wait for the counts ends when the stream has proved them, and not before; it outlasts what may pass.
+// The wait for the counts ends when the stream has proved them, and not before; it outlasts what
+// may pass.
 func TestAwait(t *testing.T) {
 	for _, row := range []struct {
 		why  string
@@ -278,8 +279,8 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What is waited for is told every five seconds: how far counting is behind the end of the work, or that all comments are
-// being counted.
+// What is waited for is told every five seconds: how far counting is behind the end of the work, or
+// that all comments are being counted.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := time.Now()
@@ -313,7 +314,8 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// While someone waits for the counts, the stream is read often; afterwards as before. The error of the work ends the wait.
+// While someone waits for the counts, the stream is read often; afterwards as before. The error of
+// the work ends the wait.
 func TestUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &fakeTable{state: stream.State{Version: 1, Complete: true}, leases: []stream.Lease{{Shard: "s", Proven: 1}}}
@@ -369,7 +371,8 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Statistics are right up to the time that all leases have reached, and only while they are complete.
+// Statistics are right up to the time that all leases have reached, and only while they are
+// complete.
 func TestWatermark(t *testing.T) {
 	reached := time.Unix(1000, 0)
 	for _, row := range []struct {

@@ -41,8 +41,9 @@ func (r *Runner) watchLag(ctx context.Context) error {
 	}
 }
 
-// lagToTell decides whether to log a lag, given the lag that was logged last, 0 for none: a lag of a minute or more, then
-// each that is at least twice the last, and the end of it. next is the value of told for the next call.
+// lagToTell decides whether to log a lag, given the lag that was logged last, 0 for none: a lag of
+// a minute or more, then each that is at least twice the last, and the end of it. next is the value
+// of told for the next call.
 func lagToTell(told, lag time.Duration) (next time.Duration, tell bool) {
 	switch {
 	case lag >= worryingLag && lag >= 2*told:

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Prepare marks a table without comments as counted, and has it delete expired items. It is called before the first
-// comment is written. Errors are logged: Run meets them again.
+// Prepare marks a table without comments as counted, and has it delete expired items. It is called
+// before the first comment is written. Errors are logged: Run meets them again.
 func (r *Runner) Prepare(ctx context.Context) {
 	if err := r.table.DropExpired(ctx); err != nil && ctx.Err() == nil {
 		r.log.Warn("the table may keep expired items and grow: "+
@@ -33,8 +33,8 @@ func (r *Runner) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Beside counts while the work goes on, and returns the error of the work. Failures of counting are logged and do not
-// affect the work.
+// Beside counts while the work goes on, and returns the error of the work. Failures of counting are
+// logged and do not affect the work.
 func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) error {
 	count, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -44,8 +44,8 @@ func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) e
 	return work(ctx)
 }
 
-// UpTo returns a function that reports up to when every change is counted: from memory while this process counts, else by
-// calling ask.
+// UpTo returns a function that reports up to when every change is counted: from memory while this
+// process counts, else by calling ask.
 func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.Context) (time.Time, bool) {
 	return func(ctx context.Context) (upTo time.Time, known bool) {
 		if upTo, known, current := r.Consumer.ProcessedUpTo(); current {

@@ -13,7 +13,8 @@ type Watermark struct {
 	Leases Leases
 }
 
-// ProcessedUpTo returns a time up to which every change is counted; known is false while the statistics may be wrong.
+// ProcessedUpTo returns a time up to which every change is counted; known is false while the
+// statistics may be wrong.
 func (w Watermark) ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error) {
 	state, leases, err := w.Leases.Current(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package enginetest knows where the engines' programs are that `make provision` fetches for the tests. It is test
-// support, and no shipped code imports it.
+// Package enginetest knows where the engines' programs are that `make provision` fetches for the
+// tests. It is test support, and no shipped code imports it.
 package enginetest
 
 import (
@@ -14,8 +14,8 @@ import (
 // ErrNotInstalled is wrapped by the errors that leave tests out. Any other error fails them.
 var ErrNotInstalled = errors.New("`make provision` fetches it")
 
-// LeaveOut skips the test, aloud; where every engine is meant to be there, as the environment variable CI says, it fails
-// it.
+// LeaveOut skips the test, aloud; where every engine is meant to be there, as the environment
+// variable CI says, it fails it.
 func LeaveOut(tb testing.TB, why error) {
 	tb.Helper()
 	if os.Getenv("CI") != "" {
@@ -24,8 +24,8 @@ func LeaveOut(tb testing.TB, why error) {
 	tb.Skipf("left out: %v", why)
 }
 
-// DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not installed, the test is
-// skipped, or fails when the environment variable CI is set.
+// DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not
+// installed, the test is skipped, or fails when the environment variable CI is set.
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
 	path, err := FindDynoxide()

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// At each start, a local engine that is not the one that was pinned is replaced, or at least taken away.
+// At each start, a local engine that is not the one that was pinned is replaced, or at least taken
+// away.
 func TestChangedEngineIsFetchedAnew(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("left out: the provisioning of Dynoxide, which is packaged for Linux on x86-64 only")
@@ -49,7 +50,8 @@ func TestChangedEngineIsFetchedAnew(t *testing.T) {
 	}
 }
 
-// provisionFolder is a copy of the scripts that pins a program of the given text, with an npm on its path that brings another.
+// provisionFolder is a copy of the scripts that pins a program of the given text, with an npm on
+// its path that brings another.
 func provisionFolder(t *testing.T, pinned, brought string) string {
 	t.Helper()
 	root, err := ModuleRoot()

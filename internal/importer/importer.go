@@ -1,6 +1,6 @@
-// Package importer reads a file of reviews into the table. An Input delivers the rows in chunks, a Loader writes the
-// comments of each chunk, and Rejects keeps the rows that are not comments. One bad row stops nothing; a Limit stops the
-// import when there are too many of them.
+// Package importer reads a file of reviews into the table. An Input delivers the rows in chunks, a
+// Loader writes the comments of each chunk, and Rejects keeps the rows that are not comments. One
+// bad row stops nothing; a Limit stops the import when there are too many of them.
 package importer
 
 import (
@@ -22,8 +22,8 @@ const (
 
 // Loader writes comments to the table, as dynamo.Loader does.
 type Loader interface {
-	// Load writes the comments that are not there yet, and says what became of each. After an error the counts say how far
-	// it came.
+	// Load writes the comments that are not there yet, and says what became of each. After an error
+	// the counts say how far it came.
 	Load(context.Context, []comment.Comment) (dynamo.LoadCounts, error)
 }
 
@@ -50,13 +50,14 @@ type Import struct {
 	done result
 }
 
-// ChunkRows returns the number of rows that keep so many calls of a loader busy; 0 calls stands for its default.
+// ChunkRows returns the number of rows that keep so many calls of a loader busy; 0 calls stands for
+// its default.
 func ChunkRows(calls int) int {
 	return call.MaxKeysPerGet * partsPerCall * max(calls, dynamo.DefaultLoadCalls)
 }
 
-// Run imports all rows. After an error, running the same import again continues where this one stopped. Run returns when
-// the context ends, even if the input does not.
+// Run imports all rows. After an error, running the same import again continues where this one
+// stopped. Run returns when the context ends, even if the input does not.
 func (m *Import) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -69,7 +69,8 @@ func untimed(text string) string {
 	return before + after
 }
 
-// Each row is written, rejected or still to come, in whatever way an import ends; and the report says which.
+// Each row is written, rejected or still to come, in whatever way an import ends; and the report
+// says which.
 func TestImport(t *testing.T) {
 	for _, row := range []struct {
 		why    string
@@ -119,7 +120,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// What is told when the rows are in, and it is not known whether they are counted; and how long counting took.
+// What is told when the rows are in, and it is not known whether they are counted; and how long
+// counting took.
 func TestReportOfCounting(t *testing.T) {
 	for _, row := range []struct {
 		err     error
@@ -194,7 +196,8 @@ func TestImportEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Rejected rows are in a file that exists only if there are any; the imported file is never replaced, another only by force.
+// Rejected rows are in a file that exists only if there are any; the imported file is never
+// replaced, another only by force.
 func TestRejects(t *testing.T) {
 	folder := t.TempDir()
 	input, path := filepath.Join(folder, "in.csv"), filepath.Join(folder, "rejects.tsv")

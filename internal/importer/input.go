@@ -19,8 +19,8 @@ type Input struct {
 	reader *reviewfile.Reader
 }
 
-// Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It returns the context's
-// error if the context ends before, as it may while a pipe has no writer.
+// Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It
+// returns the context's error if the context ends before, as it may while a pipe has no writer.
 func Open(ctx context.Context, name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
 	return wait.Result(ctx, func() (*Input, error) { return open(name, options, stdin) })
 }
@@ -55,8 +55,9 @@ type chunk struct {
 	err      error // why the file cannot be read further; nil at its end
 }
 
-// read sends all rows in chunks of so many, and then closes the channel and the file. It returns when the context ends,
-// but only after the read that is under way: the caller must not wait for it.
+// read sends all rows in chunks of so many, and then closes the channel and the file. It returns
+// when the context ends, but only after the read that is under way: the caller must not wait for
+// it.
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// minRowsForShare is the number of rows from which a share of them is representative. Before the end of the file, fewer
-// rows are not judged.
+// minRowsForShare is the number of rows from which a share of them is representative. Before the
+// end of the file, fewer rows are not judged.
 const minRowsForShare = 1000
 
 // Limit is how many rows may be rejected before an import stops. The zero Limit allows all.
@@ -17,7 +17,8 @@ type Limit struct {
 	share float64 // of all rows, 0 to 1
 }
 
-// ParseLimit parses a number of rows, such as "100", or a share of them, such as "1%". The empty text is no limit.
+// ParseLimit parses a number of rows, such as "100", or a share of them, such as "1%". The empty
+// text is no limit.
 func ParseLimit(text string) (limit Limit, err error) {
 	limit.text = text
 	if text == "" {
@@ -35,7 +36,8 @@ func ParseLimit(text string) (limit Limit, err error) {
 	return limit, fmt.Errorf("--max-rejects %s is neither a number of rows, such as 0 or 100, nor a share of them, such as 1%%", text)
 }
 
-// exceeded reports whether too many of so many rows were rejected, at the end of the file or before it.
+// exceeded reports whether too many of so many rows were rejected, at the end of the file or before
+// it.
 func (l Limit) exceeded(rejected, rows int, end bool) bool {
 	switch {
 	case l.text == "":

@@ -25,9 +25,10 @@ var (
 // maxPrinted is how many rejected rows are printed where no file keeps them.
 const maxPrinted = 10
 
-// Rejects writes the rows that cannot be imported to a file of their own, which exists only if there are any. This is the
-// only place where the text of a review is written next to a reason: the file belongs to the owner of the imported one. It
-// appears under its name when the import ends, even if that failed.
+// Rejects writes the rows that cannot be imported to a file of their own, which exists only if
+// there are any. This is the only place where the text of a review is written next to a reason: the
+// file belongs to the owner of the imported one. It appears under its name when the import ends,
+// even if that failed.
 type Rejects struct {
 	path  string
 	force bool // whether to replace an existing file
@@ -39,7 +40,8 @@ type Rejects struct {
 	printed int
 }
 
-// NewRejects prepares a file of rejected rows. It refuses to replace the imported file, and any other unless force is set.
+// NewRejects prepares a file of rejected rows. It refuses to replace the imported file, and any
+// other unless force is set.
 func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	if path == output.Standard {
 		return nil, ErrRejectsOnStandardOutput
@@ -60,8 +62,8 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 // PrintRejects prints the first rejected rows, line and reason, and keeps none.
 func PrintRejects(said io.Writer) *Rejects { return &Rejects{said: said} }
 
-// add writes rows: line, reason and the row itself, as cells between tabs. They have left this process when it returns,
-// and survive its end.
+// add writes rows: line, reason and the row itself, as cells between tabs. They have left this
+// process when it returns, and survive its end.
 func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
 	if len(rows) == 0 {
 		return nil
@@ -114,7 +116,8 @@ func (r *Rejects) open(ctx context.Context) error {
 	return nil
 }
 
-// close gives the file its name, also after an import that was stopped: what it rejected says why, or what to fix.
+// close gives the file its name, also after an import that was stopped: what it rejected says why,
+// or what to fix.
 func (r *Rejects) close() error {
 	if r.file == nil {
 		return nil

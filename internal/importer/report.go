@@ -10,9 +10,9 @@ import (
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// Report ends an import, whose error it is given, and says what became of the rows. counted is how long it took from the
-// last row until all comments were counted; 0 if nothing waited for that. If the import failed, the summary is part of the
-// error, which says how to continue.
+// Report ends an import, whose error it is given, and says what became of the rows. counted is how
+// long it took from the last row until all comments were counted; 0 if nothing waited for that. If
+// the import failed, the summary is part of the error, which says how to continue.
 func (m *Import) Report(err error, counted time.Duration) (summary string, failure error) {
 	took := cmp.Or(m.done.loaded, m.Progress.End())
 	err = errors.Join(err, m.Rejects.close())

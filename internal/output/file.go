@@ -18,8 +18,9 @@ import (
 // Standard is the file name that stands for standard output.
 const Standard = "-"
 
-// File is a file under construction. It is written beside its destination, under a name that ends in .part, and Keep
-// renames it. Standard output, and whatever is not a regular file, such as a named pipe, is written directly.
+// File is a file under construction. It is written beside its destination, under a name that ends
+// in .part, and Keep renames it. Standard output, and whatever is not a regular file, such as a
+// named pipe, is written directly.
 type File struct {
 	name  string // for people
 	path  string // the destination
@@ -32,8 +33,9 @@ type File struct {
 	done bool
 }
 
-// Open opens a file for writing. It refuses to replace an existing file unless force is set. A named pipe has to wait for
-// its reader; if the context ends before, Open returns the context's error.
+// Open opens a file for writing. It refuses to replace an existing file unless force is set. A
+// named pipe has to wait for its reader; if the context ends before, Open returns the context's
+// error.
 func Open(ctx context.Context, name string, force bool, stdout io.Writer) (*File, error) {
 	return wait.Result(ctx, func() (*File, error) { return open(name, force, stdout) })
 }
@@ -70,8 +72,8 @@ func Check(name string, force bool) error {
 	return err
 }
 
-// destination returns the path that a file name leads to: a symbolic link stays a link, and its target is replaced. It
-// reports whether something other than a regular file is there.
+// destination returns the path that a file name leads to: a symbolic link stays a link, and its
+// target is replaced. It reports whether something other than a regular file is there.
 func destination(name string, force bool) (path string, special bool, err error) {
 	path = name
 	if target, err := filepath.EvalSymlinks(name); err == nil {
@@ -118,8 +120,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Keep ends the writing and moves the file to its destination, where it survives a crash of the machine. It does nothing
-// once the context has ended.
+// Keep ends the writing and moves the file to its destination, where it survives a crash of the
+// machine. It does nothing once the context has ended.
 func (f *File) Keep(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,7 +148,8 @@ func (f *File) finish() error {
 	return os.Rename(f.part.Name(), f.path)
 }
 
-// Drop deletes what was written, unless the file was kept. What was written directly cannot be taken back.
+// Drop deletes what was written, unless the file was kept. What was written directly cannot be
+// taken back.
 func (f *File) Drop() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -88,7 +88,8 @@ func TestKeepAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A file that exists is replaced only by force, also one that is created while another is being written.
+// A file that exists is replaced only by force, also one that is created while another is being
+// written.
 func TestExistingFile(t *testing.T) {
 	folder := t.TempDir()
 	name := filepath.Join(folder, "out")

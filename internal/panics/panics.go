@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// Error is a panic that was recovered. Its text leaves out the value, which may hold what customers wrote.
+// Error is a panic that was recovered. Its text leaves out the value, which may hold what customers
+// wrote.
 type Error struct {
 	// Value is what the function panicked with.
 	Value any
@@ -15,8 +16,8 @@ type Error struct {
 	Stack []byte
 }
 
-// Error says what failed at run time, such as an index out of range. Of any other value it says only
-// the type.
+// Error says what failed at run time, such as an index out of range. Of any other value it says
+// only the type.
 func (e *Error) Error() string {
 	if failure, ok := e.Value.(runtime.Error); ok {
 		return "panic: " + failure.Error()

@@ -3,6 +3,7 @@ package panics_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/internal/panics"
@@ -25,6 +26,28 @@ func TestTry(t *testing.T) {
 		t.Error(err)
 	}
 	if err := panics.Try(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// An error of the runtime holds nothing that customers wrote, and says what to look for.
+func TestRuntimeErrorsAreTold(t *testing.T) {
+	var list []int
+	err := panics.Try(func() error { list[len(list)] = 1; return nil })
+	if err == nil || err.Error() != "panic: runtime error: index out of range [0] with length 0" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A guarded function says where it panicked, and still not with what; its own errors stay as they are.
+func TestGuarded(t *testing.T) {
+	err := panics.Guarded(explode)()
+	var panicked *panics.Error
+	if !errors.As(err, &panicked) || !strings.Contains(err.Error(), "panics_test.explode") || strings.Contains(err.Error(), "customer") {
+		t.Errorf("%v", err)
+	}
+	broken := errors.New("broken")
+	if err := panics.Guarded(func() error { return broken })(); err != broken {
 		t.Error(err)
 	}
 }

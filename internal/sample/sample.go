@@ -1,10 +1,10 @@
-// Package sample makes comments to try things with: always the same ones, made up, and in the shape of real ones. One
-// product has about half of them and a few hundred share the rest, the more popular ones most of it. Ratings, languages
-// and times are spread as in shops; there are edits, bursts, authors who write often, and comments without a title or
-// without words.
+// Package sample makes comments to try things with: always the same ones, made up, and in the shape
+// of real ones. One product has about half of them and a few hundred share the rest, the more
+// popular ones most of it. Ratings, languages and times are spread as in shops; there are edits,
+// bursts, authors who write often, and comments without a title or without words.
 //
-// The words are in phrases/, one file for each language: whole sentences, of which phrases.go puts together those that
-// fit the rating and the kind of product.
+// The words are in phrases/, one file for each language: whole sentences, of which phrases.go puts
+// together those that fit the rating and the kind of product.
 package sample
 
 import (
@@ -109,7 +109,8 @@ func (m *maker) comment() comment.Comment {
 	return c
 }
 
-// product chooses the hot one, or one of the long tail, where the n-th most popular has about a share of 1/n.
+// product chooses the hot one, or one of the long tail, where the n-th most popular has about a
+// share of 1/n.
 func (m *maker) product() (kind, id string) {
 	if m.chance.Float64() < hotShare {
 		return "espresso", HotProduct
@@ -150,7 +151,8 @@ func (m *maker) anyone() int {
 	return int(authors * math.Pow(m.chance.Float64(), 1.6))
 }
 
-// time chooses when a comment is written. Now and then several on the hot product come within one second.
+// time chooses when a comment is written. Now and then several on the hot product come within one
+// second.
 func (m *maker) time(product string) time.Time {
 	if product == HotProduct && m.burst > 0 {
 		m.burst--

@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// The sample is the same everywhere and for ever: documents and tests speak of it. A change on purpose changes
-// this too.
+// The sample is the same everywhere and for ever: documents and tests speak of it. A change on
+// purpose changes this too.
 func TestStaysTheSame(t *testing.T) {
 	const want = "e0439baf05c6082becfbbab2c449ebae986b64c84667dfe9c984bf8c56d6d1de"
 	hash := sha256.New()

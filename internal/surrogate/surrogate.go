@@ -1,5 +1,6 @@
-// Package surrogate reads surrogate pairs. JSON and GraphQL may write a character beyond the first 65,536 as two escapes, such
-// as \uD83D\uDE00. Go's JSON decoder joins pairs, gqlparser does not, and both replace half of a pair by U+FFFD without an error.
+// Package surrogate reads surrogate pairs. JSON and GraphQL may write a character beyond the first
+// 65,536 as two escapes, such as \uD83D\uDE00. Go's JSON decoder joins pairs, gqlparser does not,
+// and both replace half of a pair by U+FFFD without an error.
 package surrogate
 
 import (
@@ -12,8 +13,9 @@ import (
 // escapeLength is the length of one escape, such as \uD83D.
 const escapeLength = 6
 
-// Escape reads the escape that a text begins with: r is the character of a pair, and 0 for every other escape; length is in
-// bytes, both halves of a pair included; half tells that it is half of a pair, and r is 0.
+// Escape reads the escape that a text begins with: r is the character of a pair, and 0 for every
+// other escape; length is in bytes, both halves of a pair included; half tells that it is half of a
+// pair, and r is 0.
 func Escape(text string) (r rune, length int, half bool) {
 	first, ok := unit(text)
 	switch {
@@ -29,7 +31,8 @@ func Escape(text string) (r rune, length int, half bool) {
 	return 0, escapeLength, true
 }
 
-// HalfInJSON tells whether valid JSON holds half of a pair. A backslash stands in strings only, and always begins an escape.
+// HalfInJSON tells whether valid JSON holds half of a pair. A backslash stands in strings only, and
+// always begins an escape.
 func HalfInJSON(json string) bool {
 	for {
 		start := strings.IndexByte(json, '\\')

@@ -20,8 +20,8 @@ const barCells = 20
 // eraseLine moves the cursor to the beginning of its line and erases the line.
 const eraseLine = "\r\x1b[K"
 
-// Progress shows how much of some work is done: a bar on a terminal, elsewhere a line every 5 seconds. It is safe for use
-// by many goroutines.
+// Progress shows how much of some work is done: a bar on a terminal, elsewhere a line every 5
+// seconds. It is safe for use by many goroutines.
 type Progress struct {
 	out     io.Writer
 	columns func() int // of the terminal; nil for another output
@@ -35,8 +35,9 @@ type Progress struct {
 	took time.Duration // until End; 0 before
 }
 
-// NewProgress starts the clock of some work. The size is that of the whole work in any unit, such as the bytes of a file,
-// and -1 if it is unknown; what is the unit of what is done, such as "rows".
+// NewProgress starts the clock of some work. The size is that of the whole work in any unit, such
+// as the bytes of a file, and -1 if it is unknown; what is the unit of what is done, such as
+// "rows".
 func NewProgress(out io.Writer, size int64, what string) *Progress {
 	start := time.Now()
 	p := &Progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
@@ -53,8 +54,8 @@ func (p *Progress) Expect(size int64) {
 	p.size = size
 }
 
-// Show reports how many rows, or whatever the unit is, are done, and how much of the size that took. It prints only if the
-// last print was long enough ago.
+// Show reports how many rows, or whatever the unit is, are done, and how much of the size that
+// took. It prints only if the last print was long enough ago.
 func (p *Progress) Show(done int, taken int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +79,8 @@ func (p *Progress) Show(done int, taken int64) {
 	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), max(p.columns()-1, 0))])
 }
 
-// share returns how much of the whole is done, from 0 to 1, if its size is known. A size that is exceeded was an estimate.
+// share returns how much of the whole is done, from 0 to 1, if its size is known. A size that is
+// exceeded was an estimate.
 func (p *Progress) share(taken int64) (share float64, known bool) {
 	if p.size <= 0 || taken <= 0 || taken > p.size {
 		return 0, false
@@ -86,7 +88,8 @@ func (p *Progress) share(taken int64) (share float64, known bool) {
 	return float64(taken) / float64(p.size), true
 }
 
-// left returns the share that is done and the time that the rest takes at the same rate, "" if that is unknown.
+// left returns the share that is done and the time that the rest takes at the same rate, "" if that
+// is unknown.
 func (p *Progress) left(taken int64, took time.Duration) string {
 	done, known := p.share(taken)
 	if !known {
@@ -106,8 +109,8 @@ func (p *Progress) bar(taken int64) string {
 	return "[" + strings.Repeat("=", cells) + strings.Repeat(" ", barCells-cells) + "] "
 }
 
-// End erases the bar and returns how long the work took. Show prints nothing afterwards; further calls return the same
-// time.
+// End erases the bar and returns how long the work took. Show prints nothing afterwards; further
+// calls return the same time.
 func (p *Progress) End() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Where nobody draws, a line every five seconds says how far it is, how fast, and how long it will take.
+// Where nobody draws, a line every five seconds says how far it is, how fast, and how long it will
+// take.
 func TestProgressLines(t *testing.T) {
 	start := time.Unix(0, 0)
 	for _, test := range []struct {
@@ -42,8 +43,8 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// On a terminal one line is drawn over and over, five times a second at most and never wider than the terminal, and taken
-// away at the end.
+// On a terminal one line is drawn over and over, five times a second at most and never wider than
+// the terminal, and taken away at the end.
 func TestProgressBar(t *testing.T) {
 	for _, test := range []struct {
 		why     string

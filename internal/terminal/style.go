@@ -8,7 +8,8 @@ import (
 // Style colors text when it is true, and returns it unchanged when it is false.
 type Style bool
 
-// StyleOf returns the style of an output: colored on a terminal, unless NO_COLOR is set (https://no-color.org).
+// StyleOf returns the style of an output: colored on a terminal, unless NO_COLOR is set
+// (https://no-color.org).
 func StyleOf(out io.Writer) Style {
 	return Style(Is(out) && os.Getenv("NO_COLOR") == "")
 }

@@ -1,5 +1,6 @@
-// Package terminal writes for people: text that is safe to print, lines of a readable width, colors, and progress. What
-// it writes depends on whether an output is a terminal; a file or a pipe gets plain text.
+// Package terminal writes for people: text that is safe to print, lines of a readable width,
+// colors, and progress. What it writes depends on whether an output is a terminal; a file or a pipe
+// gets plain text.
 package terminal
 
 import (

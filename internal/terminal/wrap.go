@@ -14,8 +14,8 @@ const joiners = "\u200c\u200d"
 // tab stands for a tab, whose width depends on where it stands.
 const tab = "    "
 
-// Printable makes untrusted text safe to print. Control characters, and characters that would reorder the text around
-// them, become their code, such as \u001b; a tab becomes spaces.
+// Printable makes untrusted text safe to print. Control characters, and characters that would
+// reorder the text around them, become their code, such as \u001b; a tab becomes spaces.
 func Printable(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -43,9 +43,9 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Wrap breaks a printable text into lines of at most width columns, at the line breaking opportunities of Unicode
-// Standard Annex 14. A word that is wider than a line is broken between any two characters. Spaces at the end of a line do
-// not count. There is always at least one line.
+// Wrap breaks a printable text into lines of at most width columns, at the line breaking
+// opportunities of Unicode Standard Annex 14. A word that is wider than a line is broken between
+// any two characters. Spaces at the end of a line do not count. There is always at least one line.
 func Wrap(text string, width int) []string {
 	w := wrapping{most: width}
 	var word string

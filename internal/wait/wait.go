@@ -18,8 +18,9 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Result calls f and returns its results. If the context ends before, Result returns the context's error; f then continues
-// in its goroutine, and its results are dropped. It is for calls that know no context, such as opening a named pipe.
+// Result calls f and returns its results. If the context ends before, Result returns the context's
+// error; f then continues in its goroutine, and its results are dropped. It is for calls that know
+// no context, such as opening a named pipe.
 func Result[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

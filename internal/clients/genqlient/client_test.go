@@ -89,7 +89,8 @@ func TestAddEditDelete(t *testing.T) {
 	s.lists(titles...)
 }
 
-// edit changes the rating, which leaves the title as it is, and tries to do so twice from one version.
+// edit changes the rating, which leaves the title as it is, and tries to do so twice from one
+// version.
 func (s service) edit(c Shown) {
 	s.t.Helper()
 	rating := 5

@@ -1,18 +1,21 @@
-// Package child runs a program of another maker, such as a database engine, as a child process that never outlives
-// us: not after Ctrl-C, not after a crash, not after kill -9.
+// Package child runs a program of another maker, such as a database engine, as a child process that
+// never outlives us: not after Ctrl-C, not after a crash, not after kill -9.
 //
 // # How a child is tied to us
 //
-// Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's *thread* ends, and macOS
-// has nothing of the kind. So one mechanism serves both, and what is tested on one holds on the other: every child
-// shares its process group with a watchdog, a shell that reads from a pipe of which we hold the only other end.
-// However we end, the kernel closes our end, the watchdog's read returns, and the watchdog kills the whole group.
-// The group exists before the child does, so there is no moment at which the child is untied, and a group id is not
-// given away while the watchdog lives, so nothing else can be hit.
+// Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's
+// *thread* ends, and macOS has nothing of the kind. So one mechanism serves both, and what is
+// tested on one holds on the other: every child shares its process group with a watchdog, a shell
+// that reads from a pipe of which we hold the only other end. However we end, the kernel closes our
+// end, the watchdog's read returns, and the watchdog kills the whole group. The group exists before
+// the child does, so there is no moment at which the child is untied, and a group id is not given
+// away while the watchdog lives, so nothing else can be hit.
 //
-// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have done with it.
+// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have
+// done with it.
 //
-// Child and watchdog get a few variables of our environment and no others (environment.go): secrets stay with us.
+// Child and watchdog get a few variables of our environment and no others (environment.go): secrets
+// stay with us.
 package child
 
 import (
@@ -48,7 +51,8 @@ type Child struct {
 	err      error // set before done is closed
 }
 
-// Start runs the command. The child runs until it ends by itself, Stop is called, or this process ends.
+// Start runs the command. The child runs until it ends by itself, Stop is called, or this process
+// ends.
 func Start(c Command) (*Child, error) {
 	out, file, err := openOutput(c.Log)
 	if err != nil {
@@ -110,8 +114,8 @@ func (c *Child) Err() error {
 // LastWords returns the last lines that the child printed, as one line.
 func (c *Child) LastWords() string { return c.output.tail() }
 
-// Stop asks the child to end, kills it when it has not ended within the given grace, and returns when it is gone. It
-// may be called again, also from several goroutines.
+// Stop asks the child to end, kills it when it has not ended within the given grace, and returns
+// when it is gone. It may be called again, also from several goroutines.
 func (c *Child) Stop(grace time.Duration) error {
 	c.stopping.Store(true)
 	if err := c.signal(syscall.SIGTERM); err != nil {
@@ -139,8 +143,8 @@ func (c *Child) signal(s syscall.Signal) error {
 	return nil
 }
 
-// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so at once; when the
-// context ends, it says what the child printed until then.
+// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so
+// at once; when the context ends, it says what the child printed until then.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

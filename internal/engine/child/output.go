@@ -21,7 +21,8 @@ type output struct {
 	start int64
 }
 
-// openOutput opens the log file to add to. The child writes to the file itself, so nothing is lost when we are killed.
+// openOutput opens the log file to add to. The child writes to the file itself, so nothing is lost
+// when we are killed.
 func openOutput(path string) (output, *os.File, error) {
 	if err := Shorten(path); err != nil {
 		return output{}, nil, err
@@ -38,8 +39,8 @@ func openOutput(path string) (output, *os.File, error) {
 	return output{path: path, start: end}, file, nil
 }
 
-// Shorten empties a log file that has grown large. It may be called while a child writes to the file: children
-// append, so the next line goes to the new end.
+// Shorten empties a log file that has grown large. It may be called while a child writes to the
+// file: children append, so the next line goes to the new end.
 func Shorten(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= largestLog {
@@ -64,7 +65,8 @@ func (o output) tail() string {
 	return strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
 }
 
-// lastBytes reads the end of the output. Where the file was emptied meanwhile, all of it is the child's.
+// lastBytes reads the end of the output. Where the file was emptied meanwhile, all of it is the
+// child's.
 func (o output) lastBytes() ([]byte, error) {
 	file, err := os.Open(o.path)
 	if err != nil {

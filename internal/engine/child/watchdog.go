@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// watch waits for the end of its standard input, then kills its process group, itself included. Killing is right even
-// though asking would be kinder: the process that would have waited for an answer is gone.
+// watch waits for the end of its standard input, then kills its process group, itself included.
+// Killing is right even though asking would be kinder: the process that would have waited for an
+// answer is gone.
 const watch = `read -r line; kill -KILL 0`
 
 // watchdog is the shell that ties a child to us; the package comment says how.

@@ -1,4 +1,5 @@
-// Command run measures what plans cost beside perfect foresight: `make bench-plans`. See package planbench.
+// Command run measures what plans cost beside perfect foresight: `make bench-plans`. See package
+// planbench.
 package main
 
 import (
@@ -100,8 +101,8 @@ func (s settings) measureGenerated(ctx context.Context) ([]planbench.Row, error)
 	return rows, nil
 }
 
-// measureFile measures every product of a file that is large enough. Their pages count as those of one product with all
-// the comments.
+// measureFile measures every product of a file that is large enough. Their pages count as those of
+// one product with all the comments.
 func (s settings) measureFile(ctx context.Context, out io.Writer) ([]planbench.Row, error) {
 	options, err := s.file.Options()
 	if err != nil {

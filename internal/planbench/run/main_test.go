@@ -25,7 +25,8 @@ func reviews(t *testing.T, count int) string {
 	return path
 }
 
-// A file is read as import reads it: rows that cannot be imported are left out, and so are small products.
+// A file is read as import reads it: rows that cannot be imported are left out, and so are small
+// products.
 func TestFileIsMeasured(t *testing.T) {
 	var out strings.Builder
 	name := filepath.Join(t.TempDir(), "plans")
