@@ -16,13 +16,13 @@ import (
 
 // newCounting wires what counts the comments of a table. The name of the command is shown to other
 // processes.
-func newCounting(session *Session, name string, log *slog.Logger) *counting.Runner {
+func newCounting(session *Session, name string, counter *counts.Counter, log *slog.Logger) *counting.Runner {
 	shared := leases.NewLeases(session.Client, session.Table)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,
 		Journal: shared,
-		Handler: counts.NewCounter(session.Client, session.Table),
+		Handler: counter,
 		Logger:  log,
 		Engine:  session.run,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -82,7 +83,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, flags *E
 	if c.NoCount {
 		return printReport(term.Out, work, 0, session.watch(ctx, work.Run))
 	}
-	runner := newCounting(session, "talkback import", term.Logger)
+	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), term.Logger)
 	runner.Prepare(ctx)
 	var counted time.Duration
 	err = session.watch(ctx, func(ctx context.Context) (err error) {

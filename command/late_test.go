@@ -27,7 +27,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	leases := leases.NewLeases(session.Client, session.Table)
-	runner := newCounting(session, "talkback import", slog.New(slog.DiscardHandler))
+	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), slog.New(slog.DiscardHandler))
 	runner.Prepare(t.Context())
 	late := &streamtest.LateSource{Source: runner.Consumer.Source}
 	runner.Consumer.Source = late

@@ -118,7 +118,8 @@ func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) 
 
 // wire makes the store of the table and the runner that counts its comments, and connects the two.
 func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dynamo.Store, *counting.Runner) {
-	runner := newCounting(session, "talkback serve", term.Logger)
+	counter := counts.NewCounter(session.Client, session.Table)
+	runner := newCounting(session, "talkback serve", counter, term.Logger)
 	runner.Prepare(ctx)
 	c.Watermark = watermarkOf(session)
 	store := c.Store(session)
@@ -126,9 +127,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dyn
 		term.Logger.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
 	})
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
-	counter := counts.NewCounter(session.Client, session.Table)
 	store.Follow(counter)
-	runner.Consumer.Handler = counter
 	return store, runner
 }
 

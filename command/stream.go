@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/talkback/talkback/dynamo/counts"
 )
 
 // Stream counts comments in a process of its own.
@@ -39,7 +41,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		}
 		return now.write(term.Out)
 	}
-	runner := newCounting(session, "talkback stream", term.Logger)
+	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), term.Logger)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
 	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
