@@ -42,7 +42,7 @@ provision: provision-engine
 test:
 	@$(MAKE) --no-print-directory -j5 run-tests lint check-explorer
 
-# The tests alone.
+# The tests alone, without that of the architecture.
 run-tests: provision compile-tests build
 	@internal/provision/test.sh
 
@@ -60,7 +60,7 @@ check-explorer:
 torture: provision
 	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench
 
-# What gofmt, go vet and staticcheck find. The program is built first, so that its packages are not compiled by both at once.
+# What gofmt, go vet, the architecture test and staticcheck find. The program is built first, so that its packages are not compiled by both at once.
 # The tests go first where the processor is short.
 lint: build
 	@nice internal/lint/lint.sh
