@@ -82,6 +82,7 @@ var own = map[string]struct {
 	"stream":                {[]string{"comment", "internal/panics", "internal/wait"}, "a stream is read without knowing what its records are about"},
 	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
 	"cmd/talkback-lambda":   {[]string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "stream/function"}, "a function is wired like a command, and is none"},
+	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/coercion":      {nil, "values are read by their types, whatever the schema is about"},
