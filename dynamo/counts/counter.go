@@ -49,6 +49,7 @@ type Counter struct {
 	client countClient
 	table  string
 	now    func() time.Time
+	feed   feed
 	// before and after are called for each change.
 	before, after func(Change)
 }
@@ -57,8 +58,13 @@ var _ stream.Handler = (*Counter)(nil)
 
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string) *Counter {
-	return &Counter{client: client, table: table, now: time.Now, before: func(Change) {}, after: func(Change) {}}
+	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}}
 }
+
+// Feed sets an index of ranks that is handed an entry for each change once it is counted. A change
+// whose record is handled again is handed over again. While the index returns an error, Handle
+// does. Call it before the first Handle.
+func (c *Counter) Feed(to feed) { c.feed = to }
 
 // OnChange sets functions that are called for each change: before it is counted, and after, even if
 // that failed. Call it before the first Handle.
@@ -73,6 +79,9 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 		c.before(change)
 	}
 	err := c.countChanges(ctx, changes, failed)
+	if err == nil {
+		err = apply(ctx, c.feed, entriesOf(changes, failed))
+	}
 	for _, change := range changes {
 		c.after(change)
 	}

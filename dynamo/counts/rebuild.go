@@ -99,6 +99,7 @@ type Rebuilder struct {
 	table  string
 	calls  int
 	pace   pace
+	feed   feed
 }
 
 // pace is the waits of a rebuild.
@@ -110,8 +111,12 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
 	}
-	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}}
+	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}, feed: noFeed{}}
 }
+
+// Feed sets an index of ranks that is handed an entry for each comment that was counted wrongly,
+// before it is counted as it is. Call it before Run.
+func (r *Rebuilder) Feed(to feed) { r.feed = to }
 
 // RebuildProgress is how far a rebuild came.
 type RebuildProgress struct {
@@ -154,7 +159,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		table:     r.table,
 		recounter: recounter{
 			examiner:   examiner{client: r.client, table: r.table},
-			transactor: r.client, counter: NewCounter(r.client, r.table), owner: owner,
+			transactor: r.client, counter: NewCounter(r.client, r.table), feed: r.feed, owner: owner,
 		},
 		lease:    &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: owner, engine: r.Engine},
 		progress: progress,

@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex"
 )
 
 const (
@@ -140,6 +141,7 @@ type recounter struct {
 	examiner
 	transactor call.Transactor
 	counter    *Counter
+	feed       feed
 	owner      string // of the rebuild, in holds
 	settings   leaderSettings
 
@@ -205,6 +207,10 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			if err != nil {
 				return false, err
 			}
+			// The feed comes first: once they are counted, nothing tells that it still lacks them.
+			if err := apply(ctx, r.feed, lookedAt(product, found)); err != nil {
+				return false, err
+			}
 			pending := workload{}
 			for _, m := range found {
 				pending.add(product, standing{ID: m.id, Cell: m.cell, improper: m.improper})
@@ -226,6 +232,15 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 		}
 	}
 	return nil
+}
+
+// lookedAt returns the entries of comments that are to be counted as they are.
+func lookedAt(product string, found []misfit) []pageindex.Entry {
+	entries := make([]pageindex.Entry, len(found))
+	for i, m := range found {
+		entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.follows}
+	}
+	return entries
 }
 
 func idsOf(standings []standing) []comment.ID {

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
 )
 
 // lookedAtOnce is how many comments are compared with their markers in one call. Both fit into one
@@ -310,6 +311,8 @@ type misfit struct {
 	unreadable error
 	// improper holds the attributes of an improper comment, else nil.
 	improper layout.Item
+	// follows is the position of an entry that follows this look.
+	follows stream.Position
 }
 
 // misfits returns those of at most lookedAtOnce comments whose markers do not match, by consistent
@@ -328,7 +331,7 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 		m, unreadable := decodeMarker(items[keyOf(markerKey(product, id))])
 		cell, improper := cellIn(items[keyOf(layout.CommentKey(id))], product)
 		if unreadable != nil || !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, counted: m.cell, cell: cell, unreadable: unreadable, improper: improper})
+			out = append(out, misfit{id: id, counted: m.cell, cell: cell, unreadable: unreadable, improper: improper, follows: m.lookedAfter()})
 		}
 	}
 	return out, nil

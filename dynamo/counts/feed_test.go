@@ -1,0 +1,131 @@
+package counts_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// index holds the last entry of each comment, as a pageindex.Store does.
+type index struct {
+	mu      sync.Mutex
+	entries map[comment.ID]pageindex.Entry
+	err     error
+}
+
+// Apply brings entries in.
+func (x *index) Apply(_ context.Context, entries []pageindex.Entry) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, e := range entries {
+		if id := comment.IDOf(e.Position); x.entries[id].Follows < e.Follows {
+			x.entries[id] = e
+		}
+	}
+	return x.err
+}
+
+// cells returns as what each comment is counted.
+func (x *index) cells() map[comment.ID]comment.Cell {
+	out := map[comment.ID]comment.Cell{}
+	for id, e := range x.entries {
+		if e.Cell != nil {
+			out[id] = *e.Cell
+		}
+	}
+	return out
+}
+
+func cellsOf(comments []comment.Comment) map[comment.ID]comment.Cell {
+	out := map[comment.ID]comment.Cell{}
+	for _, c := range comments {
+		out[c.ID] = c.Cell()
+	}
+	return out
+}
+
+// Whatever is replayed and comes late, a store that is fed has what is counted.
+func TestFeed(t *testing.T) {
+	r := commenttest.Rand(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, fed, h := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}, newHistory(r, 200)
+	counter := counts.NewCounter(client, table)
+	counter.Feed(fed)
+	replay(t, r, counter, h)
+	if diff := cmp.Diff(cellsOf(h.model.All()), fed.cells()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A rebuild feeds what it counts: comments without records, before and after one that has some.
+func TestRebuildFeeds(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, fed := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}
+	comments := commenttest.Many(commenttest.Rand(t), "p", 3)
+	load(t, client, table, comments)
+	was := comments[0]
+	was.Rating = was.Rating%comment.MaxRating + 1
+	counter := counts.NewCounter(client, table)
+	counter.Feed(fed)
+	handle := func(position stream.Position, now comment.Comment) {
+		t.Helper()
+		if err := counter.Handle(t.Context(), []stream.Record{{Position: position, New: image(now)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	handle("2026/1", was)
+	rebuilder := newRebuilder(client, table)
+	rebuilder.Feed(fed)
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
+		t.Error("after the rebuild", diff)
+	}
+	handle("2026/1", was)
+	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
+		t.Error("after a replay", diff)
+	}
+	for i := range comments {
+		comments[i].Rating = comments[i].Rating%comment.MaxRating + 1
+		handle("2026/2", comments[i])
+	}
+	if diff := cmp.Diff(cellsOf(comments), fed.cells()); diff != "" {
+		t.Error("after the next records", diff)
+	}
+}
+
+// A record that cannot be counted is not handed over. No record is at fault when a feed fails.
+func TestWhatIsNotFed(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, fed := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}
+	counter := counts.NewCounter(client, table)
+	counter.Feed(fed)
+	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
+	refused := image(comments[1])
+	refused["r"] = &types.AttributeValueMemberN{Value: "6"}
+	batch := []stream.Record{{Position: "2026/1", New: image(comments[0])}, {Position: "2026/1", New: refused}}
+	var named stream.RecordErrors
+	if err := counter.Handle(t.Context(), batch); !errors.As(err, &named) || len(named) != 1 {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(cellsOf(comments[:1]), fed.cells()); diff != "" {
+		t.Error(diff)
+	}
+	fed.err = errors.New("out of paper")
+	if err := counter.Handle(t.Context(), batch[:1]); comment.KindOf(err) != comment.Unavailable || !errors.Is(err, fed.err) {
+		t.Error(err)
+	}
+}
