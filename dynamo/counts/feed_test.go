@@ -3,6 +3,8 @@ package counts_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 
@@ -24,6 +26,8 @@ type index struct {
 	entries map[comment.ID]pageindex.Entry
 	err     error
 }
+
+func newIndex() *index { return &index{entries: map[comment.ID]pageindex.Entry{}} }
 
 // Apply brings entries in.
 func (x *index) Apply(_ context.Context, entries []pageindex.Entry) error {
@@ -60,7 +64,7 @@ func cellsOf(comments []comment.Comment) map[comment.ID]comment.Cell {
 func TestFeed(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table, fed, h := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}, newHistory(r, 200)
+	table, fed, h := newTable(t, client), newIndex(), newHistory(r, 200)
 	counter := counts.NewCounter(client, table)
 	counter.Feed(fed)
 	replay(t, r, counter, h)
@@ -69,10 +73,45 @@ func TestFeed(t *testing.T) {
 	}
 }
 
+// A store that is built from the markers has what is counted. The entries of one that was fed are
+// not older, so building it changes nothing.
+func TestEntriesOfMarkers(t *testing.T) {
+	r := commenttest.Rand(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, fed, h := newTable(t, client), newIndex(), newHistory(r, 200)
+	looked := commenttest.Many(r, "looked", 3)
+	load(t, client, table, looked)
+	rebuilder, counter := newRebuilder(client, table), counts.NewCounter(client, table)
+	rebuilder.Feed(fed)
+	counter.Feed(fed)
+	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+		t.Fatal(err)
+	}
+	replay(t, r, counter, h)
+	entries, all, some, kept := counts.NewEntries(client, table, 2), newIndex(), newIndex(), maps.Clone(fed.entries)
+	for _, index := range []*index{all, fed} {
+		if err := entries.All(t.Context(), index.Apply); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(cellsOf(slices.Concat(looked, h.model.All())), all.cells()); diff != "" {
+		t.Error("built:", diff)
+	}
+	if diff := cmp.Diff(kept, fed.entries); diff != "" {
+		t.Error("built over one that was fed:", diff)
+	}
+	if err := entries.Of(t.Context(), historicProducts[0], some.Apply); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(cellsOf(h.model.List(historicProducts[0], comment.Filter{}, comment.NewestFirst)), some.cells()); diff != "" {
+		t.Error("of one product:", diff)
+	}
+}
+
 // A rebuild feeds what it counts: comments without records, before and after one that has some.
 func TestRebuildFeeds(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table, fed := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}
+	table, fed := newTable(t, client), newIndex()
 	comments := commenttest.Many(commenttest.Rand(t), "p", 3)
 	load(t, client, table, comments)
 	was := comments[0]
@@ -110,7 +149,7 @@ func TestRebuildFeeds(t *testing.T) {
 // A record that cannot be counted is not handed over. No record is at fault when a feed fails.
 func TestWhatIsNotFed(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table, fed := newTable(t, client), &index{entries: map[comment.ID]pageindex.Entry{}}
+	table, fed := newTable(t, client), newIndex()
 	counter := counts.NewCounter(client, table)
 	counter.Feed(fed)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
