@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // client is the part of the SDK's client that a Store works with.
@@ -53,6 +54,7 @@ type Store struct {
 	changes *changes // of products, by this Store or heard from the stream
 	moves   *moves   // comments that edits moved between partitions
 
+	index     pageindex.Index  // finds pages by their number; nil for none
 	flights   flights          // pages that are being read
 	pages     *pages           // the page cache; nil for none
 	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
@@ -89,6 +91,10 @@ func (s *Store) KeepPages(maxAge time.Duration) {
 		s.pages = newPages(maxAge)
 	}
 }
+
+// NumberPages lets an index find pages by their number. Without one, nil, page numbers are off: what
+// asks for them fails as Unavailable. Call it before the first query.
+func (s *Store) NumberPages(index pageindex.Index) { s.index = index }
 
 // OnImproper reports each item that a list or a leaderboard passes over, once, up to a bound. Call
 // it before the first query.

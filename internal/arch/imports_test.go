@@ -69,7 +69,7 @@ var own = map[string]struct {
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders", "internal/usage"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
-		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/panics", "internal/usage", "stream",
+		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/panics", "internal/usage", "pageindex", "stream",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
 	"dynamo/layout":   {[]string{"comment"}, "what is stored does not depend on how it is read"},
 	"dynamo/capacity": {[]string{"comment"}, "prices are DynamoDB's, whatever is read"},
