@@ -1,0 +1,189 @@
+package conformance
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// build builds a store of some entries.
+func build(t *testing.T, store pageindex.Store, entries []pageindex.Entry, covers string) {
+	t.Helper()
+	b := begin(t, store)
+	add(t, b, entries)
+	finish(t, b, covers)
+}
+
+func begin(t *testing.T, store pageindex.Store) pageindex.Build {
+	t.Helper()
+	b, err := store.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func add(t *testing.T, b pageindex.Build, entries []pageindex.Entry) {
+	t.Helper()
+	for chunk := range slices.Chunk(entries, 70) {
+		if err := b.Add(t.Context(), chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func finish(t *testing.T, b pageindex.Build, covers string) {
+	t.Helper()
+	if err := b.Finish(t.Context(), covers); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkCovers(t *testing.T, store pageindex.Store, want string) {
+	t.Helper()
+	if covers, err := store.Covers(t.Context()); err != nil || covers != want {
+		t.Errorf("the store covers %q (%v), want %q", covers, err, want)
+	}
+}
+
+// testBuild builds a store anew, of which the old content is partly wrong.
+func testBuild(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	checkCovers(t, store, "")
+	for range 5 {
+		apply(t, store, want, h.next(60))
+	}
+	checkCovers(t, store, "")
+	// Comments that the store was not told of, and ones that do not exist.
+	missed := h.many(products[0], 30)
+	build(t, store, h.made, "first")
+	want = comments{}
+	want.apply(h.made)
+	checkCovers(t, store, "first")
+	h.checkAll(t, store, want, 2)
+
+	wrong := h.many(products[2], 30)
+	apply(t, store, want, wrong)
+	h.made = h.made[:len(h.made)-len(wrong)]
+	markers := slices.Clone(h.made)
+	b := begin(t, store)
+	after := comments{}
+	after.apply(markers)
+	for chunk := range slices.Chunk(markers, 80) {
+		add(t, b, chunk[:len(chunk)/2])
+		for _, entries := range [][]pageindex.Entry{h.next(20), missed} {
+			apply(t, store, want, entries)
+			after.apply(entries)
+		}
+		add(t, b, chunk[len(chunk)/2:]) // of some, a later entry was applied already
+		h.checkAll(t, store, want, 1)
+		checkCovers(t, store, "first")
+	}
+	finish(t, b, "second")
+	checkCovers(t, store, "second")
+	h.checkAll(t, store, after, 2)
+	apply(t, store, after, h.sent) // what is late brings nothing back
+	h.checkAll(t, store, after, 2)
+}
+
+// testBuildBesideAll builds a store while others apply entries to it and look at it.
+func testBuildBesideAll(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	other := p.second(t, store)
+	// This one does not change, so it can be compared all the time.
+	quiet := (&history{r: h.r}).many("quiet", 50)
+	apply(t, store, want, quiet)
+	apply(t, store, want, h.next(300))
+	markers := append(quiet, h.made...)
+	var batches [][]pageindex.Entry
+	for range 20 {
+		batches = append(batches, h.next(15))
+	}
+	want = comments{}
+	want.apply(markers)
+	for _, batch := range batches {
+		want.apply(batch)
+	}
+
+	b := begin(t, store)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for chunk := range slices.Chunk(markers, 30) {
+			if err := b.Add(t.Context(), chunk); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range 2 {
+		all.Go(func() {
+			for j, batch := range batches {
+				if j%2 != i {
+					continue
+				}
+				if err := []Store{store, other}[i].Apply(t.Context(), batch); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 10 {
+		h.check(t, other, want, "quiet", 1)
+	}
+	all.Wait()
+	finish(t, b, "beside all")
+	h.check(t, other, want, "quiet", 1)
+	h.checkAll(t, other, want, 2)
+	checkCovers(t, other, "beside all")
+}
+
+// testLaterBuild begins a build while another is under way.
+func testLaterBuild(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	other := p.second(t, store)
+	wrong := h.many(products[1], 20)
+	first := begin(t, store)
+	add(t, first, wrong)
+	second := begin(t, other)
+	right := h.many(products[0], 20)
+	add(t, second, right)
+	_ = first.Add(t.Context(), wrong) // it may fail
+	if err := first.Finish(t.Context(), "first"); comment.KindOf(err) != comment.Conflict {
+		t.Errorf("the end of a build that was overtaken: %v, want a conflict", err)
+	}
+	checkCovers(t, store, "")
+	finish(t, second, "second")
+	want.apply(right)
+	h.checkAll(t, store, want, 2)
+	checkCovers(t, store, "second")
+	if err := first.Finish(t.Context(), "first"); comment.KindOf(err) != comment.Conflict {
+		t.Errorf("the end of a build that was overtaken by a finished one: %v, want a conflict", err)
+	}
+	h.checkAll(t, store, want, 1)
+	checkNothingHeld(t, p, products[1])
+}
+
+// testUnfinishedBuild leaves a build half done, as a process does that ends.
+func testUnfinishedBuild(t *testing.T, h *history, p Place) {
+	want := comments{}
+	store := p.Open(t)
+	right, wrong := h.many(products[0], 20), h.many(products[1], 20)
+	build(t, store, right, "complete")
+	want.apply(right)
+	add(t, begin(t, store), wrong)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	store = p.open(t)
+	apply(t, store, want, h.many(products[2], 20))
+	h.checkAll(t, store, want, 1)
+	checkCovers(t, store, "complete")
+	build(t, store, h.made[len(right)+len(wrong):], "again")
+	want = comments{}
+	want.apply(h.made[len(right)+len(wrong):])
+	h.checkAll(t, store, want, 1)
+	checkNothingHeld(t, p, products[0])
+	checkNothingHeld(t, p, products[1])
+}

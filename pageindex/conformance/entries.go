@@ -1,0 +1,187 @@
+package conformance
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// testPages looks at a large product, of which most comments are of one millisecond.
+func testPages(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	h.checkAll(t, store, want, 1)
+	for chunk := range slices.Chunk(h.many(products[0], 2500), 250) {
+		apply(t, store, want, chunk)
+	}
+	h.check(t, store, want, products[0], 25)
+	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
+		list := h.list(products[0])
+		list.Order = order
+		w := want.read(list)
+		w.checkPages(t, store, list, 1+len(w.positions)/20+h.r.IntN(10))
+	}
+	h.checkAll(t, store, want, 1) // the others are still empty
+}
+
+// testManyLanguages asks for lists of very many cells.
+func testManyLanguages(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	languages := commenttest.ManyLanguages(60)
+	entries := h.many(products[0], 600)
+	for i := range entries {
+		entries[i].Cell = &comment.Cell{Language: languages[i%len(languages)], Rating: 1 + i%comment.MaxRating}
+	}
+	apply(t, store, want, entries)
+	h.check(t, store, want, products[0], 3)
+	for _, filter := range []comment.Filter{{}, {Languages: languages}, {Languages: languages[7:40], Ratings: []int{2, 3}}} {
+		list := pageindex.List{Product: products[0], Filter: filter, Order: comment.NewestFirst}
+		w := want.read(list)
+		found, err := store.Find(t.Context(), list, []pageindex.Target{{Rank: 1, Exact: true}, {Rank: 97, Exact: true}, {Rank: 430}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.compareFound(t, list, []pageindex.Target{{Rank: 1, Exact: true}, {Rank: 97, Exact: true}, {Rank: 430}}, found)
+	}
+}
+
+// testHistory looks at all products again and again while comments come, change and go.
+func testHistory(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	if err := store.Apply(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	unnumbered := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell()}
+	looked := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell(), Follows: "~"}
+	apply(t, store, want, []pageindex.Entry{unnumbered, looked})
+	for range 15 {
+		apply(t, store, want, h.next(1+h.r.IntN(60)))
+		h.checkAll(t, store, want, 1)
+	}
+	// All that came comes once more, the latest first.
+	slices.Reverse(h.sent)
+	apply(t, store, want, h.sent)
+	h.checkAll(t, store, want, 2)
+}
+
+// testReopened closes the store and opens it again.
+func testReopened(t *testing.T, h *history, p Place) {
+	want := comments{}
+	for i := range 3 {
+		store := p.Open(t)
+		h.checkAll(t, store, want, 1)
+		if i == 1 {
+			build(t, store, h.made, "built")
+			want = comments{}
+			want.apply(h.made)
+		}
+		apply(t, store, want, h.next(50))
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := p.open(t)
+	h.checkAll(t, store, want, 2)
+	checkCovers(t, store, "built")
+	apply(t, store, want, h.sent) // what it had before it was closed changes nothing
+	h.checkAll(t, store, want, 1)
+}
+
+// testGone takes all comments of a product away.
+func testGone(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	apply(t, store, want, h.many(products[1], 40))
+	here := slices.Clone(h.made)
+	apply(t, store, want, h.many(products[0], 40))
+	var gone []pageindex.Entry
+	for _, entry := range h.made[40:] {
+		entry.Cell, entry.Follows = nil, h.follows()
+		gone = append(gone, entry)
+	}
+	apply(t, store, want, gone)
+	checkNothingHeld(t, p, products[0])
+	apply(t, store, want, h.made[40:]) // late
+	checkNothingHeld(t, p, products[0])
+	h.checkAll(t, store, want, 1)
+
+	build(t, store, gone, "without the other")
+	checkNothingHeld(t, p, products[1])
+	apply(t, store, want, here) // nothing is known of them any more, so they are new
+	h.checkAll(t, store, want, 1)
+}
+
+// testConcurrent applies the same entries from several goroutines, each in an order of its own.
+func testConcurrent(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	stores := []Store{store, p.second(t, store)}
+	var batches [][]pageindex.Entry
+	for range 16 {
+		batches = append(batches, h.next(25))
+		want.apply(batches[len(batches)-1])
+	}
+	var all sync.WaitGroup
+	for i := range 4 {
+		h.r.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+		mine := slices.Clone(batches)
+		all.Go(func() {
+			for j, batch := range mine {
+				if j%2 == 0 && i > 1 {
+					continue // two of them have all, the others half
+				}
+				if err := stores[i%2].Apply(t.Context(), batch); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	h.checkAll(t, store, want, 2)
+	h.checkAll(t, stores[1], want, 1)
+}
+
+// testOneState looks at a list of which the comments change from cell to cell. Their number and
+// their places stay, so an answer of two states shows.
+func testOneState(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	other := p.second(t, store)
+	apply(t, store, want, h.many(products[0], 100))
+	list := pageindex.List{Product: products[0], Order: comment.NewestFirst}
+	w := want.read(list)
+	var batches [][]pageindex.Entry
+	for range 60 {
+		var batch []pageindex.Entry
+		for range 5 {
+			entry := h.made[h.r.IntN(len(h.made))]
+			entry.Cell, entry.Follows = h.cell(), h.follows()
+			batch = append(batch, entry)
+		}
+		batches = append(batches, batch)
+	}
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for _, batch := range batches {
+			if err := other.Apply(t.Context(), batch); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 40 {
+		targets := h.targets(w)
+		found, err := store.Find(t.Context(), list, targets)
+		if comment.KindOf(err) == comment.Unavailable {
+			continue // rather than wrong
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Counts.Total() != w.counts.Total() {
+			t.Errorf("the list has %d comments, and is said to have %d", w.counts.Total(), found.Counts.Total())
+		}
+		found.Counts = w.counts
+		w.compareFound(t, list, targets, found)
+	}
+	writer.Wait()
+}

@@ -1,0 +1,76 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Store is a store that can be closed.
+type Store interface {
+	pageindex.Store
+	Close() error
+}
+
+// Place is where a store keeps its data.
+type Place struct {
+	// Open opens the store. Each later call opens it with the data that the earlier ones left. The
+	// suite closes each before it opens the next, unless Shared is set.
+	Open func(t *testing.T) Store
+	// Shared says that the store may be open several times at once, as by several processes.
+	Shared bool
+	// Held lists, for people, what the store holds of a product besides the entries of comments
+	// that are not there any more. It may be nil.
+	Held func(t *testing.T, product string) []string
+}
+
+// open opens the store until the test ends.
+func (p Place) open(t *testing.T) Store {
+	t.Helper()
+	store := p.Open(t)
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// second opens the store once more, if it may be.
+func (p Place) second(t *testing.T, first Store) Store {
+	t.Helper()
+	if !p.Shared {
+		return first
+	}
+	return p.open(t)
+}
+
+// apply brings entries into a store and what is expected of it.
+func apply(t *testing.T, store pageindex.Store, want comments, entries []pageindex.Entry) {
+	t.Helper()
+	if err := store.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+	want.apply(entries)
+}
+
+// settleWithin is how long a store may take to clean up behind itself. Only a failing test uses it
+// up.
+const settleWithin = 20 * time.Second
+
+// checkNothingHeld waits until a store holds nothing of a product.
+func checkNothingHeld(t *testing.T, p Place, product string) {
+	t.Helper()
+	if p.Held == nil {
+		return
+	}
+	deadline := time.Now().Add(settleWithin)
+	held := p.Held(t, product)
+	for ; len(held) > 0 && time.Now().Before(deadline); held = p.Held(t, product) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(held) > 0 {
+		t.Errorf("of product %q the store still holds %d things, such as %q", product, len(held), held[0])
+	}
+}
