@@ -1,10 +1,6 @@
 package counts
 
 import (
-	"errors"
-	"strconv"
-	"strings"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -34,18 +30,5 @@ func textOf(cell *comment.Cell) string {
 	if cell == nil {
 		return ""
 	}
-	return cellText(*cell)
-}
-
-func cellText(cell comment.Cell) string {
-	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
-}
-
-func parseCell(text string) (comment.Cell, error) {
-	language, rating, found := strings.Cut(text, "/")
-	n, err := strconv.Atoi(rating)
-	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
-		return comment.Cell{}, errors.New("not a language and a rating")
-	}
-	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
+	return layout.CellText(*cell)
 }

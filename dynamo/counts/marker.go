@@ -13,8 +13,8 @@ import (
 // A marker says how a comment is counted. It is an item beside the product's statistics, and both
 // change in one transaction: at every moment the counts are the sum of the markers.
 const (
-	markerSKPrefix = "M#"
-	attrCell       = "s" // S, language and rating; missing when the comment is not counted
+	markerSKPrefix = layout.MarkerSKPrefix
+	attrCell       = layout.AttrCell
 	attrPosition   = "p" // S, of the last record that the marker follows; missing for none
 	attrSource     = "o" // S, byLooking if the cell is the comment's own and no record came since
 	byLooking      = "look"
@@ -56,7 +56,7 @@ func markerItem(product string, id comment.ID, m marker, now time.Time) layout.I
 		out[layout.AttrTTL] = layout.Number(now.Add(forgetAfter).Unix())
 		return out
 	}
-	out[attrCell] = layout.Text(cellText(*m.cell))
+	out[attrCell] = layout.Text(layout.CellText(*m.cell))
 	return out
 }
 
@@ -72,7 +72,7 @@ func decodeMarker(in layout.Item) (marker, error) {
 	err := r.Err()
 	if in[attrCell] != nil && err == nil {
 		var cell comment.Cell
-		if cell, err = parseCell(r.Text(attrCell)); err != nil {
+		if cell, err = layout.ParseCell(r.Text(attrCell)); err != nil {
 			err = fmt.Errorf("attribute %q is %w", attrCell, err)
 		}
 		m.cell = &cell

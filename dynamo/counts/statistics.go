@@ -16,7 +16,7 @@ import (
 // every query about a product is one read. Its only indexed attributes are the keys of the
 // leaderboard.
 const (
-	statisticsSK = "S"
+	statisticsSK = layout.StatisticsSK
 	attrGrid     = "g" // M, by language a list of the counts of 1 to 5 stars
 	attrChanges  = "n" // N, rises with every change, so that readers notice changes
 	attrHold     = "h" // S, while a recount keeps others from changing the item

@@ -15,6 +15,9 @@ type Item = map[string]types.AttributeValue
 // Text returns a string as an attribute value.
 func Text(s string) *types.AttributeValueMemberS { return &types.AttributeValueMemberS{Value: s} }
 
+// Binary returns bytes as an attribute value.
+func Binary(b []byte) *types.AttributeValueMemberB { return &types.AttributeValueMemberB{Value: b} }
+
 // Number returns a whole number as an attribute value.
 func Number(n int64) *types.AttributeValueMemberN {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}

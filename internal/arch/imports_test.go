@@ -84,6 +84,7 @@ var own = map[string]struct {
 	"cmd/talkback-lambda":   {[]string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "stream/function"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
+	"pageindex/runs":        {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/coercion":      {nil, "values are read by their types, whatever the schema is about"},

@@ -1,0 +1,71 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Items that say how comments are counted: the statistics of a product, with the head of its page
+// index, and the marker of each comment. Package counts writes them, and the page index reads them.
+const (
+	// StatisticsSK is the sort key of a product's statistics.
+	StatisticsSK = "S"
+	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
+	// package runs encodes; missing if the product has no index.
+	AttrHead = "i"
+	// MarkerSKPrefix starts the sort key of a marker. The position of its comment follows.
+	MarkerSKPrefix = "M#"
+	// AttrCell is an attribute of a marker: S, the cell that the comment is counted in, as CellText
+	// writes it; missing if the comment is not counted.
+	AttrCell = "s"
+)
+
+// CellText returns a cell as a marker holds it, such as "en/5".
+func CellText(cell comment.Cell) string {
+	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
+}
+
+// ParseCell reads what CellText returned.
+func ParseCell(text string) (comment.Cell, error) {
+	language, rating, found := strings.Cut(text, "/")
+	n, err := strconv.Atoi(rating)
+	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
+		return comment.Cell{}, errors.New("not a language and a rating")
+	}
+	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
+}
+
+// Items of a product's page index. They have a partition of their own, so that a merge takes no
+// write capacity from the product's markers.
+const (
+	pagesPKPrefix  = "R#"
+	logEntryPrefix = "L#"
+	// AttrPages is the content of an item of the page index: B, as package runs encodes it.
+	AttrPages = "v"
+)
+
+// PagesKey returns the primary key of an item of a product's page index.
+func PagesKey(product, sortKey string) Item {
+	return Item{AttrPK: Text(pagesPKPrefix + product), AttrSK: Text(sortKey)}
+}
+
+// LogEntrySK returns the sort key of an entry of the log. Keys sort as their numbers do.
+func LogEntrySK(number uint64) string { return fmt.Sprintf("%s%016x", logEntryPrefix, number) }
+
+// LogEntryOfSK returns the number of the entry with a sort key; false for other sort keys.
+func LogEntryOfSK(sortKey string) (number uint64, ok bool) {
+	digits, found := strings.CutPrefix(sortKey, logEntryPrefix)
+	number, err := strconv.ParseUint(digits, 16, 64)
+	return number, found && err == nil
+}
+
+// LogEntryItem returns the item of an entry of the log.
+func LogEntryItem(product string, number uint64, encoded []byte) Item {
+	out := PagesKey(product, LogEntrySK(number))
+	out[AttrPages] = Binary(encoded)
+	return out
+}

@@ -1,0 +1,128 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Encode returns the head as one attribute of the statistics item holds it, nil for the zero Head.
+func (h Head) Encode() []byte {
+	if !h.Exists() {
+		return nil
+	}
+	out := binary.AppendUvarint([]byte{format}, h.First)
+	out = binary.AppendUvarint(out, h.Last-h.First)
+	out = binary.AppendUvarint(out, h.Written)
+	out = appendPosition(out, h.Bound, comment.Position{})
+	out = appendPosition(out, h.Highest, h.Bound)
+	return appendGrids(out, h.Counts)
+}
+
+// DecodeHead reads what Encode returned: the zero Head if that is empty.
+func DecodeHead(in []byte) (Head, error) {
+	if len(in) == 0 {
+		return Head{}, nil
+	}
+	d := newDecoder(in)
+	var h Head
+	h.First = d.uvarint()
+	h.Last = h.First + d.uvarint()
+	h.Written = d.uvarint()
+	h.Bound = d.position(comment.Position{})
+	h.Highest = d.position(h.Bound)
+	h.Counts = d.grids(1)[0]
+	if d.err == nil && !h.Exists() {
+		d.fail()
+	}
+	if d.err != nil {
+		return Head{}, fmt.Errorf("head of the page index: %w", d.err)
+	}
+	return h, nil
+}
+
+// Encode returns the entry as its item holds it, without the number.
+func (e Entry) Encode() []byte {
+	languages := languagesOf(e.Changes)
+	out := appendLanguages([]byte{format}, languages)
+	out = binary.AppendUvarint(out, uint64(len(e.Changes)))
+	last := comment.Position{}
+	for _, c := range e.Changes {
+		out = appendPosition(out, c.Position, last)
+		out = binary.AppendUvarint(out, cellCode(languages, c.From))
+		out = binary.AppendUvarint(out, cellCode(languages, c.To))
+		last = c.Position
+	}
+	if e.Sealed == nil {
+		return out
+	}
+	out = appendPosition(out, e.Sealed.From, comment.Position{})
+	out = appendPosition(out, e.Sealed.End, e.Sealed.From)
+	return appendGrids(out, e.Sealed.Counts)
+}
+
+// DecodeEntry reads what Encode returned.
+func DecodeEntry(number uint64, in []byte) (Entry, error) {
+	d := newDecoder(in)
+	e := Entry{Number: number}
+	languages := d.languages()
+	last := comment.Position{}
+	for range d.length() {
+		last = d.position(last)
+		e.Changes = append(e.Changes, Change{Position: last, From: d.cell(languages), To: d.cell(languages)})
+	}
+	if d.err == nil && len(d.rest) > 0 {
+		run := Run{From: d.position(comment.Position{})}
+		run.End = d.position(run.From)
+		run.Counts = d.grids(1)[0]
+		e.Sealed = &run
+	}
+	if d.err != nil {
+		return Entry{}, fmt.Errorf("entry %d of the page index: %w", number, d.err)
+	}
+	return e, nil
+}
+
+// sortedChanges returns changes by position.
+func sortedChanges(changes []Change) []Change {
+	return slices.SortedFunc(slices.Values(changes), func(a, b Change) int { return a.Position.Compare(b.Position) })
+}
+
+// languagesOf returns the languages of changes, sorted.
+func languagesOf(changes []Change) []comment.Language {
+	set := map[comment.Language]bool{}
+	for _, c := range changes {
+		for _, cell := range []*comment.Cell{c.From, c.To} {
+			if cell != nil {
+				set[cell.Language] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// cellCode returns the number of a cell among the languages, 0 for nil.
+func cellCode(languages []comment.Language, cell *comment.Cell) uint64 {
+	if cell == nil {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(languages, cell.Language, cmp.Compare[comment.Language])
+	return uint64(i*comment.MaxRating + cell.Rating)
+}
+
+func (d *decoder) cell(languages []comment.Language) *comment.Cell {
+	code := d.uvarint()
+	if code == 0 {
+		return nil
+	}
+	i := (code - 1) / comment.MaxRating
+	if i >= uint64(len(languages)) {
+		d.fail()
+		return nil
+	}
+	return &comment.Cell{Language: languages[i], Rating: int((code-1)%comment.MaxRating) + 1}
+}

@@ -1,0 +1,127 @@
+package runs
+
+import (
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Sizes of runs, in comments.
+const (
+	// runSize is how many comments a run has when it is made.
+	runSize = 64
+	// firstSize is how many comments a product has when its first run is made. A product with fewer
+	// is read through as cheaply.
+	firstSize = 256
+	// splitAbove is the size above which a merge splits a run.
+	splitAbove = 2 * runSize
+	// joinBelow is the size below which a merge joins a run with a neighbour.
+	joinBelow = runSize / 4
+)
+
+// mergeBytes is how large the log is when it is merged.
+const mergeBytes = 4 << 10
+
+// firstNumberShift leaves room for 65,536 entries in each millisecond between two indexes.
+const firstNumberShift = 16
+
+// Start returns the head of a product that has no index yet: all comments that are counted are in
+// the head. Counts must have a row for every language, and none that languages share. Highest is
+// the position of the newest comment or one above, and is ignored if there are no comments. The
+// time must be later than that of an earlier index of the product.
+func Start(counts comment.Stats, highest comment.Position, now time.Time) Head {
+	first := uint64(now.UnixMilli()) << firstNumberShift
+	h := Head{Counts: counts.Clone(), First: first, Last: first}
+	if len(counts) > 0 {
+		h.Highest = highest
+	}
+	return h
+}
+
+// size returns the number of comments in the head.
+func (h Head) size() int { return h.Counts.Counts(comment.Filter{}).Total() }
+
+// sealed reports whether there are runs.
+func (h Head) sealed() bool { return h.Bound != comment.Position{} }
+
+// Apply returns the head after changes of different comments, and the entry that the same
+// transaction must write; nil if it need not write any. The head must exist, and must be what the
+// table holds when the transaction is made.
+//
+// The zero Head is returned if the changes contradict the counts, which only damage to the table
+// can cause. The product then has no index until one is started.
+func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
+	next = h
+	next.Counts = h.Counts.Clone()
+	e := Entry{Number: h.Last + 1}
+	for _, c := range sortedChanges(changes) {
+		if c.Position.Compare(h.Bound) < 0 {
+			e.Changes = append(e.Changes, c)
+			continue
+		}
+		next.count(c)
+	}
+	if negative(next.Counts) {
+		return Head{}, nil
+	}
+	if next.full() {
+		e.Sealed = next.seal()
+	}
+	if len(e.Changes) == 0 && e.Sealed == nil {
+		return next, nil
+	}
+	next.Last = e.Number
+	next.Written += uint64(len(e.Encode()))
+	return next, &e
+}
+
+func (h *Head) count(c Change) {
+	addChange(h.Counts, c)
+	if c.To != nil && c.Position.Compare(h.Highest) > 0 {
+		h.Highest = c.Position
+	}
+}
+
+// addChange counts a change.
+func addChange(counts comment.Stats, c Change) {
+	if c.To != nil {
+		counts.Add(*c.To, 1)
+	}
+	if c.From != nil {
+		counts.Add(*c.From, -1)
+	}
+}
+
+func negative(counts comment.Stats) bool {
+	for _, row := range counts {
+		for _, n := range row {
+			if n < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// full reports whether the head is to become a run. No bound can be above MaxPosition.
+func (h Head) full() bool {
+	limit := runSize
+	if !h.sealed() {
+		limit = firstSize
+	}
+	return h.size() >= limit && h.Highest != comment.MaxPosition
+}
+
+// seal makes the head a run, and leaves it empty.
+func (h *Head) seal() *Run {
+	run := &Run{From: h.Bound, End: shortAbove(h.Highest), Counts: h.Counts}
+	h.Bound, h.Counts = run.End, comment.Stats{}
+	return run
+}
+
+// MergeDue reports whether the log is to be merged after a transaction, given the head before it:
+// the log has grown by another 4 KB, or holds a run that is to be split.
+func (h Head) MergeDue(before Head) bool {
+	grown := h.Written/mergeBytes > before.Written/mergeBytes
+	return grown || h.sealed() && !before.sealed()
+}

@@ -1,0 +1,206 @@
+package runs
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+)
+
+var begun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// positions draws places of comments: many in few milliseconds, and some that differ in one byte.
+var positions = rapid.Custom(func(t *rapid.T) comment.Position {
+	p := comment.FirstAt(begun.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "ms")) * time.Millisecond))
+	binary.BigEndian.PutUint16(p[6:], rapid.Uint16().Draw(t, "high"))
+	p[15] = rapid.Byte().Draw(t, "low")
+	return p
+})
+
+var someLanguages = []comment.Language{"de", "en", "x-private", "und", "zh-Hant-TW"}
+
+var cells = rapid.Custom(func(t *rapid.T) *comment.Cell {
+	return &comment.Cell{
+		Language: rapid.SampledFrom(someLanguages).Draw(t, "language"),
+		Rating:   rapid.IntRange(1, comment.MaxRating).Draw(t, "rating"),
+	}
+})
+
+var cellsOrNil = rapid.OneOf(cells, rapid.Just[*comment.Cell](nil))
+
+var grids = rapid.Custom(func(t *rapid.T) comment.Stats {
+	grid := comment.Stats{}
+	for range rapid.IntRange(0, 10).Draw(t, "cells") {
+		grid.Add(*cells.Draw(t, "cell"), rapid.SampledFrom([]int{1, 2, 7, 1e6, 1 << 40}).Draw(t, "n"))
+	}
+	return grid
+})
+
+func TestHeadsAndEntriesAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		head := Start(grids.Draw(t, "counts"), positions.Draw(t, "highest"), begun)
+		head.Bound = rapid.OneOf(positions, rapid.Just(comment.Position{}), rapid.Just(comment.MaxPosition)).Draw(t, "bound")
+		head.Last += rapid.Uint64Range(0, 1e9).Draw(t, "entries")
+		if got, err := DecodeHead(head.Encode()); err != nil || !cmp.Equal(got, head) {
+			t.Errorf("%v %s", err, cmp.Diff(head, got))
+		}
+		entry := Entry{Number: 7}
+		for _, p := range rapid.SliceOf(positions).Draw(t, "positions") {
+			entry.Changes = append(entry.Changes, Change{Position: p, From: cellsOrNil.Draw(t, "from"), To: cellsOrNil.Draw(t, "to")})
+		}
+		if rapid.Bool().Draw(t, "seals") {
+			entry.Sealed = &Run{From: positions.Draw(t, "from"), End: positions.Draw(t, "end"), Counts: grids.Draw(t, "sealed")}
+		}
+		if got, err := DecodeEntry(7, entry.Encode()); err != nil || !cmp.Equal(got, entry) {
+			t.Errorf("%v %s", err, cmp.Diff(entry, got))
+		}
+	})
+}
+
+// Bytes that were cut or changed are an error or something else, and never a panic or much memory.
+func TestDamagedBytesAreRefused(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := Start(grids.Draw(t, "counts"), positions.Draw(t, "highest"), begun).Encode()
+		if _, err := DecodeHead(whole[:rapid.IntRange(1, len(whole)-1).Draw(t, "cut")]); err == nil {
+			t.Error("a cut head was read")
+		}
+		noise := append([]byte{format}, rapid.SliceOf(rapid.Byte()).Draw(t, "noise")...)
+		_, _ = DecodeHead(noise)
+		_, _ = DecodeEntry(1, noise)
+	})
+	for _, in := range [][]byte{{}, {2, 0}, {format, 0, 0, 0, 0, 0, 0}} {
+		if _, err := DecodeEntry(1, in); err == nil && len(in) < 7 {
+			t.Errorf("the entry %v was read", in)
+		}
+	}
+}
+
+// markers are as what comments are counted: the truth that all else must agree with.
+type markers map[comment.Position]comment.Cell
+
+// between returns how many comments lie at or above from and below end.
+func (m markers) between(from, end comment.Position) comment.Stats {
+	counts := comment.Stats{}
+	for p, cell := range m {
+		if p.Compare(from) >= 0 && p.Compare(end) < 0 {
+			counts.Add(cell, 1)
+		}
+	}
+	return counts
+}
+
+// all returns the positions in ascending order.
+func (m markers) all() []comment.Position {
+	return slices.SortedFunc(maps.Keys(m), comment.Position.Compare)
+}
+
+// drawChanges draws the changes of a transaction, and applies them to the markers.
+func (m markers) drawChanges(t *rapid.T) []Change {
+	var changes []Change
+	there := m.all()
+	at := rapid.SliceOfNDistinct(positions, 1, 40, rapid.ID).Draw(t, "new")
+	if len(there) > 0 {
+		at = append(at, rapid.SliceOfN(rapid.SampledFrom(there), 0, 40).Draw(t, "changed")...)
+	}
+	remove := rapid.IntRange(0, 3).Draw(t, "kind") == 0
+	slices.SortFunc(at, comment.Position.Compare)
+	for _, p := range slices.Compact(at) {
+		c := Change{Position: p, To: cells.Draw(t, "to")}
+		if was, counted := m[p]; counted {
+			c.From = &was
+			if remove {
+				c.To = nil
+			}
+		}
+		if delete(m, p); c.To != nil {
+			m[p] = *c.To
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// After every transaction, the head's counts are the sum of the markers there, each run that was
+// sealed has those of its markers once later entries are added, and entries are numbered without
+// gaps.
+func TestHeadAndLogAreTheSumOfTheMarkers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := markers{}
+		m.drawChanges(t)
+		all := m.all()
+		head := Start(m.between(comment.Position{}, comment.MaxPosition), all[len(all)-1], begun)
+		var sealed []Run
+		for range rapid.IntRange(1, 25).Draw(t, "transactions") {
+			next, entry := head.Apply(m.drawChanges(t))
+			if entry == nil != (next.Last == head.Last) || entry != nil && (entry.Number != next.Last || next.Last != head.Last+1) {
+				t.Fatalf("after entry %d comes %d", head.Last, next.Last)
+			}
+			head = next
+			if entry != nil {
+				sealed = applyToRuns(sealed, *entry)
+			}
+			if diff := cmp.Diff(m.between(head.Bound, comment.MaxPosition), head.Counts); diff != "" {
+				t.Fatalf("head: %s", diff)
+			}
+			for i, run := range sealed {
+				if diff := cmp.Diff(m.between(run.From, run.End), run.Counts); diff != "" {
+					t.Fatalf("run %d: %s", i, diff)
+				}
+			}
+			if len(sealed) > 0 && sealed[len(sealed)-1].End != head.Bound || head.size() >= firstSize || head.sealed() && head.size() >= runSize {
+				t.Fatalf("%d runs, head of %d at %s", len(sealed), head.size(), head.Bound)
+			}
+		}
+	})
+}
+
+func applyToRuns(sealed []Run, e Entry) []Run {
+	for _, c := range e.Changes {
+		for _, run := range sealed {
+			if c.Position.Compare(run.From) >= 0 && c.Position.Compare(run.End) < 0 {
+				addChange(run.Counts, c)
+			}
+		}
+	}
+	if e.Sealed != nil {
+		sealed = append(sealed, *e.Sealed)
+	}
+	return sealed
+}
+
+// A head that damage made wrong gives up the index, and keeps none of it.
+func TestContradictionsEndTheIndex(t *testing.T) {
+	cell := comment.Cell{Language: "de", Rating: 5}
+	head := Start(comment.Stats{"en": {1}}, comment.FirstAt(begun), begun)
+	next, entry := head.Apply([]Change{{Position: comment.FirstAt(begun), From: &cell}})
+	if next.Exists() || entry != nil || len(next.Encode()) > 0 {
+		t.Errorf("got %+v, %+v", next, entry)
+	}
+}
+
+// A merge is due when the log has grown by another 4 KB, and when the first run was sealed.
+func TestMergeIsDue(t *testing.T) {
+	bound := comment.FirstAt(begun)
+	for _, row := range []struct {
+		why           string
+		before, after Head
+		want          bool
+	}{
+		{"nothing was written", Head{}, Head{}, false},
+		{"the first run is to be split", Head{}, Head{Bound: bound, Written: 50}, true},
+		{"a further run", Head{Bound: bound, Written: 50}, Head{Bound: bound, Written: 90}, false},
+		{"4 KB are full", Head{Bound: bound, Written: 4090}, Head{Bound: bound, Written: 4100}, true},
+		{"the merge before is not done yet", Head{Bound: bound, Written: 4100}, Head{Bound: bound, Written: 4200}, false},
+		{"another 4 KB are full", Head{Bound: bound, Written: 8100}, Head{Bound: bound, Written: 9000}, true},
+	} {
+		if got := row.after.MergeDue(row.before); got != row.want {
+			t.Errorf("%s: %v", row.why, got)
+		}
+	}
+}
