@@ -83,6 +83,7 @@ var own = map[string]struct {
 	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
 	"cmd/talkback-lambda":   {[]string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "stream/function"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
+	"pageindex/selection":   {[]string{"comment", "pageindex"}, "an algorithm over what was read, wherever that is kept"},
 	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
 	"pageindex/runs":        {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
