@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -40,6 +41,7 @@ const standingsPerRound = maxItemsPerTransaction - 2
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
 	call.BatchGetter
+	call.Querier
 	call.Transactor
 }
 
@@ -50,6 +52,7 @@ type Counter struct {
 	table  string
 	now    func() time.Time
 	feed   feed
+	pages  *pages
 	// before and after are called for each change.
 	before, after func(Change)
 }
@@ -65,6 +68,18 @@ func NewCounter(client countClient, table string) *Counter {
 // whose record is handled again is handed over again. While the index returns an error, Handle
 // does. Call it before the first Handle.
 func (c *Counter) Feed(to feed) { c.feed = to }
+
+// KeepPages has the counter keep the index of page numbers that is in the table, and merge its logs
+// beside the counting. A counter that does not keep it drops the index of each product that it
+// counts; the index starts anew when the product is next counted by one that does. A merge that
+// fails is logged, and the next one does its work. Call it before the first Handle.
+func (c *Counter) KeepPages(m merger, log *slog.Logger) {
+	c.pages = newPages(c.client, c.table, m, log)
+}
+
+// AwaitMerges waits until no merge is under way. A process that ends before loses nothing: the next
+// merge does the work.
+func (c *Counter) AwaitMerges(ctx context.Context) { c.pages.await(ctx) }
 
 // OnChange sets functions that are called for each change: before it is counted, and after, even if
 // that failed. Call it before the first Handle.
@@ -213,6 +228,7 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals)
 		}
 		t := tallyUp(ledgers[product], part, maxItemsPerTransaction-1)
 		if t.empty() {
+			c.pages.counted(ctx, t, nil)
 			pending.done(product, t.standings)
 			further = true
 			continue
@@ -259,7 +275,11 @@ func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings lea
 	group.SetLimit(countCalls)
 	for _, pack := range packs(tallies, settings, c.table, c.now()) {
 		group.Go(panics.Guarded(func() error {
-			if err := c.transact(ctx, pack, settings); err != nil {
+			err := c.transact(ctx, pack, settings)
+			for _, t := range pack.tallies {
+				c.pages.counted(ctx, t, err)
+			}
+			if err != nil {
 				return err
 			}
 			mu.Lock()
@@ -333,6 +353,9 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 		ledgers[product] = decodeLedger(product, standings, items)
 	}
 	if err := c.readRows(ctx, ledgers, parts); err != nil {
+		return nil, leaderSettings{}, err
+	}
+	if err := c.pages.heads(ctx, ledgers, parts, c.now()); err != nil {
 		return nil, leaderSettings{}, err
 	}
 	settings, err := fetchSettings(ctx, c.client, c.table)

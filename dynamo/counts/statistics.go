@@ -32,6 +32,8 @@ type statistics struct {
 	changes int64
 	// hold keeps others from changing the item; the zero hold does not.
 	hold hold
+	// head is the head of the product's page index, encoded; nil without an index (head.go).
+	head []byte
 	// damaged holds the attributes of an item that cannot be read, else nil.
 	damaged layout.Item
 }
@@ -72,6 +74,9 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	if s.hold.owner != "" {
 		out[attrHold] = layout.Text(s.hold.String())
 	}
+	if s.head != nil {
+		out[layout.AttrHead] = layout.Binary(s.head)
+	}
 	return out
 }
 
@@ -104,6 +109,9 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	}
 	if in[attrHold] != nil {
 		s.hold, err = parseHold(r.Text(attrHold))
+	}
+	if head, ok := in[layout.AttrHead].(*types.AttributeValueMemberB); ok {
+		s.head = head.Value
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -51,6 +52,8 @@ type ledger struct {
 	product string
 	statistics
 	markers map[comment.ID]marker
+	// page is the head of the product's page index: the zero Head if none is kept.
+	page runs.Head
 
 	// Errors of items that cannot be read: of the statistics (nil if they can), of markers, and of
 	// counts of languages that share a row.
@@ -98,6 +101,11 @@ type tally struct {
 	markers       []markerChange
 	// standings is how many standings are done once the tally is written.
 	standings int
+
+	// entry is the entry of the page index's log to write, nil for none. mergeDue says that the log
+	// is then to be merged, emptied that the product has no comments left.
+	entry             *runs.Entry
+	mergeDue, emptied bool
 }
 
 // markerChange is a marker before and after. If after.looked is set, the comment itself must still
@@ -119,6 +127,9 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		standings: len(standings),
 	}
 	items := 1
+	if l.page.Exists() {
+		items = 2 // one for the log
+	}
 	languages := map[comment.Language]bool{} // languages whose items may have to be written
 	for i, s := range standings {
 		m := l.markers[s.ID]
@@ -129,11 +140,34 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		change := markerChange{id: s.ID, before: m, after: after, improper: s.improper}
 		if items += change.items() + t.addLanguages(languages, m.cell, s.Cell); items > room {
 			t.standings = i
-			return t
+			break
 		}
 		t.count(change)
 	}
+	t.index(l.page)
 	return t
+}
+
+// index brings the changes into the index of the product. A product without comments has none.
+func (t *tally) index(head runs.Head) {
+	if t.after.stats.Counts(comment.Filter{}).Total() == 0 {
+		t.emptied = t.before.changes > 0
+		return
+	}
+	next, entry := countInHead(head, t.moves())
+	t.after.head, t.entry = next.Encode(), entry
+	t.mergeDue = next.MergeDue(head)
+}
+
+// moves returns the changes of cells among the changes of markers.
+func (t *tally) moves() []runs.Change {
+	var out []runs.Change
+	for _, c := range t.markers {
+		if !sameCell(c.before.cell, c.after.cell) {
+			out = append(out, runs.Change{Position: c.id.Position(), From: c.before.cell, To: c.after.cell})
+		}
+	}
+	return out
 }
 
 func (c markerChange) items() int {
@@ -188,7 +222,7 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		condition, values := change.before.unchanged()
 		writes = append(writes, call.PutIf(table, markerItem(t.product, change.id, change.after, now), condition, values))
 	}
-	return writes
+	return appendEntry(writes, table, t.product, t.entry)
 }
 
 // statisticsWrite replaces the statistics that were read, without an expired hold.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -126,6 +127,7 @@ func TestLookingLeavesThePosition(t *testing.T) {
 // do not fit are left for the next.
 func TestTallyFitsIntoATransaction(t *testing.T) {
 	languages := []comment.Language{"aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh", "ii", "jj"}
+	page := runs.Head{First: 1, Last: 1, Bound: comment.MaxPosition} // everything is below the head
 	for _, looked := range []bool{false, true} {
 		var standings []standing
 		markers := map[comment.ID]marker{}
@@ -139,7 +141,10 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 			standings = append(standings, s)
 		}
 		for rounds := 0; len(standings) > 0; rounds++ {
-			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{}}, markers: markers}, standings, maxItemsPerTransaction-1)
+			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{"de": {7}}}, markers: markers, page: page}, standings, maxItemsPerTransaction-1)
+			if got.entry == nil {
+				t.Fatal("the log of the page index has no entry")
+			}
 			if writes := got.writes("t", 4, testTime); len(writes) > maxItemsPerTransaction-1 {
 				t.Fatalf("%d writes in one transaction", len(writes))
 			}
@@ -192,7 +197,7 @@ func TestLeaderKeys(t *testing.T) {
 
 // Encoding and decoding keep all values.
 func TestCountingItems(t *testing.T) {
-	s := statistics{stats: comment.Stats{"en": {1, 2, 3, 4, 5}, "de": {0, 0, 0, 0, 7}}, changes: 12, hold: hold{owner: "a/b", until: testTime}}
+	s := statistics{stats: comment.Stats{"en": {1, 2, 3, 4, 5}, "de": {0, 0, 0, 0, 7}}, changes: 12, hold: hold{owner: "a/b", until: testTime}, head: []byte("head")}
 	got, err := decodeStatistics(statisticsItem("p", s, 4))
 	if diff := cmp.Diff(s, got, cmp.AllowUnexported(statistics{}, hold{}), cmp.Comparer(sameHold)); err != nil || diff != "" {
 		t.Errorf("statistics: %v %s", err, diff)

@@ -1,0 +1,361 @@
+package counts_test
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// life is what happens to the comments of one product.
+type life struct {
+	history
+	r       *rand.Rand
+	product string
+	changes int
+	gone    []comment.Comment
+	clock   time.Time
+}
+
+func newLife(r *rand.Rand, product string) *life {
+	return &life{
+		history: history{model: commenttest.NewModel()}, r: r, product: product,
+		clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+}
+
+// comment makes a comment of the newest time or, if it is old, of any earlier time. Many have the
+// same millisecond.
+func (l *life) comment(old bool) comment.Comment {
+	at := l.clock
+	if old {
+		at = at.Add(-time.Duration(l.r.IntN(300)) * time.Second)
+	}
+	if l.r.IntN(3) == 0 {
+		l.clock = l.clock.Add(time.Second)
+	}
+	var distinct [10]byte
+	for i := range distinct {
+		distinct[i] = byte(l.r.Uint32())
+	}
+	c := comment.Comment{ID: comment.IDOf(comment.PositionAt(at, distinct)), ProductID: l.product, Version: 1}
+	return l.rate(c)
+}
+
+// rate gives a comment another language and rating.
+func (l *life) rate(c comment.Comment) comment.Comment {
+	c.Language = []comment.Language{"de", "en", "en", "en", "fr", "zh"}[l.r.IntN(6)]
+	c.Rating = 1 + l.r.IntN(comment.MaxRating)
+	return c
+}
+
+// add adds new comments.
+func (l *life) add(number int, old bool) {
+	for range number {
+		fresh := l.comment(old)
+		l.model.Insert(fresh)
+		l.note(nil, &fresh)
+	}
+}
+
+// change edits, deletes or revives comments.
+func (l *life) change(number int) {
+	for range number {
+		there := l.model.All()
+		if n := len(l.gone); n > 0 && l.r.IntN(4) == 0 {
+			back := l.rate(l.gone[n-1])
+			l.gone = l.gone[:n-1]
+			l.model.Insert(back)
+			l.note(nil, &back)
+			continue
+		}
+		if len(there) == 0 {
+			return
+		}
+		before := there[l.r.IntN(len(there))]
+		if l.r.IntN(2) == 0 {
+			l.delete(before)
+			continue
+		}
+		after := l.rate(before)
+		l.model.Replace(after)
+		l.note(&before, &after)
+	}
+}
+
+func (l *life) delete(c comment.Comment) {
+	l.model.Delete(c.ID)
+	l.gone = append(l.gone, c)
+	l.note(&c, nil)
+}
+
+func (l *life) note(before, after *comment.Comment) {
+	l.changes++
+	l.history.add(l.changes, before, after)
+}
+
+// some makes some changes.
+func (l *life) some() {
+	switch l.r.IntN(5) {
+	case 0:
+		l.add(1+l.r.IntN(150), false)
+	case 1:
+		l.add(1+l.r.IntN(60), true)
+	case 2:
+		l.change(1)
+	default:
+		l.change(1 + l.r.IntN(60))
+	}
+}
+
+// reader hands over the records of a life.
+type reader struct {
+	*life
+	reached [2]int
+}
+
+// count has all records counted that were not yet, by both shards at once, with some of those
+// before them and then some old ones.
+func (rd *reader) count(ctx context.Context, counter *counts.Counter) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for shard, records := range rd.shards {
+		start := max(0, rd.reached[shard]-rd.r.IntN(30))
+		rd.reached[shard] = len(records)
+		old := records[:min(len(records), rd.r.IntN(20))]
+		group.Go(func() error {
+			if err := counter.Handle(ctx, records[start:]); err != nil {
+				return err
+			}
+			return counter.Handle(ctx, old)
+		})
+	}
+	return group.Wait()
+}
+
+func (rd *reader) mustCount(t *testing.T, counter *counts.Counter) {
+	t.Helper()
+	if err := rd.count(t.Context(), counter); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// merges notes the products whose merges fall due.
+type merges struct {
+	mu  sync.Mutex
+	due []string
+}
+
+// Merge does nothing: the whole log stays.
+func (m *merges) Merge(_ context.Context, product string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.due = append(m.due, product)
+	return nil
+}
+
+// keeping returns a counter that keeps the index of page numbers.
+func keeping(client *dynamodb.Client, table string, m *merges) *counts.Counter {
+	counter := counts.NewCounter(client, table)
+	counter.KeepPages(m, slog.New(slog.DiscardHandler))
+	return counter
+}
+
+// headOf returns the head of a product's page index, the zero Head if there is none.
+func headOf(t *testing.T, client *dynamodb.Client, table, product string) runs.Head {
+	t.Helper()
+	head, _ := itemOf(t, client, table, layout.ProductKey(product, layout.StatisticsSK))[layout.AttrHead].(*types.AttributeValueMemberB)
+	if head == nil {
+		return runs.Head{}
+	}
+	decoded, err := runs.DecodeHead(head.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+func itemOf(t *testing.T, client *dynamodb.Client, table string, key layout.Item) layout.Item {
+	t.Helper()
+	output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return output.Item
+}
+
+// checkIndex fails unless the index of a product has a head, its log has no gap, and head and runs
+// have the counts of the comments there. Nothing may have been merged.
+func checkIndex(t *testing.T, client *dynamodb.Client, table string, l *life) runs.Head {
+	t.Helper()
+	head := headOf(t, client, table, l.product)
+	if !head.Exists() {
+		t.Fatal("no head")
+	}
+	all := []runs.Run{}
+	for n := head.First + 1; n <= head.Last; n++ {
+		it := itemOf(t, client, table, layout.PagesKey(l.product, layout.LogEntrySK(n)))
+		entry, err := runs.DecodeEntry(n, it[layout.AttrPages].(*types.AttributeValueMemberB).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range entry.Changes {
+			move(runAt(all, c.Position).Counts, c)
+		}
+		if entry.Sealed != nil {
+			all = append(all, *entry.Sealed)
+		}
+	}
+	all = append(all, runs.Run{From: head.Bound, End: comment.MaxPosition, Counts: head.Counts})
+	want := make([]comment.Stats, len(all))
+	for i := range want {
+		want[i] = comment.Stats{}
+	}
+	for _, c := range l.model.All() {
+		for i, run := range all {
+			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
+				want[i].Add(c.Cell(), 1)
+			}
+		}
+	}
+	for i, run := range all {
+		if diff := cmp.Diff(want[i], run.Counts); diff != "" {
+			t.Errorf("run %d of %d: %s", i, len(all), diff)
+		}
+	}
+	return head
+}
+
+func runAt(all []runs.Run, p comment.Position) runs.Run {
+	for _, run := range all {
+		if p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
+			return run
+		}
+	}
+	return runs.Run{Counts: comment.Stats{}}
+}
+
+func move(counts comment.Stats, c runs.Change) {
+	if c.From != nil {
+		counts.Add(*c.From, -1)
+	}
+	if c.To != nil {
+		counts.Add(*c.To, 1)
+	}
+}
+
+// The index has the counts of the comments after each batch, whatever the network does, whatever is
+// replayed, and however many count.
+func TestIndexIsCounted(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	table := newTable(t, direct)
+	faults := rand.New(rand.NewPCG(r.Uint64(), 1))
+	client, network := faulttest.Under(direct, func(int) faulttest.Fault {
+		if faults.IntN(12) == 0 {
+			return faulttest.Kinds[faults.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	m := &merges{}
+	counter, rd := keeping(client, table, m), &reader{life: newLife(r, "p")}
+	rd.add(200, false)
+	for range commenttest.Times(25, 200) {
+		rd.some()
+		if err := rd.count(t.Context(), counter); err != nil {
+			t.Fatal(err)
+		}
+		if err := network.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		checkIndex(t, direct, table, rd.life)
+		if t.Failed() {
+			return
+		}
+	}
+	checkCounted(t, direct, table, []string{rd.product}, rd.model)
+	counter.AwaitMerges(t.Context())
+	if head := headOf(t, direct, table, rd.product); head.Last-head.First < 5 || len(m.due) == 0 {
+		t.Errorf("%d entries in the log, %d merges: too little happened", head.Last-head.First, len(m.due))
+	}
+}
+
+// The index starts anew, with all comments, when it is missing: nothing that was counted without it
+// is believed.
+func TestIndexStartsAnew(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
+	with, without := keeping(client, v.table, &merges{}), counts.NewCounter(client, v.table)
+	var before runs.Head
+	for _, row := range []struct {
+		why string
+		do  func()
+	}{
+		{"it was never kept", func() {
+			rd.add(200, false)
+			rd.mustCount(t, without)
+		}},
+		{"others counted without it", func() {
+			rd.add(200, false)
+			rd.mustCount(t, without)
+		}},
+		{"the head cannot be read", func() {
+			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: []byte("?")})
+		}},
+		{"the head is a text", func() {
+			v.update("P#p", "S", "SET i = :a", text("?"))
+		}},
+	} {
+		row.do()
+		rd.add(1, true)
+		rd.mustCount(t, with)
+		head := checkIndex(t, client, v.table, rd.life)
+		if head.First <= before.First {
+			t.Errorf("%s: the index has not started anew", row.why)
+		}
+		before = head
+	}
+}
+
+// A product whose comments are all deleted has no head, and a merge that deletes the rest, also
+// when the deletion is replayed.
+func TestNoCommentsNoIndex(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table, m := newTable(t, client), &merges{}
+	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, table, m)
+	rd.add(10, false)
+	rd.mustCount(t, counter)
+	for _, c := range rd.model.All() {
+		rd.delete(c)
+	}
+	for range 2 {
+		m.due = nil
+		rd.mustCount(t, counter)
+		counter.AwaitMerges(t.Context())
+		if head := headOf(t, client, table, "p"); head.Exists() || !slices.Contains(m.due, "p") {
+			t.Errorf("head %v, merges of %q", head, m.due)
+		}
+		rd.reached = [2]int{}
+	}
+	rd.add(1, false)
+	rd.mustCount(t, counter)
+	checkIndex(t, client, table, rd.life)
+}
