@@ -1,0 +1,130 @@
+package pagestores
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex/keeper"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// some is a registry with every field.
+func some() map[string]keeper.Registration {
+	return map[string]keeper.Registration{
+		"redis://cache:6379/0": {
+			Identity: "ABC", Gaps: 3, Begun: 2, Since: time.Now().UTC().Truncate(time.Millisecond), Reason: "it was away", Built: "ABC/2/7",
+			Work: keeper.Work{Owner: "me", Who: "talkback serve", Engine: "http://127.0.0.1:1", Heartbeat: 4, Entries: 5},
+		},
+		"sqlite:/a b/#.db": {Gaps: 1},
+	}
+}
+
+// The registry is written on condition that it is as it was read, by both engines. An answer that
+// was lost is no conflict.
+func TestRegistry(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client := call.NewLocalClient(endpoint)
+		r := New(client, newTable(t, client))
+		before, err := r.Registry(t.Context())
+		if err != nil || before.Version != 0 || len(before.Stores) > 0 {
+			t.Fatal(before, err)
+		}
+		stores := some()
+		next := keeper.Registry{Stores: stores}
+		for range 2 { // the second time as after a lost answer
+			if err := r.SwapRegistry(t.Context(), before, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now, err := r.Registry(t.Context())
+		if diff := cmp.Diff(keeper.Registry{Version: 1, Stores: stores}, now, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+		if err := r.SwapRegistry(t.Context(), before, keeper.Registry{}); comment.KindOf(err) != comment.Conflict {
+			t.Error(err)
+		}
+		if err := r.SwapRegistry(t.Context(), now, keeper.Registry{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A registry that someone damaged by hand stops nothing: what cannot be read is as if it were not
+// there, and is replaced.
+func TestDamagedRegistry(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	r := New(client, newTable(t, client))
+	for why, damage := range map[string]func(layout.Item){
+		"the version is a text":     func(it layout.Item) { it[attrVersion] = layout.Text("x") },
+		"the version is missing":    func(it layout.Item) { delete(it, attrVersion) },
+		"the stores are a text":     func(it layout.Item) { it[attrStores] = layout.Text("x") },
+		"a store lacks its gaps":    func(it layout.Item) { delete(storeIn(it), attrGaps) },
+		"an identity is a number":   func(it layout.Item) { storeIn(it)[attrIdentity] = layout.Number(1) },
+		"there is nothing but keys": func(it layout.Item) { delete(it, attrVersion); delete(it, attrStores) },
+	} {
+		it := encode(keeper.Registry{Version: 7, Stores: map[string]keeper.Registration{"a": {Gaps: 1}}})
+		damage(it)
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &r.table, Item: it}); err != nil {
+			t.Fatal(err)
+		}
+		now, err := r.Registry(t.Context())
+		if err != nil || len(now.Stores) > 0 && why != "the version is a text" && why != "the version is missing" {
+			t.Error(why, now, err)
+		}
+		if err := r.SwapRegistry(t.Context(), now, keeper.Registry{Stores: some()}); err != nil {
+			t.Error(why, err)
+		}
+	}
+}
+
+func newTable(t *testing.T, client *dynamodb.Client) string {
+	t.Helper()
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func storeIn(it layout.Item) layout.Item {
+	return it[attrStores].(*types.AttributeValueMemberM).Value["a"].(*types.AttributeValueMemberM).Value
+}
+
+// The registry is in no index of comments.
+func TestNothingIsInAnIndex(t *testing.T) {
+	if got := dynamotest.IndexAttributes(layout.Definition("t"), encode(keeper.Registry{Stores: some()})); len(got) > 0 {
+		t.Error(got)
+	}
+}
+
+// away is a table that does not answer.
+type away struct{ Client }
+
+func (away) GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	return nil, context.DeadlineExceeded
+}
+
+func (away) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	return nil, context.DeadlineExceeded
+}
+
+// A table that does not answer is no fault of a record.
+func TestAway(t *testing.T) {
+	r := New(away{}, "t")
+	_, err := r.Registry(t.Context())
+	if err := errors.Join(err, r.SwapRegistry(t.Context(), keeper.Registry{}, keeper.Registry{})); comment.KindOf(err) != comment.Timeout {
+		t.Error(err)
+	}
+}

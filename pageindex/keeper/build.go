@@ -1,0 +1,289 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/pageindex"
+)
+
+const (
+	// patience is how many heartbeats of another build may be missed before it is taken over.
+	patience = 6
+	// lastWords is how long a build that ends early may take to say so.
+	lastWords = 3 * time.Second
+)
+
+// Errors of builds, of the kind Conflict.
+var (
+	errBusy   = errors.New("it goes on")
+	errLost   = comment.Errorf(comment.Conflict, "another process builds the store, since this one was silent for too long")
+	errMissed = comment.Errorf(comment.Conflict, "the store missed comments while it was built, and must be built again")
+	errGone   = comment.Errorf(comment.Conflict, "the store was emptied while it was built, and must be built again")
+	errCounts = comment.Errorf(comment.Conflict, "not all comments have been counted: run talkback rebuild, or wait for the process that counts")
+)
+
+// Build builds the store anew, complete or not, while comments are written and counted. It calls
+// tell now and then with how many entries it has read. It returns how many those were. The error is
+// of the kind Conflict while another process builds the store, while not all comments are counted,
+// and when the store missed comments meanwhile.
+func (k *Keeper) Build(ctx context.Context, tell func(entries int64)) (entries int64, err error) {
+	b := &build{Keeper: k, owner: newIdentity(), tell: tell}
+	if err := b.acquire(ctx); err != nil {
+		return 0, err
+	}
+	defer k.registry.forget()
+	defer k.seen.forget()
+	err = b.whileOurs(ctx)
+	b.release(ctx)
+	return b.read.Load(), err
+}
+
+// build is a build under way.
+type build struct {
+	*Keeper
+	owner string
+	tell  func(entries int64)
+	read  atomic.Int64 // entries
+	begun atomic.Bool  // whether a gap is one that this build does not close
+}
+
+// acquire makes this process the one that builds the store. While another one does, the error names
+// it.
+func (b *build) acquire(ctx context.Context) error {
+	var first Work
+	for waited := 0; ; waited++ {
+		registry, err := b.Table.Registry(ctx)
+		if err != nil {
+			return err
+		}
+		s := registry.Stores[b.Name]
+		if waited == 0 {
+			first = s.Work
+		}
+		switch same := s.Work.Owner == first.Owner && s.Work.Heartbeat == first.Heartbeat; {
+		case s.Work.free(b.Engine) || same && waited >= patience:
+			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
+			err := b.Table.SwapRegistry(ctx, registry, registry.without(time.Now(), b.Name).with(b.Name, s))
+			if comment.KindOf(err) != comment.Conflict {
+				return err
+			}
+		case !same:
+			return &comment.Error{Kind: comment.Conflict, Cause: errBusy, Message: fmt.Sprintf("the store is being built by %s: wait until that has ended, or end it", s.Work.Who)}
+		}
+		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
+			return err
+		}
+	}
+}
+
+// free reports whether no process builds a store, or one that worked through an ended run of the
+// engine and so can write no more.
+func (w Work) free(engine string) bool {
+	return w.Owner == "" || engine != "" && w.Engine != "" && w.Engine != engine
+}
+
+// update changes the registration of the store, unless another build has taken over.
+func (b *build) update(ctx context.Context, change func(Registration) Registration) (Registration, error) {
+	for {
+		registry, err := b.Table.Registry(ctx)
+		if err != nil {
+			return Registration{}, err
+		}
+		s := registry.Stores[b.Name]
+		if s.Work.Owner != b.owner {
+			return s, errLost
+		}
+		s.Work.Entries = b.read.Load()
+		s = change(s)
+		if err := b.Table.SwapRegistry(ctx, registry, registry.with(b.Name, s)); comment.KindOf(err) != comment.Conflict {
+			return s, err
+		}
+	}
+}
+
+// whileOurs builds, and stops when that is in vain.
+func (b *build) whileOurs(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := panics.Try(func() error { return b.keep(ctx) }); err != nil {
+			stop(err)
+		}
+	}()
+	err := panics.Try(func() error { return b.work(ctx) })
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	stop(nil)
+	<-done
+	return err
+}
+
+// keep writes heartbeats until the context ends. Its error says why the build is in vain.
+func (b *build) keep(ctx context.Context) error {
+	for {
+		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
+			return nil
+		}
+		b.tell(b.read.Load())
+		begun := b.begun.Load()
+		s, err := b.update(ctx, func(s Registration) Registration {
+			s.Work.Heartbeat++
+			return s
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errLost):
+			return err
+		case err == nil && begun && s.Open():
+			return errMissed
+		}
+	}
+}
+
+func (b *build) work(ctx context.Context) error {
+	s, err := b.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err := wait.For(ctx, b.Pace.Settle); err != nil {
+		return err
+	}
+	state, _, err := b.Counted.Current(ctx)
+	if err != nil {
+		return err
+	}
+	if !state.Complete {
+		return errCounts
+	}
+	token := s.Token(state)
+	if err := b.fill(ctx, token); err != nil {
+		return err
+	}
+	return b.end(ctx, token)
+}
+
+// begin gives the store an identity if it has none, and notes that the build begins.
+func (b *build) begin(ctx context.Context) (Registration, error) {
+	s, err := b.update(ctx, func(s Registration) Registration { return s })
+	if err != nil {
+		return s, err
+	}
+	covers, err := b.covers(ctx)
+	if err != nil {
+		return s, err
+	}
+	if known := identityOf(covers); known == "" || known != s.Identity {
+		if err := b.claim(ctx, s, known); err != nil {
+			return s, err
+		}
+	}
+	s, err = b.update(ctx, Registration.begun)
+	b.begun.Store(err == nil)
+	return s, err
+}
+
+// claim empties the store and gives it a new identity.
+func (b *build) claim(ctx context.Context, s Registration, known string) error {
+	reason := errNotOurs.Message
+	switch {
+	case known != "":
+		b.Logger.Warn("a store of page numbers holds comments of another table and is taken from it: give each table a store of its own", "store", b.Name)
+	case s.Identity == "":
+		reason = "it was never built"
+	}
+	identity := newIdentity()
+	emptied, err := b.anew(ctx)
+	if err != nil {
+		return err
+	}
+	if err := b.finish(ctx, emptied, claim(identity)); err != nil {
+		return err
+	}
+	_, err = b.update(ctx, func(s Registration) Registration { return s.claimed(identity, reason, time.Now().UTC()) })
+	return err
+}
+
+// fill brings all entries of the table into the store.
+func (b *build) fill(ctx context.Context, token string) error {
+	anew, err := b.anew(ctx)
+	if err != nil {
+		return err
+	}
+	err = b.Entries.All(ctx, func(ctx context.Context, entries []pageindex.Entry) error {
+		b.read.Add(int64(len(entries)))
+		ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+		defer cancel()
+		return anew.Add(ctx, entries)
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.check(ctx, func(covers string) bool { return identityOf(covers) == identityOf(token) }); err != nil {
+		return err // what was added before it was emptied is gone
+	}
+	return b.finish(ctx, anew, token)
+}
+
+// end notes that the store is complete, unless it is not.
+func (b *build) end(ctx context.Context, token string) error {
+	if err := b.check(ctx, func(covers string) bool { return covers == token }); err != nil {
+		return err
+	}
+	s, err := b.update(ctx, func(s Registration) Registration {
+		s.Built = token
+		return s
+	})
+	if err == nil && s.Open() {
+		return errMissed
+	}
+	return err
+}
+
+// anew, finish and covers call the store. None of them waits for it for ever.
+func (b *build) anew(ctx context.Context) (pageindex.Build, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+	defer cancel()
+	return b.Store.Build(ctx)
+}
+
+func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string) error {
+	ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+	defer cancel()
+	return anew.Finish(ctx, covers)
+}
+
+func (b *build) covers(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Pace.Find)
+	defer cancel()
+	return b.Store.Covers(ctx)
+}
+
+// check returns an error if the store does not cover what it should.
+func (b *build) check(ctx context.Context, right func(covers string) bool) error {
+	covers, err := b.covers(ctx)
+	if err == nil && !right(covers) {
+		return errGone
+	}
+	return err
+}
+
+// release lets others build the store. If that fails, they notice the missing heartbeats.
+func (b *build) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	_, _ = b.update(ctx, func(s Registration) Registration {
+		s.Work = Work{Heartbeat: s.Work.Heartbeat}
+		return s
+	})
+}

@@ -1,0 +1,48 @@
+package keeper
+
+import (
+	"context"
+	"time"
+)
+
+// cached holds what was read for a while. One goroutine reads, and others wait for it.
+type cached[T any] struct {
+	age  time.Duration
+	read func(context.Context) (T, error)
+
+	turn  chan struct{} // taken while it is read; guards the fields below
+	value T
+	since time.Time // when the read began; zero for none
+}
+
+func newCached[T any](age time.Duration, read func(context.Context) (T, error)) *cached[T] {
+	return &cached[T]{age: age, read: read, turn: make(chan struct{}, 1)}
+}
+
+// get returns a value whose read began within the age before get returns. Errors are not held.
+func (c *cached[T]) get(ctx context.Context) (T, error) {
+	var none T
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	defer func() { <-c.turn }()
+	if !c.since.IsZero() && time.Since(c.since) < c.age {
+		return c.value, nil
+	}
+	began := time.Now()
+	value, err := c.read(ctx)
+	if err != nil {
+		return none, err
+	}
+	c.value, c.since = value, began
+	return value, nil
+}
+
+// forget has the value read again.
+func (c *cached[T]) forget() {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.since = time.Time{}
+}

@@ -1,0 +1,61 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+// An answer is right if the store was complete when it answered. Two things make that known though
+// the table, the store and the answer are read one after the other.
+//
+// What is read first is how far counting came, and then the registry. So whatever was counted by
+// then was fed, or its gap is in the registry that is read after it. A gap that is declared later
+// is noticed up to Look later. Until then, the answer lacks no change from before the first read:
+// it is as if counting were late by that time.
+//
+// The store covered the token before the answer, up to Look ago, and covers it after the answer. It
+// cannot have been incomplete between: a store that was emptied or taken by another table has lost
+// its identity, and never gets the same one again; one that was built meanwhile covered another
+// token before.
+
+// Find finds targets in a list. The error is of the kind Unavailable while the store is away, while
+// it may lack comments, and while counting is late.
+func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	now, err := k.seen.get(ctx)
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	if err := now.objection(time.Now(), k.Pace.Lag); err != nil {
+		k.awake()
+		return pageindex.Found{}, err
+	}
+	found, err := k.ask(ctx, now.covers, list, targets)
+	if err != nil {
+		k.seen.forget()
+		return pageindex.Found{}, err
+	}
+	return found, nil
+}
+
+// ask asks the store, which must cover a token before and after.
+func (k *Keeper) ask(ctx context.Context, token string, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	asked, cancel := context.WithTimeout(ctx, k.Pace.Find)
+	defer cancel()
+	found, err := k.Store.Find(asked, list, targets)
+	var covers string
+	if err == nil {
+		covers, err = k.Store.Covers(asked)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return found, ctx.Err()
+	case err != nil:
+		return found, unavailable(storeAway, err)
+	case covers != token:
+		return found, unavailable(notBuilt, errors.New("the store lost what it covered"))
+	}
+	return found, nil
+}

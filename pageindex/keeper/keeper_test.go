@@ -1,0 +1,297 @@
+package keeper
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/stream"
+)
+
+// memory is a table in memory, of which everything is counted.
+type memory struct {
+	mu       sync.Mutex
+	registry Registry
+	writes   int
+	err      error
+}
+
+func (m *memory) Registry(context.Context) (Registry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.registry, m.err
+}
+
+func (m *memory) SwapRegistry(_ context.Context, old, next Registry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old.Version != m.registry.Version {
+		return comment.Errorf(comment.Conflict, "someone else wrote this meanwhile")
+	}
+	next.Version++
+	m.registry = next
+	m.writes++
+	return m.err
+}
+
+func (m *memory) Current(context.Context) (stream.State, []stream.Lease, error) {
+	return stream.State{Complete: true, Since: time.Unix(7, 0)}, nil, nil
+}
+
+func (m *memory) All(ctx context.Context, do func(context.Context, []pageindex.Entry) error) error {
+	return do(ctx, []pageindex.Entry{{Product: "p", Cell: &comment.Cell{Language: "en", Rating: 5}, Follows: "2026/1"}})
+}
+
+// faulty is a store whose Apply fails, or hangs until its context ends.
+type faulty struct {
+	*conformance.Model
+	err   error
+	hangs bool
+	tries int
+}
+
+func (f *faulty) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	f.tries++
+	if f.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if f.err != nil {
+		return f.err
+	}
+	return f.Model.Apply(ctx, entries)
+}
+
+// newKeeper makes a keeper of a store of a table, which logs to said.
+func newKeeper(table *memory, store pageindex.Store, said *bytes.Buffer) *Keeper {
+	return New(Options{
+		Name: "store", Store: store, Table: table, Counted: table, Entries: table, Who: "a test",
+		Logger: slog.New(slog.NewTextHandler(said, nil)),
+	})
+}
+
+func mustBuild(t *testing.T, k *Keeper) {
+	t.Helper()
+	if n, err := k.Build(t.Context(), func(int64) {}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+}
+
+var entries = []pageindex.Entry{{Product: "p", Position: comment.Position{1}, Cell: &comment.Cell{Language: "en", Rating: 1}, Follows: "2026/2"}}
+
+// Counting waits for a store for two seconds at most, and only once: then the gap is open.
+func TestCountingDoesNotWait(t *testing.T) {
+	for why, broken := range map[string]faulty{
+		"it fails":  {err: errors.New("redis://:secret@cache is away")},
+		"it hangs":  {hangs: true},
+		"it panics": {err: nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			table, said := &memory{}, &bytes.Buffer{}
+			store := &faulty{Model: conformance.NewModel()}
+			k := newKeeper(table, store, said)
+			mustBuild(t, k)
+			store.err, store.hangs = broken.err, broken.hangs
+			if why == "it panics" {
+				store.Model = nil
+			}
+			began := time.Now()
+			for range 100 {
+				if err := k.Apply(t.Context(), entries); err != nil {
+					t.Fatal(why, err)
+				}
+			}
+			if took := time.Since(began); took > k.Pace.Feed+100*time.Millisecond {
+				t.Errorf("%s: it took %s", why, took)
+			}
+			if s := table.registry.Stores["store"]; !s.Open() || s.Gaps != 2 || strings.Contains(s.Reason, "secret") {
+				t.Errorf("%s: %+v", why, s)
+			}
+			if n := strings.Count(said.String(), "missed comments"); n != 1 {
+				t.Errorf("%s: it is said %d times: %s", why, n, said)
+			}
+		})
+	}
+}
+
+// Entries come again only when the gap cannot be declared, or the work is to end.
+func TestApplyFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &memory{}
+		store := &faulty{Model: conformance.NewModel()}
+		k := newKeeper(table, store, &bytes.Buffer{})
+		mustBuild(t, k)
+		store.hangs = true
+		ending, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		if err := k.Apply(ending, entries); comment.KindOf(err) != comment.Timeout {
+			t.Error(err)
+		}
+		store.hangs, store.err = false, errors.New("away")
+		table.err = comment.Errorf(comment.Throttled, "slow down")
+		if err := k.Apply(t.Context(), entries); comment.KindOf(err) != comment.Throttled {
+			t.Error(err)
+		}
+	})
+}
+
+// A process that counts without a store which the table knows makes it incomplete, with one write
+// and one line. It costs nothing while the table knows none.
+func TestBystander(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, said := &memory{}, &bytes.Buffer{}
+		k, bystander := newKeeper(table, conformance.NewModel(), &bytes.Buffer{}), newKeeper(table, nil, said)
+		if err := bystander.Apply(t.Context(), entries); err != nil || table.writes > 0 {
+			t.Error(table.writes, err)
+		}
+		mustBuild(t, k)
+		before := table.writes
+		for range 10 {
+			if err := bystander.Apply(t.Context(), entries); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if table.writes != before+1 || strings.Count(said.String(), "\n") != 1 || !table.registry.Stores["store"].Open() {
+			t.Errorf("%d writes, and %s", table.writes-before, said)
+		}
+		if _, err := k.Find(t.Context(), pageindex.List{Product: "p"}, nil); comment.KindOf(err) != comment.Unavailable {
+			t.Error(err)
+		}
+	})
+}
+
+// A store that belongs to another table is not fed, and that table is told nothing wrong.
+func TestAnothersStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs, said := &memory{}, &memory{}, &bytes.Buffer{}
+		store := conformance.NewModel()
+		k, other := newKeeper(ours, store, &bytes.Buffer{}), newKeeper(theirs, store, said)
+		mustBuild(t, k)
+		mustBuild(t, other)
+		if !strings.Contains(said.String(), "another table") {
+			t.Error(said)
+		}
+		time.Sleep(k.Pace.Look)
+		if err := k.Apply(t.Context(), entries); err != nil || !ours.registry.Stores["store"].Open() {
+			t.Error(err, ours.registry)
+		}
+		if _, err := k.Find(t.Context(), pageindex.List{Product: "p"}, nil); comment.KindOf(err) != comment.Unavailable {
+			t.Error(err)
+		}
+		found, err := other.Find(t.Context(), pageindex.List{Product: "p"}, nil)
+		if err != nil || found.Counts.Total() != 1 {
+			t.Error(found, err)
+		}
+	})
+}
+
+// One process builds at a time. One that ended without a word is taken over.
+func TestOneBuildsAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, said := &memory{}, &bytes.Buffer{}
+		store := conformance.NewModel()
+		ctx, end := context.WithCancel(t.Context())
+		first, second := newKeeper(table, store, said), newKeeper(table, store, said)
+		var building sync.WaitGroup
+		building.Go(func() { _, _ = first.Build(ctx, func(int64) {}) })
+		time.Sleep(time.Second)
+		if _, err := second.Build(t.Context(), func(int64) {}); !errors.Is(err, errBusy) || !strings.Contains(err.Error(), "a test") {
+			t.Error(err)
+		}
+		end()
+		building.Wait()
+		table.registry = table.registry.with("store", Registration{Identity: "X", Gaps: 1, Work: Work{Owner: "killed", Heartbeat: 9}})
+		began := time.Now()
+		mustBuild(t, second)
+		if took := time.Since(began); took < patience*second.Pace.Heartbeat || took > 2*patience*second.Pace.Heartbeat {
+			t.Error(took)
+		}
+	})
+}
+
+// What is said of a store that cannot be asked, in the order of what has to be done first. Clients
+// are told what to do meanwhile, and nothing about the store.
+func TestObjection(t *testing.T) {
+	now := time.Unix(1000, 0)
+	complete := sight{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2}, covers: "A/2/7000"}
+	for _, row := range []struct {
+		why    string
+		change func(*sight)
+		want   string
+		needs  need
+	}{
+		{"complete", func(*sight) {}, "", nothing},
+		{"counted half a minute ago", func(s *sight) { s.known, s.upTo = true, now.Add(-30*time.Second) }, "", nothing},
+		{"late", func(s *sight) { s.known, s.upTo = true, now.Add(-31*time.Second) }, lateCounts + " by 31s" + meanwhile, nothing},
+		{"records were lost", func(s *sight) { s.state.Complete = false }, notCounted, counting},
+		{"away", func(s *sight) { s.away = errors.New("secret host") }, storeAway, presence},
+		{"away after lost records", func(s *sight) { s.away, s.state.Complete = errors.New("x"), false }, notCounted, counting},
+		{"emptied", func(s *sight) { s.covers = "" }, notBuilt, building},
+		{"given an identity", func(s *sight) { s.covers = claim("A") }, notBuilt, building},
+		{"another's", func(s *sight) { s.covers = "B/2/7000" }, notBuilt, building},
+		{"a gap", func(s *sight) { s.store.Gaps++ }, notBuilt, building},
+		{"counted anew", func(s *sight) { s.state.Since = time.Unix(8, 0) }, notBuilt, building},
+		{"not known", func(s *sight) { s.store = Registration{} }, notBuilt, building},
+	} {
+		s := complete
+		row.change(&s)
+		err := s.objection(now, 30*time.Second)
+		if got := comment.MessageOf(err); got != row.want || err != nil && comment.KindOf(err) != comment.Unavailable {
+			t.Errorf("%s: %v, want %q", row.why, err, row.want)
+		}
+		if got := s.needs(); got != row.needs {
+			t.Errorf("%s: it needs %d, want %d", row.why, got, row.needs)
+		}
+	}
+}
+
+// Builds that come to nothing are ever further apart; the first one after a long calm is not.
+func TestPauses(t *testing.T) {
+	var tending tending
+	now := time.Unix(1000, 0)
+	var got []time.Duration
+	for i := range 14 {
+		if i == 12 {
+			now = now.Add(longestPause + time.Second)
+		}
+		got = append(got, tending.next(now))
+		tending.ended = now
+	}
+	s := time.Second
+	want := []time.Duration{0, s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 512 * s, 600 * s, s, 2 * s}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A store that missed comments for a quarter of a year is forgotten; no other one is.
+func TestForgetting(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	open, closed := Registration{Gaps: 1, Since: now.Add(-forgetAfter - 1)}, Registration{Gaps: 1, Begun: 1, Since: now.Add(-forgetAfter - 1)}
+	young := Registration{Gaps: 1, Since: now.Add(-forgetAfter)}
+	r := Registry{Version: 3, Stores: map[string]Registration{"open": open, "ours": open, "closed": closed, "young": young}}
+	want := Registry{Version: 3, Stores: map[string]Registration{"ours": open, "closed": closed, "young": young}}
+	if diff := cmp.Diff(want, r.without(now, "ours")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every wait is longer than those that it outlasts.
+func TestPace(t *testing.T) {
+	p := DefaultPace()
+	if p.Settle <= p.Look+p.Feed || p.Lag <= p.Look+p.Feed {
+		t.Errorf("%+v", p)
+	}
+}

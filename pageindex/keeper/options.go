@@ -1,0 +1,73 @@
+package keeper
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// Counted says how far the comments of the table are counted.
+type Counted interface {
+	// Current returns the state and the leases of the stream that is being read.
+	Current(ctx context.Context) (stream.State, []stream.Lease, error)
+}
+
+// Entries reads all entries of the table.
+type Entries interface {
+	// All calls do with the entries of all comments, page by page, perhaps from several goroutines.
+	// The reads are consistent: an entry is at least as new as when All was called.
+	All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error
+}
+
+// Pace is the waits of a Keeper.
+type Pace struct {
+	// Look is how old what was read of the table and the store may be when it is used.
+	Look time.Duration
+	// Feed is how long the store is tried before a gap is declared.
+	Feed time.Duration
+	// Find is how long the store may take to answer.
+	Find time.Duration
+	// Build is how long the store may take for one call of a build.
+	Build time.Duration
+	// Settle is the time between the beginning of a build and its first read. It is longer than Look
+	// and Feed together, so that all processes feed the store by then, or declare that they do not.
+	Settle time.Duration
+	// Lag is how far counting may be behind for the store to be asked.
+	Lag time.Duration
+	// Check is the time between two looks at whether the store is complete.
+	Check time.Duration
+	// Heartbeat is the time between two heartbeats of a build.
+	Heartbeat time.Duration
+}
+
+// DefaultPace is the pace of all processes of a table: they rely on each other's.
+func DefaultPace() Pace {
+	return Pace{
+		Look: 2 * time.Second, Feed: 2 * time.Second, Find: 3 * time.Second, Build: 5 * time.Minute, Settle: 5 * time.Second,
+		Lag: 30 * time.Second, Check: 10 * time.Second, Heartbeat: time.Second,
+	}
+}
+
+// Options are what a Keeper works with.
+type Options struct {
+	// Name is the store's name in the table and in logs. It holds no password.
+	Name string
+	// Store is the store, nil for a process that counts and feeds none.
+	Store pageindex.Store
+	// Table keeps the registry. Required.
+	Table Table
+	// Counted and Entries are required with a store.
+	Counted Counted
+	Entries Entries
+	// Who describes this process to others that want to build the same store.
+	Who string
+	// Engine names the run of the local engine that serves the table, as in counts.Rebuilder.
+	Engine string
+	// Logger gets what happens to the store. Required.
+	Logger *slog.Logger
+	// Pace is the waits; zero stands for DefaultPace.
+	Pace Pace
+}

@@ -1,0 +1,78 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// sight is what is known about a store at a time.
+type sight struct {
+	// state says whether all comments were counted, upTo how far, if known says so.
+	state stream.State
+	upTo  time.Time
+	known bool
+	// store is what the table knows of the store, and covers what the store says. away is the error
+	// of a store that said nothing.
+	store  Registration
+	covers string
+	away   error
+}
+
+// look reads what is known about the store.
+func (o Options) look(ctx context.Context) (sight, error) {
+	var now sight
+	state, leases, err := o.Counted.Current(ctx)
+	if err != nil {
+		return now, err
+	}
+	now.state = state
+	now.upTo, now.known = stream.ProcessedUpTo(leases)
+	registry, err := o.Table.Registry(ctx)
+	if err != nil {
+		return now, err
+	}
+	now.store = registry.Stores[o.Name]
+	asked, cancel := context.WithTimeout(ctx, o.Pace.Feed)
+	defer cancel()
+	now.covers, now.away = o.Store.Covers(asked)
+	return now, ctx.Err()
+}
+
+// Messages of answers that cannot be given. They go to clients, so they name no store.
+const (
+	meanwhile  = "; use cursors meanwhile"
+	notCounted = "page numbers are unavailable until all comments have been counted" + meanwhile
+	notBuilt   = "page numbers are unavailable until their index has been built" + meanwhile + ". A process that counts builds it, and talkback rebuild --pages; talkback stream --status tells how far that is"
+	storeAway  = "page numbers are unavailable, because their index does not answer" + meanwhile
+	lateCounts = "page numbers are unavailable, because counting is late"
+)
+
+// objection returns why a store must not be asked, nil if it may be.
+func (s sight) objection(now time.Time, lag time.Duration) error {
+	switch {
+	case !s.state.Complete:
+		return unavailable(notCounted, errors.New("the statistics are not complete"))
+	case s.known && now.Sub(s.upTo) > lag:
+		return comment.Errorf(comment.Unavailable, lateCounts+" by %s%s", now.Sub(s.upTo).Round(time.Second), meanwhile)
+	case s.away != nil:
+		return unavailable(storeAway, s.away)
+	case s.covers != s.store.Token(s.state):
+		return unavailable(notBuilt, errors.New("the store is not complete"))
+	}
+	return nil
+}
+
+// unavailable returns an error whose cause is for the log.
+func unavailable(message string, cause error) error {
+	return &comment.Error{Kind: comment.Unavailable, Message: message, Cause: cause}
+}
+
+// identity reads the identity of the store.
+func (o Options) identity(ctx context.Context) (string, error) {
+	covers, err := o.Store.Covers(ctx)
+	return identityOf(covers), err
+}
