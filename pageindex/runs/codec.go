@@ -52,6 +52,17 @@ func shortAbove(p comment.Position) comment.Position {
 	return p.Next()
 }
 
+// shortBetween returns a position above low and at or below high, with as many zeros at its end as
+// possible. Low must be below high.
+func shortBetween(low, high comment.Position) (short comment.Position) {
+	for i := range high {
+		if short[i] = high[i]; short.Compare(low) > 0 {
+			return short
+		}
+	}
+	return high
+}
+
 // decoder reads bytes. After the first error, everything reads as zero.
 type decoder struct {
 	rest []byte

@@ -19,8 +19,12 @@ const (
 	joinBelow = runSize / 4
 )
 
-// mergeBytes is how large the log is when it is merged.
-const mergeBytes = 4 << 10
+// mergeBytes is how large the log is when it is merged, and entryOverhead what the key of an entry
+// takes of that.
+const (
+	mergeBytes    = 4 << 10
+	entryOverhead = 48
+)
 
 // firstNumberShift leaves room for 65,536 entries in each millisecond between two indexes.
 const firstNumberShift = 16
@@ -71,7 +75,7 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 		return next, nil
 	}
 	next.Last = e.Number
-	next.Written += uint64(len(e.Encode()))
+	next.Written += uint64(len(e.Encode()) + entryOverhead)
 	return next, &e
 }
 

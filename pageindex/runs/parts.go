@@ -1,6 +1,10 @@
 package runs
 
-import "github.com/talkback/talkback/comment"
+import (
+	"fmt"
+
+	"github.com/talkback/talkback/comment"
+)
 
 // Change is a change of how one comment is counted.
 type Change struct {
@@ -48,3 +52,46 @@ type Head struct {
 
 // Exists reports whether the product has an index.
 func (h Head) Exists() bool { return h.First != 0 }
+
+// Key names a chunk. A key is never used twice, so a chunk never changes.
+type Key struct {
+	// Version is that of the directory which the merge that made the chunk replaces.
+	Version uint64
+	// Number is random, in case several merges replace the same directory.
+	Number uint32
+}
+
+// String returns the key as text. Keys sort by version.
+func (k Key) String() string { return fmt.Sprintf("%016x-%08x", k.Version, k.Number) }
+
+// Chunk is an item with adjacent runs, in ascending order.
+type Chunk struct{ Runs []Run }
+
+// Reference is what the directory knows of a chunk.
+type Reference struct {
+	// Key is where the chunk is.
+	Key Key
+	// From and End are its bounds, like those of a run.
+	From, End comment.Position
+	// Counts is the sum of its runs. If there are very many languages, some share the row
+	// comment.OtherLanguages, in all references.
+	Counts comment.Stats
+	// Bytes is the size of the chunk.
+	Bytes int
+}
+
+// Directory says where the runs are. The zero Directory is that of a product which never had one.
+type Directory struct {
+	// Version rises by one with each merge.
+	Version uint64
+	// Merged is the number of the last entry that the runs include.
+	Merged uint64
+	// References are the chunks, in ascending order and without gaps. There are none if all runs
+	// are in Inline.
+	References []Reference
+	// Inline are the runs of a small product.
+	Inline []Run
+	// Replaced are the chunks that the directory before named, and this one does not. Readers of
+	// that directory may still read them until the next merge.
+	Replaced []Key
+}

@@ -1,0 +1,465 @@
+package runs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// world is a table with the index of one product, and the markers that it must agree with.
+type world struct {
+	r         *rand.Rand
+	markers   markers
+	head      Head
+	directory []byte
+	log       map[uint64][]byte
+	chunks    map[Key][]byte
+	// far is how far apart comments are: 1 for all in one millisecond.
+	far int
+	// merged and torn are how many merges succeeded and gave up, split how many runs they parted.
+	merged, torn, split int
+	// past are some earlier moments.
+	past []moment
+}
+
+// moment is what could be read at some moment.
+type moment struct {
+	head      Head
+	directory Directory
+	log       []Entry
+	markers   markers
+}
+
+func newWorld(r *rand.Rand) *world {
+	w := &world{r: r, markers: markers{}, log: map[uint64][]byte{}, chunks: map[Key][]byte{}}
+	w.far = []int{1, 50, 1e9}[r.IntN(3)]
+	// A product may have been counted before it has an index.
+	for range []int{0, 10, 3000}[r.IntN(3)] {
+		w.markers[w.somewhere()] = w.someCell()
+	}
+	highest := comment.Position{}
+	if all := w.markers.all(); len(all) > 0 {
+		highest = all[len(all)-1]
+	}
+	w.head = Start(w.markers.between(comment.Position{}, comment.MaxPosition), highest, begun)
+	return w
+}
+
+func (w *world) somewhere() comment.Position {
+	p := comment.FirstAt(begun.Add(time.Duration(w.r.IntN(w.far)) * time.Millisecond))
+	binary.BigEndian.PutUint64(p[8:], w.r.Uint64())
+	return p
+}
+
+func (w *world) someCell() comment.Cell {
+	return comment.Cell{Language: someLanguages[w.r.IntN(len(someLanguages))], Rating: 1 + w.r.IntN(comment.MaxRating)}
+}
+
+// commit counts a transaction's changes: new comments anywhere or above all others, edits and
+// deletes.
+func (w *world) commit() {
+	var at []comment.Position
+	kind, size := w.r.IntN(6), 1+w.r.IntN(100)
+	there := w.markers.all()
+	for range size {
+		switch {
+		case kind < 2 || len(there) == 0:
+			at = append(at, w.somewhere())
+		case kind == 2: // above all others
+			last := there[len(there)-1]
+			binary.BigEndian.PutUint64(last[:8], binary.BigEndian.Uint64(last[:8])+uint64(len(at)+1))
+			at = append(at, last)
+		default:
+			at = append(at, there[w.r.IntN(len(there))])
+		}
+	}
+	slices.SortFunc(at, comment.Position.Compare)
+	var changes []Change
+	for _, p := range slices.Compact(at) {
+		c := Change{Position: p}
+		if cell, found := w.markers[p]; found {
+			c.From = &cell
+		}
+		if cell := w.someCell(); c.From == nil || kind < 4 {
+			c.To = &cell
+		}
+		if delete(w.markers, p); c.To != nil {
+			w.markers[p] = *c.To
+		}
+		changes = append(changes, c)
+	}
+	var entry *Entry
+	if w.head, entry = w.head.Apply(changes); entry != nil {
+		w.log[entry.Number] = entry.Encode()
+	}
+}
+
+// removeMost deletes nine of ten comments, so that runs and chunks are joined.
+func (w *world) removeMost() {
+	var changes []Change
+	for i, p := range w.markers.all() {
+		if cell := w.markers[p]; i%10 != 0 {
+			changes = append(changes, Change{Position: p, From: &cell})
+			delete(w.markers, p)
+		}
+	}
+	for part := range slices.Chunk(changes, 90) {
+		var entry *Entry
+		if w.head, entry = w.head.Apply(part); entry != nil {
+			w.log[entry.Number] = entry.Encode()
+		}
+	}
+}
+
+// read returns the parts of the index as they are now.
+func (w *world) read() (Head, Directory, []Entry) {
+	head, err := DecodeHead(w.head.Encode())
+	directory, err2 := DecodeDirectory(w.directory)
+	var log []Entry
+	for _, number := range slices.Sorted(maps.Keys(w.log)) {
+		entry, err := DecodeEntry(number, w.log[number])
+		log, err2 = append(log, entry), errors.Join(err2, err)
+	}
+	if err := errors.Join(err, err2); err != nil {
+		panic(err)
+	}
+	return head, directory, log
+}
+
+func (w *world) markersIn(r Range) []Marker {
+	var out []Marker
+	for p, cell := range w.markers {
+		if p.Compare(r.From) >= 0 && p.Compare(r.Last) <= 0 {
+			out = append(out, Marker{Position: p, Cell: cell})
+		}
+	}
+	return out
+}
+
+// merge is one merge, step by step: between any two, others commit and merge, and after each it may
+// end.
+func (w *world) merge() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		err := w.mergeSteps(yield)
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrTorn):
+			w.torn++
+		default:
+			panic(err)
+		}
+	}
+}
+
+var errEnded = fmt.Errorf("ended: %w", ErrTorn)
+
+func (w *world) mergeSteps(step func(string) bool) error {
+	head, directory, log := w.read()
+	m, err := NewMerge(head, directory, log)
+	if err != nil || m.Empty() {
+		return err
+	}
+	if !step("read chunks") {
+		return errEnded
+	}
+	for _, key := range m.Chunks() {
+		chunk, err := DecodeChunk(w.chunks[key])
+		if err := errors.Join(err, m.Load(key, chunk)); err != nil {
+			return fmt.Errorf("%w: %w", ErrTorn, err)
+		}
+	}
+	var read [][]Marker
+	for _, r := range m.Unsplit() {
+		// A query sees some comments before a transaction, and others after it.
+		if !step("read some markers") {
+			return errEnded
+		}
+		first := w.markersIn(r)
+		middle := w.somewhere()
+		if !step("read the other markers") {
+			return errEnded
+		}
+		below := func(m Marker) bool { return m.Position.Compare(middle) < 0 }
+		second := slices.DeleteFunc(w.markersIn(r), below)
+		first = slices.DeleteFunc(first, func(m Marker) bool { return !below(m) })
+		read = append(read, append(first, second...))
+	}
+	if !step("read the log again") {
+		return errEnded
+	}
+	afterwards, _, later := w.read()
+	for i, r := range m.Unsplit() {
+		if err := m.Split(r, read[i], afterwards, later); err != nil {
+			if _, now, _ := w.read(); now.Version == directory.Version {
+				panic(fmt.Sprintf("no other merge was first, and yet: %v", err))
+			}
+			return err
+		}
+		w.split++
+	}
+	return w.write(m, step)
+}
+
+func (w *world) write(m *Merge, step func(string) bool) error {
+	result := m.Result(w.r.Uint32())
+	for key, chunk := range result.Chunks {
+		if !step("write a chunk") {
+			return errEnded
+		}
+		w.chunks[key] = chunk.Encode()
+	}
+	if !step("replace the directory") {
+		return errEnded
+	}
+	if now, _ := DecodeDirectory(w.directory); now.Version != result.Directory.Version-1 {
+		return fmt.Errorf("another merge was first: %w", ErrTorn)
+	}
+	w.directory = result.Directory.Encode()
+	w.merged++
+	if !step("delete entries") {
+		return errEnded
+	}
+	maps.DeleteFunc(w.log, func(number uint64, _ []byte) bool { return number <= result.Directory.Merged })
+	if !step("delete chunks") {
+		return errEnded
+	}
+	unused := result.Unused
+	old := slices.DeleteFunc(slices.Collect(maps.Keys(w.chunks)), func(key Key) bool { return key.Version != result.OldVersion() })
+	for _, key := range append(unused, result.Abandoned(old)...) {
+		delete(w.chunks, key)
+	}
+	return nil
+}
+
+// now returns the present moment.
+func (w *world) now() moment {
+	head, directory, log := w.read()
+	return moment{head, directory, log, w.markers}
+}
+
+// find looks targets up as a reader does that read these parts.
+func (w *world) find(m moment, list List, targets []Target) (Found, error) {
+	view, err := NewView(m.head, m.directory, m.log)
+	if err != nil {
+		return Found{}, err
+	}
+	for {
+		found, needs := view.Locate(list, targets)
+		if needs.None() || needs.Unsplit {
+			return found, nil
+		}
+		for _, key := range needs.Chunks {
+			chunk, err := DecodeChunk(w.chunks[key])
+			if err := errors.Join(err, view.Load(key, chunk)); err != nil {
+				return Found{}, err
+			}
+		}
+		for _, r := range needs.Markers {
+			if err := view.Reveal(r, w.markersIn(r)); err != nil {
+				return Found{}, err
+			}
+		}
+	}
+}
+
+// list returns the comments of a list, and their number by rating.
+func (m markers) list(list List) (positions []comment.Position, counts comment.Counts) {
+	low, high := list.Filter.Range()
+	for _, p := range m.all() {
+		if cell := m[p]; p.Compare(low) >= 0 && p.Compare(high) <= 0 && allows(list.Filter, cell) {
+			positions = append(positions, p)
+			counts[cell.Rating-1]++
+		}
+	}
+	if list.Order == comment.NewestFirst {
+		slices.Reverse(positions)
+	}
+	return positions, counts
+}
+
+// check looks up random targets in a random list, and compares with the markers.
+func (w *world) check(t *testing.T) {
+	t.Helper()
+	list := w.someList()
+	want, _ := w.markers.list(list)
+	w.compare(t, w.now(), list, w.someTargets(want), false)
+}
+
+// checkTorn does the same with a head read at another moment than the directory and the log. That
+// it does not fit is said, or the answer is that of the head's moment. Markers are not read: that
+// they fit too is seen by their sum only.
+func (w *world) checkTorn(t *testing.T) {
+	t.Helper()
+	mixed, other := w.now(), w.past[w.r.IntN(len(w.past))]
+	if w.r.IntN(2) == 0 {
+		mixed, other = other, mixed
+	}
+	mixed.directory, mixed.log = other.directory, other.log
+	list := w.someList()
+	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
+	w.compare(t, mixed, list, []Target{{Rank: w.r.IntN(len(mixed.markers) + 1)}}, true)
+}
+
+func (w *world) compare(t *testing.T, m moment, list List, targets []Target, torn bool) {
+	t.Helper()
+	want, counts := m.markers.list(list)
+	found, err := w.find(m, list, targets)
+	if torn && err != nil {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%+v: %v", list, err)
+	}
+	if found.Boundaries == nil { // a run is to be split first
+		return
+	}
+	if found.Counts != counts {
+		t.Fatalf("%+v has %v, want %v", list, found.Counts, counts)
+	}
+	for i, target := range targets {
+		checkBoundary(t, list, want, target, found.Boundaries[i])
+	}
+}
+
+func checkBoundary(t *testing.T, list List, want []comment.Position, target Target, got Boundary) {
+	t.Helper()
+	before := 0
+	for _, p := range want {
+		if got.After != nil && (list.Order == comment.OldestFirst && p.Compare(*got.After) <= 0 || list.Order == comment.NewestFirst && p.Compare(*got.After) >= 0) {
+			before++
+		}
+	}
+	rank := min(target.Rank, len(want))
+	switch {
+	case got.Rank != before:
+		t.Fatalf("%+v: the boundary at %v has rank %d, want %d", list, got.After, got.Rank, before)
+	case target.At != nil && (got.After == nil || *got.After != *target.At):
+		t.Fatalf("%+v: got the boundary behind %v, want %v", list, got.After, target.At)
+	case target.At == nil && (got.Rank > rank || target.Exact && got.Rank != rank || rank == 0 && got.After != nil):
+		t.Fatalf("%+v: got the boundary %+v, want rank %d, exact: %v", list, got, rank, target.Exact)
+	case target.At == nil && rank-got.Rank > maxReadable:
+		t.Fatalf("%+v: %d comments are to be skipped", list, rank-got.Rank)
+	}
+}
+
+func (w *world) someList() List {
+	list := List{Order: comment.NewestFirst}
+	if w.r.IntN(2) == 0 {
+		list.Order = comment.OldestFirst
+	}
+	for _, language := range someLanguages {
+		if w.r.IntN(4) == 0 {
+			list.Filter.Languages = append(list.Filter.Languages, language)
+		}
+	}
+	for rating := range comment.MaxRating - 1 {
+		if w.r.IntN(4) == 0 {
+			list.Filter.Ratings = append(list.Filter.Ratings, rating+1)
+		}
+	}
+	if w.r.IntN(3) == 0 {
+		after := w.somewhere().Time()
+		list.Filter.CreatedAfter = &after
+	}
+	if w.r.IntN(3) == 0 {
+		before := w.somewhere().Time().Add(time.Millisecond)
+		if list.Filter.CreatedAfter == nil || before.After(*list.Filter.CreatedAfter) {
+			list.Filter.CreatedBefore = &before
+		}
+	}
+	return list
+}
+
+func (w *world) someTargets(list []comment.Position) []Target {
+	var out []Target
+	for range w.r.IntN(4) {
+		at := w.somewhere()
+		if len(list) > 0 && w.r.IntN(2) == 0 {
+			at = list[w.r.IntN(len(list))]
+		}
+		rank := w.r.IntN(len(list)*11/10 + 2)
+		out = append(out, [][]Target{{{Rank: rank}}, {{Rank: rank, Exact: true}}, {{At: &at}}}[w.r.IntN(3)]...)
+	}
+	return out
+}
+
+// Whatever is committed between the steps of merges, and wherever merges end, every rank is right.
+func TestEveryRankIsRightInEveryHistory(t *testing.T) {
+	r := commenttest.Rand(t)
+	var merged, torn, split, lookups int
+	const histories, steps = 8, 250
+	for range histories {
+		w := newWorld(r)
+		var merges []func() (string, bool)
+		var stops []func()
+		for range steps {
+			switch action := r.IntN(10); {
+			case action < 3:
+				w.commit()
+			case action == 3 && len(merges) < 2:
+				next, stop := iter.Pull(w.merge())
+				merges, stops = append(merges, next), append(stops, stop)
+			case len(merges) > 0:
+				i := r.IntN(len(merges))
+				_, more := merges[i]()
+				if !more || r.IntN(60) == 0 {
+					stops[i]()
+					merges, stops = slices.Delete(merges, i, i+1), slices.Delete(stops, i, i+1)
+				}
+			}
+			if r.IntN(300) == 0 {
+				w.removeMost()
+			}
+			if r.IntN(20) == 0 {
+				now := w.now()
+				now.markers = maps.Clone(w.markers)
+				w.past = append(w.past[max(0, len(w.past)-3):], now)
+			}
+			w.check(t)
+			if len(w.past) > 0 {
+				w.checkTorn(t)
+			}
+			lookups++
+		}
+		for _, stop := range stops {
+			stop()
+		}
+		w.settle(t)
+		merged, torn, split = merged+w.merged, torn+w.torn, split+w.split
+	}
+	t.Logf("%d lookups, %d merges, %d others ended early or were late, %d runs split", lookups, merged, torn, split)
+}
+
+// settle merges without others, and checks what is left then.
+func (w *world) settle(t *testing.T) {
+	t.Helper()
+	for range 3 {
+		w.commit()
+		for range w.merge() {
+		}
+	}
+	w.check(t)
+	_, d, log := w.read()
+	if len(log) > 0 && log[len(log)-1].Number <= d.Merged {
+		t.Errorf("entry %d is left, and %d is merged", log[0].Number, d.Merged)
+	}
+	bytes := 0
+	for _, ref := range d.References {
+		if chunk := w.chunks[ref.Key]; len(chunk) != ref.Bytes || len(chunk) > chunkBytes {
+			t.Errorf("chunk %s has %d bytes, want %d", ref.Key, len(chunk), ref.Bytes)
+		}
+		bytes += ref.Bytes
+	}
+	if len(w.markers) > 5000 && bytes > 40*len(w.markers)/runSize*2 {
+		t.Errorf("%d comments take %d bytes in %d chunks", len(w.markers), bytes, len(d.References))
+	}
+}

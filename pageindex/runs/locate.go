@@ -1,0 +1,339 @@
+package runs
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// List is a whole list of a product's comments. Its dates are in the filter.
+type List struct {
+	Filter comment.Filter
+	Order  comment.Order
+}
+
+// Target is what to find in a list: see pageindex.Target.
+type Target struct {
+	Rank  int
+	Exact bool
+	At    *comment.Position
+}
+
+// Boundary is a place in a list: see pageindex.Boundary.
+type Boundary struct {
+	Rank  int
+	After *comment.Position
+}
+
+// Found is the answer to Locate.
+type Found struct {
+	// Counts is how many comments the list has, by rating.
+	Counts comment.Counts
+	// Boundaries has one boundary for each target.
+	Boundaries []Boundary
+}
+
+// Needs are parts that are to be read before an answer is known. All can be read at once.
+type Needs struct {
+	// Chunks are for Load, Markers for Reveal.
+	Chunks  []Key
+	Markers []Range
+	// Unsplit says that reading does not help: the answer is in the middle of a run that is
+	// far too large, and that a merge is to split.
+	Unsplit bool
+}
+
+// None reports whether nothing is needed.
+func (n Needs) None() bool { return len(n.Chunks) == 0 && len(n.Markers) == 0 && !n.Unsplit }
+
+// maxReadable is the size of the largest run whose markers a reader reads, in comments. A merge
+// makes runs a tenth as large.
+const maxReadable = 1024
+
+// Locate finds targets in a list. If it needs further parts for that, it returns these instead.
+func (v *View) Locate(list List, targets []Target) (Found, Needs) {
+	l := v.locator(list)
+	for _, t := range targets {
+		if t.At != nil {
+			l.cutAt(*t.At)
+			continue
+		}
+		l.seek(t)
+	}
+	l.wholeList()
+	if needs := l.needs(); !needs.None() {
+		return Found{}, needs
+	}
+	return l.answer(targets), Needs{}
+}
+
+// locator finds targets of one list in a view.
+type locator struct {
+	view  *View
+	list  List
+	parts []part
+	// hidden says that the filter selects languages which share a row in segments that were not
+	// loaded.
+	hidden bool
+	wanted map[*segment]bool
+}
+
+// part is the part of a segment that the list's dates select, in the order of the list.
+type part struct {
+	*segment
+	// from and last are its bounds.
+	from, last comment.Position
+	// least and most bound the number of comments of the list. Before is those of all parts before
+	// this one.
+	least, most             int
+	leastBefore, mostBefore int
+}
+
+func (v *View) locator(list List) *locator {
+	l := &locator{view: v, list: list, wanted: map[*segment]bool{}}
+	for _, language := range list.Filter.Languages {
+		l.hidden = l.hidden || v.shared && !v.rows[language]
+	}
+	low, high := list.Filter.Range()
+	least, most := 0, 0
+	for _, s := range v.inOrder(list.Order) {
+		p := part{segment: s, from: later(s.from, low), last: earlier(s.last, high), leastBefore: least, mostBefore: most}
+		if p.from.Compare(p.last) > 0 {
+			continue
+		}
+		p.least, p.most = l.count(p)
+		least, most = least+p.least, most+p.most
+		l.parts = append(l.parts, p)
+	}
+	return l
+}
+
+func (v *View) inOrder(order comment.Order) []*segment {
+	if order == comment.OldestFirst {
+		return v.segments
+	}
+	reversed := slices.Clone(v.segments)
+	slices.Reverse(reversed)
+	return reversed
+}
+
+func later(a, b comment.Position) comment.Position {
+	if a.Compare(b) > 0 {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b comment.Position) comment.Position {
+	if a.Compare(b) < 0 {
+		return a
+	}
+	return b
+}
+
+// count returns bounds of the number of the list's comments in a part.
+func (l *locator) count(p part) (least, most int) {
+	if p.revealed {
+		n := l.counts(p).Total()
+		return n, n
+	}
+	sure := p.counts.Counts(l.list.Filter).Total()
+	least, most = sure, sure
+	if l.hidden && p.chunk != nil {
+		ratings := comment.Filter{Ratings: l.list.Filter.Ratings, Languages: []comment.Language{comment.OtherLanguages}}
+		most += p.counts.Counts(ratings).Total()
+	}
+	if !p.whole() {
+		least = 0
+	}
+	return least, most
+}
+
+// whole reports whether the part is all of the segment.
+func (p part) whole() bool { return p.from == p.segment.from && p.last == p.segment.last }
+
+// counts returns the exact number of the list's comments in a part, by rating.
+func (l *locator) counts(p part) (sum comment.Counts) {
+	if !p.revealed {
+		if p.most > 0 {
+			sum = p.counts.Counts(l.list.Filter)
+		}
+		return sum
+	}
+	for _, m := range l.selected(p) {
+		sum[m.Cell.Rating-1]++
+	}
+	return sum
+}
+
+// selected returns the list's comments in a part whose markers are known, in the list's order.
+func (l *locator) selected(p part) []Marker {
+	var out []Marker
+	for _, m := range p.markers {
+		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && allows(l.list.Filter, m.Cell) {
+			out = append(out, m)
+		}
+	}
+	if l.list.Order == comment.NewestFirst {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// allows reports whether a filter selects a cell.
+func allows(f comment.Filter, cell comment.Cell) bool {
+	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
+		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
+}
+
+// wholeList wants what the number of comments in the list depends on.
+func (l *locator) wholeList() {
+	for _, p := range l.parts {
+		if p.least != p.most {
+			l.wanted[p.segment] = true
+		}
+	}
+}
+
+// cutAt wants what the number of comments up to a position depends on.
+func (l *locator) cutAt(at comment.Position) {
+	for _, p := range l.parts {
+		if cut := p.upTo(at, l.list.Order); cut != 0 && cut != all && p.most > 0 && !p.revealed {
+			l.wanted[p.segment] = true
+		}
+	}
+}
+
+// How much of a part is at or before a position, in the order of a list.
+type share int
+
+const (
+	nothing share = iota
+	some
+	all
+)
+
+func (p part) upTo(at comment.Position, order comment.Order) share {
+	first, last := at.Compare(p.from), at.Compare(p.last)
+	if order == comment.NewestFirst {
+		first, last = -last, -first
+	}
+	switch {
+	case first < 0:
+		return nothing
+	case last >= 0:
+		return all
+	}
+	return some
+}
+
+// seek wants what a rank may lie in. While the number of comments before it is not certain, that is
+// several chunks, which are read together with what the number depends on.
+func (l *locator) seek(t Target) {
+	for _, p := range l.parts {
+		inside := p.leastBefore < t.Rank && t.Rank < p.mostBefore+p.most
+		certain := p.leastBefore == p.mostBefore && p.least == p.most
+		if inside && !p.revealed && (p.chunk != nil || certain && (t.Exact || p.tooLarge())) {
+			l.wanted[p.segment] = true
+		}
+	}
+}
+
+func (s *segment) tooLarge() bool { return s.chunk == nil && s.size() > maxReadable }
+
+func (s *segment) size() int { return s.counts.Counts(comment.Filter{}).Total() }
+
+func (l *locator) needs() Needs {
+	var n Needs
+	for _, p := range l.parts {
+		switch {
+		case !l.wanted[p.segment]:
+		case p.chunk != nil:
+			n.Chunks = append(n.Chunks, p.chunk.Key)
+		case p.tooLarge():
+			n.Unsplit = true
+		default:
+			n.Markers = append(n.Markers, Range{From: p.segment.from, Last: p.segment.last})
+		}
+	}
+	return n
+}
+
+func (l *locator) answer(targets []Target) Found {
+	var found Found
+	for _, p := range l.parts {
+		for i, n := range l.counts(p) {
+			found.Counts[i] += n
+		}
+	}
+	for _, t := range targets {
+		if t.At != nil {
+			found.Boundaries = append(found.Boundaries, l.rankOf(*t.At))
+			continue
+		}
+		found.Boundaries = append(found.Boundaries, l.boundary(t.Rank))
+	}
+	return found
+}
+
+// rankOf returns the boundary right behind a position.
+func (l *locator) rankOf(at comment.Position) Boundary {
+	b := Boundary{After: &at}
+	for _, p := range l.parts {
+		switch p.upTo(at, l.list.Order) {
+		case all:
+			b.Rank += p.most
+		case some:
+			b.Rank += l.before(p, at)
+		}
+	}
+	return b
+}
+
+// before returns how many of the list's comments in a part are at or before a position.
+func (l *locator) before(p part, at comment.Position) int {
+	if !p.revealed {
+		return 0 // there are none in all of the part
+	}
+	markers := l.selected(p)
+	return sort.Search(len(markers), func(i int) bool { return l.comesAfter(markers[i].Position, at) })
+}
+
+func (l *locator) comesAfter(p, at comment.Position) bool {
+	if l.list.Order == comment.NewestFirst {
+		return p.Compare(at) < 0
+	}
+	return p.Compare(at) > 0
+}
+
+// boundary returns the last boundary that is known at or before a rank.
+func (l *locator) boundary(rank int) Boundary {
+	var b Boundary
+	if rank <= 0 {
+		return b
+	}
+	for _, p := range l.parts {
+		if p.mostBefore+p.most > rank {
+			return l.inside(p, rank, b)
+		}
+		end := p.last
+		if l.list.Order == comment.NewestFirst {
+			end = p.from
+		}
+		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {
+			b.After = &end
+		}
+	}
+	return b
+}
+
+// inside returns the last boundary known at or before a rank that lies in a part, or right before
+// it. Until then, the last is that before the part.
+func (l *locator) inside(p part, rank int, last Boundary) Boundary {
+	if rank == p.mostBefore || !p.revealed {
+		return last
+	}
+	after := l.selected(p)[rank-p.mostBefore-1].Position
+	return Boundary{Rank: rank, After: &after}
+}

@@ -1,0 +1,284 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Merge brings the log of a product into its directory and chunks. The caller does the steps in
+// this order:
+//
+//  1. It reads the statistics, the directory and the log, consistently, for NewMerge.
+//  2. It reads the chunks that Chunks names, for Load.
+//  3. It reads the markers of the runs that Unsplit names. After that it reads the statistics and
+//     the log again, for Split.
+//  4. It writes the chunks that Result names. Then it replaces the directory, on condition that
+//     that has the version which was read. Then it deletes what Result names.
+//
+// The caller may stop after every step, and several may merge at once. Until the directory is
+// replaced, everything is as before.
+type Merge struct {
+	before Directory
+	view   *View
+}
+
+// chunkBytes is the size of the largest chunk, unless a single run is larger: with its key and the
+// longest product id, an item has less than 4 KB, and reading it costs half a unit.
+const chunkBytes = 3900
+
+// NewMerge begins a merge. The log must hold all entries up to the head's last that were not
+// merged.
+func NewMerge(head Head, d Directory, log []Entry) (*Merge, error) {
+	v, err := NewView(head, d, log)
+	if err != nil {
+		return nil, err
+	}
+	m := &Merge{before: d, view: v}
+	m.view.segments = v.segments[:len(v.segments)-1] // the head stays as it is
+	return m, nil
+}
+
+// Empty reports whether there is nothing to merge.
+func (m *Merge) Empty() bool { return m.view.merged == m.view.head.Last }
+
+// Chunks returns the chunks to be read: those that the log changes, and some beside them which have
+// room for more runs.
+func (m *Merge) Chunks() []Key {
+	var keys []Key
+	for i, s := range m.view.segments {
+		if s.chunk != nil && (len(s.changes) > 0 || m.hasRoom(i)) {
+			keys = append(keys, s.chunk.Key)
+		}
+	}
+	return keys
+}
+
+// hasRoom reports whether a chunk that the log does not change is so small that it should become
+// one with what is beside it: with new runs if it is not nearly full, and with a chunk that is
+// written anew if it is nearly empty.
+func (m *Merge) hasRoom(i int) bool {
+	bytes := m.view.segments[i].chunk.Bytes
+	for _, beside := range m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))] {
+		if beside.chunk == nil && bytes < chunkBytes*3/4 || len(beside.changes) > 0 && bytes < chunkBytes/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// Load brings in a chunk that was read.
+func (m *Merge) Load(key Key, c Chunk) error { return m.view.Load(key, c) }
+
+// Unsplit returns the runs that are too large.
+func (m *Merge) Unsplit() []Range {
+	var out []Range
+	for _, s := range m.view.segments {
+		if s.chunk == nil && s.size() > splitAbove {
+			out = append(out, Range{From: s.from, Last: s.last})
+		}
+	}
+	return out
+}
+
+// Split brings in the markers of a run, and what the table held after they were read: the head,
+// and all entries after the last one that is merged. A marker may be read after a change that is
+// not merged, or in the midst of a transaction. So what the entries say replaces what was read.
+func (m *Merge) Split(r Range, read []Marker, afterwards Head, log []Entry) error {
+	if afterwards.First != m.view.head.First {
+		return fmt.Errorf("the index of the product was started anew: %w", ErrTorn)
+	}
+	later, err := between(log, m.view.head.Last, afterwards.Last)
+	if err != nil {
+		return err
+	}
+	return m.view.reveal(r, read, later)
+}
+
+// Result is what a merge writes and deletes.
+type Result struct {
+	// Directory replaces the one that was read.
+	Directory Directory
+	// Chunks are new. They are written before the directory.
+	Chunks map[Key]Chunk
+	// Unused are chunks that can be deleted once the directory is replaced, as can all entries up to
+	// the last that it includes.
+	Unused []Key
+}
+
+// Abandoned returns those of the chunks of version OldVersion that no directory names: merges that
+// were ended early, or that came too late, have left them.
+func (r Result) Abandoned(chunks []Key) []Key {
+	named := map[Key]bool{}
+	for _, ref := range r.Directory.References {
+		named[ref.Key] = true
+	}
+	for _, key := range r.Directory.Replaced {
+		named[key] = true
+	}
+	return slices.DeleteFunc(slices.Clone(chunks), func(key Key) bool { return named[key] })
+}
+
+// OldVersion returns the version of keys whose merges have all ended, or cannot succeed any more.
+// It is the latest such version, so that with each merge the keys of one more are looked at.
+func (r Result) OldVersion() uint64 { return r.Directory.Version - 2 }
+
+// Result ends the merge. It is given a random number, for the keys of new chunks.
+func (m *Merge) Result(random uint32) Result {
+	d := Directory{Version: m.before.Version + 1, Merged: m.view.head.Last}
+	out := Result{Chunks: map[Key]Chunk{}, Unused: m.before.Replaced}
+	stretches := m.stretches()
+	if len(stretches) == 1 && stretches[0].kept == nil {
+		if c := (Chunk{Runs: stretches[0].runs}); len(c.Encode()) <= chunkBytes {
+			d.Inline = c.Runs
+		}
+	}
+	for i, s := range stretches {
+		switch {
+		case s.kept != nil:
+			d.References = append(d.References, *s.kept)
+		case d.Inline == nil:
+			for _, runs := range pack(s.runs, i == len(stretches)-1) {
+				key := Key{Version: m.before.Version, Number: random + uint32(len(out.Chunks))}
+				out.Chunks[key] = Chunk{Runs: runs}
+				d.References = append(d.References, m.view.reference(key, runs))
+			}
+		}
+	}
+	d.Replaced = notNamed(m.before.References, d.References)
+	out.Directory = d
+	return out
+}
+
+// stretch is either a chunk that stays as it is, or adjacent runs for new chunks.
+type stretch struct {
+	kept *Reference
+	runs []Run
+}
+
+func (m *Merge) stretches() []stretch {
+	var out []stretch
+	for _, s := range m.view.segments {
+		if s.chunk != nil {
+			out = append(out, stretch{kept: s.chunk})
+			continue
+		}
+		if len(out) == 0 || out[len(out)-1].kept != nil {
+			out = append(out, stretch{})
+		}
+		last := &out[len(out)-1]
+		last.runs = append(last.runs, s.split()...)
+	}
+	for i := range out {
+		out[i].runs = joined(out[i].runs)
+	}
+	return out
+}
+
+// split returns the runs that a segment becomes: those of its markers, or one if it is small
+// enough.
+func (s *segment) split() []Run {
+	run := Run{From: s.from, End: s.last.Next(), Counts: s.counts}
+	if !s.revealed {
+		return []Run{run}
+	}
+	pieces := max(1, len(s.markers)/runSize)
+	var out []Run
+	for i := range pieces {
+		from, end := i*len(s.markers)/pieces, (i+1)*len(s.markers)/pieces
+		piece := Run{From: run.From, End: run.End, Counts: comment.Stats{}}
+		if end < len(s.markers) {
+			piece.End = shortBetween(s.markers[end-1].Position, s.markers[end].Position)
+		}
+		for _, m := range s.markers[from:end] {
+			piece.Counts.Add(m.Cell, 1)
+		}
+		out = append(out, piece)
+		run.From = piece.End
+	}
+	return out
+}
+
+// joined joins runs that are too small with a neighbour, if both are not too large then.
+func joined(runs []Run) []Run {
+	var out []Run
+	for _, run := range runs {
+		if len(out) > 0 {
+			before := &out[len(out)-1]
+			a, b := before.size(), run.size()
+			if min(a, b) < joinBelow && a+b <= splitAbove {
+				*before = before.with(run)
+				continue
+			}
+		}
+		out = append(out, run)
+	}
+	return out
+}
+
+func (r Run) size() int { return r.Counts.Counts(comment.Filter{}).Total() }
+
+// with returns the run and the one above it as one.
+func (r Run) with(next Run) Run {
+	return Run{From: r.From, End: next.End, Counts: sumOf([]Run{r, next}, nil)}
+}
+
+// sumOf returns the counts of runs, each in the row that a function names; nil for its own.
+func sumOf(runs []Run, inRow func(*comment.Cell) *comment.Cell) comment.Stats {
+	sum := comment.Stats{}
+	for _, run := range runs {
+		for language, counts := range run.Counts {
+			for i, n := range counts {
+				cell := &comment.Cell{Language: language, Rating: i + 1}
+				if inRow != nil {
+					cell = inRow(cell)
+				}
+				sum.Add(*cell, n)
+			}
+		}
+	}
+	return sum
+}
+
+func (v *View) reference(key Key, runs []Run) Reference {
+	return Reference{
+		Key: key, From: runs[0].From, End: runs[len(runs)-1].End,
+		Counts: sumOf(runs, v.inRow), Bytes: len(Chunk{Runs: runs}.Encode()),
+	}
+}
+
+// pack parts runs into chunks: as few as possible, and of one size. But at the end of the product,
+// where further runs come, all but the last are as full as possible.
+func pack(runs []Run, atEnd bool) [][]Run {
+	bytes := len(Chunk{Runs: runs}.Encode())
+	if bytes <= chunkBytes || len(runs) == 1 {
+		return [][]Run{runs}
+	}
+	const full = chunkBytes * 9 / 10 // runs differ in size
+	each := max(1, len(runs)*full/bytes)
+	if !atEnd {
+		number := (len(runs) + each - 1) / each
+		each = (len(runs) + number - 1) / number
+	}
+	var out [][]Run
+	for part := range slices.Chunk(runs, min(each, len(runs)-1)) {
+		out = append(out, pack(part, false)...)
+	}
+	return out
+}
+
+// notNamed returns the keys of references that are not among others.
+func notNamed(before, after []Reference) []Key {
+	named := map[Key]bool{}
+	for _, ref := range after {
+		named[ref.Key] = true
+	}
+	var out []Key
+	for _, ref := range before {
+		if !named[ref.Key] {
+			out = append(out, ref.Key)
+		}
+	}
+	return out
+}

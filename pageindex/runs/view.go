@@ -1,0 +1,228 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// ErrTorn says that parts of an index do not fit together. Read at different moments, they may: a
+// reader reads all of them again, consistently. If that does not help, the table is damaged.
+var ErrTorn = errors.New("the parts of the page index do not fit together")
+
+// View is what a product's index says at one moment: after the last entry that its head names. It
+// holds what was read so far, and learns more by Load and Reveal.
+type View struct {
+	head Head
+	// merged is the number of the last entry that the stored runs include.
+	merged   uint64
+	segments []*segment
+	// rows are the languages that have a row of their own in all segments. If shared is set, all
+	// others share a row in segments that were not loaded.
+	rows   map[comment.Language]bool
+	shared bool
+}
+
+// segment is a part of all positions. Segments lie in ascending order, without gaps.
+type segment struct {
+	// from and last are its bounds, both included. The head's last is the highest of its comments;
+	// it may be below from if there are none.
+	from, last comment.Position
+	// counts is how many comments are there, all entries included.
+	counts comment.Stats
+	// chunk is the reference to a chunk that was not loaded, nil for a run and for the head.
+	chunk *Reference
+	// changes are the entries' changes here, in their order.
+	changes []Change
+	// markers are the comments, in ascending order, once they are known.
+	markers  []Marker
+	revealed bool
+}
+
+// Marker says as what the comment at a position is counted.
+type Marker struct {
+	Position comment.Position
+	Cell     comment.Cell
+}
+
+// NewView puts parts of an index together. The head must exist. The log may hold entries that were
+// merged, and entries after the head's last; they are left out. The error wraps ErrTorn if the
+// parts do not fit.
+func NewView(head Head, d Directory, log []Entry) (*View, error) {
+	if d.Merged < head.First { // none, or that of an earlier index
+		d = Directory{Merged: head.First}
+	}
+	v := &View{head: head, merged: d.Merged, rows: map[comment.Language]bool{}}
+	v.addDirectory(d)
+	fresh, err := between(log, d.Merged, head.Last)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range fresh {
+		for _, c := range e.Changes {
+			if !v.change(c) {
+				return nil, fmt.Errorf("entry %d changes a comment above all runs: %w", e.Number, ErrTorn)
+			}
+		}
+		if e.Sealed != nil {
+			v.addRun(*e.Sealed)
+		}
+	}
+	if end := v.end(); end != head.Bound {
+		return nil, fmt.Errorf("the runs end at %s, and the head begins at %s: %w", end, head.Bound, ErrTorn)
+	}
+	v.segments = append(v.segments, &segment{from: head.Bound, last: head.Highest, counts: head.Counts})
+	return v, v.check()
+}
+
+// between returns the entries after a number up to another. They must all be there.
+func between(log []Entry, after, last uint64) ([]Entry, error) {
+	if after > last {
+		return nil, fmt.Errorf("the directory includes entry %d, and the head none above %d: %w", after, last, ErrTorn)
+	}
+	var out []Entry
+	for _, e := range log {
+		if e.Number == after+uint64(len(out))+1 && e.Number <= last {
+			out = append(out, e)
+		}
+	}
+	if missing := after + uint64(len(out)) + 1; missing <= last {
+		return nil, fmt.Errorf("entry %d of %d is missing: %w", missing, last, ErrTorn)
+	}
+	return out, nil
+}
+
+func (v *View) addDirectory(d Directory) {
+	for _, ref := range d.References {
+		v.segments = append(v.segments, &segment{from: ref.From, last: ref.End.Previous(), counts: ref.Counts.Clone(), chunk: &ref})
+		for language := range ref.Counts {
+			v.rows[language] = true
+		}
+	}
+	v.shared = v.rows[comment.OtherLanguages]
+	delete(v.rows, comment.OtherLanguages)
+	for _, run := range d.Inline {
+		v.addRun(run)
+	}
+}
+
+func (v *View) addRun(run Run) {
+	v.segments = append(v.segments, &segment{from: run.From, last: run.End.Previous(), counts: run.Counts.Clone()})
+}
+
+// end returns the end of the runs.
+func (v *View) end() comment.Position {
+	if len(v.segments) == 0 {
+		return comment.Position{}
+	}
+	return v.segments[len(v.segments)-1].last.Next()
+}
+
+// change counts a change in the segment where it belongs, and reports whether there is one.
+func (v *View) change(c Change) bool {
+	i := v.find(c.Position)
+	if i < 0 || c.Position.Compare(v.segments[i].last) > 0 {
+		return false
+	}
+	s := v.segments[i]
+	s.changes = append(s.changes, c)
+	if s.chunk != nil {
+		c.From, c.To = v.inRow(c.From), v.inRow(c.To)
+	}
+	addChange(s.counts, c)
+	return true
+}
+
+// find returns the number of the last segment that begins at or below a position, -1 if there is
+// none.
+func (v *View) find(p comment.Position) int {
+	return sort.Search(len(v.segments), func(i int) bool { return v.segments[i].from.Compare(p) > 0 }) - 1
+}
+
+// inRow returns the cell in which a chunk's sum counts a cell: that of the language's own row, or
+// of the shared one. As in the statistics, a new language gets a row while there is room and no
+// language shares one, so all comments of a language are in the same row everywhere.
+func (v *View) inRow(cell *comment.Cell) *comment.Cell {
+	if cell == nil || v.rows[cell.Language] {
+		return cell
+	}
+	if !v.shared && len(v.rows) < comment.MaxLanguageRows {
+		v.rows[cell.Language] = true
+		return cell
+	}
+	v.shared = true
+	return &comment.Cell{Language: comment.OtherLanguages, Rating: cell.Rating}
+}
+
+func (v *View) check() error {
+	for _, s := range v.segments {
+		if negative(s.counts) {
+			return fmt.Errorf("the counts from %s on are below zero: %w", s.from, ErrTorn)
+		}
+	}
+	return nil
+}
+
+// Load brings in a chunk that was read.
+func (v *View) Load(key Key, c Chunk) error {
+	i := slices.IndexFunc(v.segments, func(s *segment) bool { return s.chunk != nil && s.chunk.Key == key })
+	if i < 0 {
+		return nil
+	}
+	was := v.segments[i]
+	part := View{}
+	for _, run := range c.Runs {
+		part.addRun(run)
+	}
+	if len(c.Runs) == 0 || part.segments[0].from != was.from || part.end() != was.chunk.End {
+		return fmt.Errorf("chunk %s has other bounds than the directory says: %w", key, ErrTorn)
+	}
+	for _, change := range was.changes {
+		part.change(change)
+	}
+	v.segments = slices.Replace(v.segments, i, i+1, part.segments...)
+	return part.check()
+}
+
+// Range is a range of positions, both bounds included.
+type Range struct{ From, Last comment.Position }
+
+// Reveal brings in the markers of a run, or of the head. They may have been read before or after
+// the moment of the view. The error wraps ErrTorn if they do not add up to what is counted then.
+func (v *View) Reveal(r Range, read []Marker) error {
+	return v.reveal(r, read, nil)
+}
+
+// reveal also takes entries after the last of the view, whose changes are undone.
+func (v *View) reveal(r Range, read []Marker, later []Entry) error {
+	s := v.segments[max(0, v.find(r.From))]
+	cells := make(map[comment.Position]*comment.Cell, len(read))
+	for _, m := range read {
+		cells[m.Position] = &m.Cell
+	}
+	for _, c := range s.changes {
+		cells[c.Position] = c.To
+	}
+	for _, e := range slices.Backward(later) {
+		for _, c := range e.Changes {
+			cells[c.Position] = c.From
+		}
+	}
+	s.markers, s.revealed = nil, true
+	sum := comment.Stats{}
+	for p, cell := range cells {
+		if cell != nil && p.Compare(s.from) >= 0 && p.Compare(s.last) <= 0 {
+			s.markers = append(s.markers, Marker{Position: p, Cell: *cell})
+			sum.Add(*cell, 1)
+		}
+	}
+	slices.SortFunc(s.markers, func(a, b Marker) int { return a.Position.Compare(b.Position) })
+	if !maps.Equal(sum, s.counts) {
+		return fmt.Errorf("the markers from %s to %s are not as they are counted: %w", s.from, s.last, ErrTorn)
+	}
+	return nil
+}
