@@ -1,4 +1,4 @@
-# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven and a C
+# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
 # compiler; as root on Debian these are installed.
 
 .PHONY: run build lambda generate explorer provision-engine provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans clean
@@ -36,6 +36,7 @@ provision: provision-engine
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
 	@internal/provision/clients.sh
+	@internal/provision/redis.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
 # that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs.

@@ -1,0 +1,100 @@
+package redis
+
+import (
+	"context"
+	_ "embed"
+	"maps"
+	"slices"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+//go:embed apply.lua
+var applyText string
+
+var applyScript = goredis.NewScript(applyText)
+
+// atOnce is how many entries a script takes: it keeps all others waiting for some 3 ms.
+const atOnce = 500
+
+// Apply implements pageindex.Store. A generation that comes while it works gets the entries as well.
+func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	written := map[string]bool{}
+	for {
+		g, err := s.ensured(ctx)
+		if err != nil {
+			return s.name.failed(err)
+		}
+		rest := slices.DeleteFunc(g.all(), func(name string) bool { return written[name] })
+		if len(rest) == 0 {
+			return nil
+		}
+		if err := s.write(ctx, rest, entries); err != nil {
+			return s.name.failed(err)
+		}
+		for _, name := range rest {
+			written[name] = true
+		}
+	}
+}
+
+// call is one run of the script.
+type call struct {
+	keys      []string
+	arguments []any
+}
+
+// write brings entries into generations, a script for each product.
+func (s *Store) write(ctx context.Context, into []string, entries []pageindex.Entry) error {
+	products := map[string][]pageindex.Entry{}
+	for _, entry := range entries {
+		products[entry.Product] = append(products[entry.Product], entry)
+	}
+	var calls []call
+	for _, product := range slices.Sorted(maps.Keys(products)) {
+		for chunk := range slices.Chunk(products[product], atOnce) {
+			for _, generation := range into {
+				calls = append(calls, s.callFor(product, generation, chunk))
+			}
+		}
+	}
+	for pipelined := range slices.Chunk(calls, atOnce) {
+		if err := s.run(ctx, pipelined); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
+	of := s.keys.of(product, generation)
+	return call{
+		keys:      []string{of + stateName, of + entriesName},
+		arguments: append([]any{of, int(pageindex.Remember.Seconds())}, arguments(entries)...),
+	}
+}
+
+// run makes calls in one pipeline. A server that does not have the script yet gets its text.
+func (s *Store) run(ctx context.Context, calls []call) error {
+	_, err := s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		for _, c := range calls {
+			applyScript.EvalSha(ctx, pipe, c.keys, c.arguments...)
+		}
+		return nil
+	})
+	if !goredis.HasErrorPrefix(err, "NOSCRIPT") {
+		return err
+	}
+	_, err = s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		for _, c := range calls {
+			applyScript.Eval(ctx, pipe, c.keys, c.arguments...)
+		}
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,82 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// building is a build that is under way.
+type building struct {
+	store      *Store
+	generation string
+	// servers held the data when the build began.
+	servers string
+}
+
+// Build implements pageindex.Store. It deletes what an earlier build left behind.
+func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
+	if err := s.checkEviction(ctx); err != nil {
+		return nil, s.name.failed(err)
+	}
+	servers, err := s.servers(ctx)
+	if err != nil {
+		return nil, s.name.failed(err)
+	}
+	if _, err := s.ensured(ctx); err != nil {
+		return nil, s.name.failed(err)
+	}
+	b := &building{store: s, generation: rand.Text(), servers: servers}
+	if err := s.client.HSet(ctx, s.keys.meta(), metaBuilding, b.generation).Err(); err != nil {
+		return nil, s.name.failed(err)
+	}
+	return b, s.name.failed(s.sweep(ctx))
+}
+
+// checkEviction refuses a server that deletes keys to make room: answers would be wrong without
+// notice.
+func (s *Store) checkEviction(ctx context.Context) error {
+	policy, err := infoField(ctx, s.client, "memory", "maxmemory_policy")
+	if err != nil {
+		return err
+	}
+	limit, err := infoField(ctx, s.client, "memory", "maxmemory")
+	if err != nil || limit == "0" || policy == "noeviction" {
+		return err
+	}
+	return comment.Errorf(comment.Unavailable, "%s deletes keys when its memory is full (maxmemory-policy %s), and page numbers would be wrong; set maxmemory-policy noeviction", s.name, policy)
+}
+
+// overtaken is the error of a build that cannot be finished any more.
+func (s *Store) overtaken() error {
+	return comment.Errorf(comment.Conflict, "this build of page numbers in %s has ended: another one has begun, or the store was emptied", s.name)
+}
+
+// Add implements pageindex.Build.
+func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
+	g, err := b.store.generations(ctx)
+	if err != nil {
+		return b.store.name.failed(err)
+	}
+	if g.building != b.generation {
+		return b.store.overtaken()
+	}
+	return b.store.name.failed(b.store.write(ctx, []string{b.generation}, entries))
+}
+
+// Finish implements pageindex.Build. It deletes what the store held before. An error of that is not
+// reported: the next build tries again.
+func (b *building) Finish(ctx context.Context, covers string) error {
+	s := b.store
+	done, err := finish.Run(ctx, s.client, []string{s.keys.meta()}, b.generation, covers, b.servers).Int()
+	if err != nil {
+		return s.name.failed(err)
+	}
+	if done == 0 {
+		return s.overtaken()
+	}
+	_ = s.sweep(ctx)
+	return nil
+}

@@ -1,0 +1,213 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/selection"
+)
+
+// mostTries is how often a list is looked at that changes meanwhile. A look takes a few
+// milliseconds, and a process writes all changes of a product in some dozens of scripts a second.
+const mostTries = 20
+
+// Find implements pageindex.Index. Each wave of reads ends with the version of the product, so an
+// answer is of one state if the version is the same in all of them; otherwise it looks again.
+func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	calls := 0
+	for range mostTries {
+		l := look{store: s, list: list}
+		found, err := l.find(ctx, targets)
+		calls += l.calls
+		if errors.Is(err, errChanged) || errors.Is(err, selection.ErrMoved) {
+			continue
+		}
+		found.Cost = pageindex.Cost{Calls: calls, Waves: calls}
+		return found, s.name.failed(err)
+	}
+	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
+}
+
+// errChanged says that the product changed between two waves.
+var errChanged = errors.New("the product changed meanwhile")
+
+// look is one attempt at an answer.
+type look struct {
+	store *Store
+	list  pageindex.List
+	// of starts the keys of the product.
+	of      string
+	version string
+	// cells are those that the filter selects, sizes how many comments they have.
+	cells []comment.Cell
+	sizes []int
+	calls int
+}
+
+func (l *look) find(ctx context.Context, targets []pageindex.Target) (pageindex.Found, error) {
+	low, high := l.list.Filter.Range()
+	any, err := l.open(ctx)
+	if err != nil || !any || low.Compare(high) > 0 {
+		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, err
+	}
+	ranges, wanted, err := l.bounds(ctx, low, high, targets)
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	var found pageindex.Found
+	for i, r := range ranges {
+		found.Counts[l.cells[i].Rating-1] += r.High - r.Low
+	}
+	found.Boundaries, _, err = selection.Find(ctx, ranges, l.list.Order, wanted, l.read)
+	return found, err
+}
+
+// open reads which cells the product has, and whether it has any that the filter selects.
+func (l *look) open(ctx context.Context) (any bool, err error) {
+	l.calls += 2
+	g, err := l.store.generations(ctx)
+	if err != nil {
+		return false, err
+	}
+	l.of = l.store.keys.of(l.list.Product, g.current)
+	state, err := l.store.client.HGetAll(ctx, l.of+stateName).Result()
+	if err != nil {
+		return false, err
+	}
+	l.version = state[fieldVersion]
+	for _, field := range slices.Sorted(maps.Keys(state)) {
+		cell, ok := parseCell(field)
+		if !ok || !selects(l.list.Filter, cell) {
+			continue
+		}
+		n, err := strconv.Atoi(state[field])
+		if err != nil {
+			return false, fmt.Errorf("%s%s: %w", l.of, stateName, err)
+		}
+		l.cells, l.sizes = append(l.cells, cell), append(l.sizes, n)
+	}
+	return len(l.cells) > 0, nil
+}
+
+// selects reports whether a filter selects a cell.
+func selects(f comment.Filter, cell comment.Cell) bool {
+	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
+		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
+}
+
+// key returns the sorted set of a cell.
+func (l *look) key(i int) string { return l.of + cellText(&l.cells[i]) }
+
+// wave sends reads in one pipeline that ends with the version.
+func (l *look) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) error {
+	l.calls++
+	var version *goredis.StringCmd
+	_, err := l.store.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		reads(pipe)
+		version = pipe.HGet(ctx, l.of+stateName, fieldVersion)
+		return nil
+	})
+	if errors.Is(err, goredis.Nil) || err == nil && version.Val() != l.version {
+		return errChanged
+	}
+	return err
+}
+
+// bounds returns which elements of each cell are in the range of the filter's dates, and near which
+// elements the positions among the targets are.
+func (l *look) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]selection.Cell, []selection.Target, error) {
+	ranges := make([]*within, len(l.cells))
+	near := make([][]*within, len(targets))
+	ask := func(pipe goredis.Pipeliner) {
+		for i := range l.cells {
+			ranges[i] = l.within(ctx, pipe, i, low, high)
+			for j, target := range targets {
+				if target.At != nil {
+					near[j] = append(near[j], l.within(ctx, pipe, i, *target.At, *target.At))
+				}
+			}
+		}
+	}
+	positions := slices.ContainsFunc(targets, func(t pageindex.Target) bool { return t.At != nil })
+	if low == (comment.Position{}) && high == comment.MaxPosition && !positions {
+		ask(l.store.client.Pipeline()) // nothing of it has to be asked
+	} else if err := l.wave(ctx, ask); err != nil {
+		return nil, nil, err
+	}
+	wanted := make([]selection.Target, len(targets))
+	for j, target := range targets {
+		wanted[j] = selection.Target{Target: target, Within: cellsOf(near[j])}
+	}
+	return cellsOf(ranges), wanted, nil
+}
+
+// within is the part of a cell between two positions: at most, to the millisecond.
+type within struct {
+	size          int
+	before, until *goredis.IntCmd // nil where it is the beginning or the end of the cell
+}
+
+func (l *look) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low, high comment.Position) *within {
+	w := &within{size: l.sizes[cell]}
+	if low != (comment.Position{}) {
+		w.before = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint("(", milliseconds(low)))
+	}
+	if high != comment.MaxPosition {
+		w.until = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint(milliseconds(high)))
+	}
+	return w
+}
+
+// cellsOf returns the indexes of what was asked for.
+func cellsOf(asked []*within) []selection.Cell {
+	var out []selection.Cell
+	for _, w := range asked {
+		c := selection.Cell{High: w.size}
+		if w.before != nil {
+			c.Low = int(w.before.Val())
+		}
+		if w.until != nil {
+			c.High = int(w.until.Val())
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// read reads elements of cells, neighbours in one command.
+func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Position, error) {
+	var asked []*goredis.StringSliceCmd
+	err := l.wave(ctx, func(pipe goredis.Pipeliner) {
+		for from := 0; from < len(probes); {
+			to := from + 1
+			for to < len(probes) && probes[to].Cell == probes[from].Cell && probes[to].Index == probes[to-1].Index+1 {
+				to++
+			}
+			asked = append(asked, pipe.ZRange(ctx, l.key(probes[from].Cell), int64(probes[from].Index), int64(probes[to-1].Index)))
+			from = to
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]comment.Position, 0, len(probes))
+	for _, members := range asked {
+		for _, member := range members.Val() {
+			var p comment.Position
+			copy(p[:], member)
+			out = append(out, p)
+		}
+	}
+	if len(out) != len(probes) {
+		return nil, fmt.Errorf("%s* is damaged: its state says that it has more", l.of)
+	}
+	return out, nil
+}

@@ -1,0 +1,121 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// The store has one content that answers, and beside it the one that a build makes. Each has a name
+// of its own, its generation, which never comes back. A hash says which is which.
+const (
+	metaCurrent  = "current"  // generation that answers
+	metaBuilding = "building" // generation of the build that is under way
+	metaCovers   = "covers"   // what the current generation is complete for
+	metaServers  = "servers"  // who held the data when its build began
+)
+
+// generations are those of a store; empty where there is none.
+type generations struct{ current, building string }
+
+func (g generations) all() []string {
+	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
+}
+
+// Covers implements pageindex.Store. It is empty after the server was started anew or another took
+// its place: both may have lost the latest changes.
+func (s *Store) Covers(ctx context.Context) (string, error) {
+	servers, err := s.servers(ctx)
+	if err != nil {
+		return "", s.name.failed(err)
+	}
+	values, err := s.client.HMGet(ctx, s.keys.meta(), metaCovers, metaServers).Result()
+	if err != nil {
+		return "", s.name.failed(err)
+	}
+	if text(values[1]) != servers {
+		return "", nil
+	}
+	return text(values[0]), nil
+}
+
+func (s *Store) generations(ctx context.Context) (generations, error) {
+	values, err := s.client.HMGet(ctx, s.keys.meta(), metaCurrent, metaBuilding).Result()
+	if err != nil {
+		return generations{}, err
+	}
+	return generations{current: text(values[0]), building: text(values[1])}, nil
+}
+
+// ensured is generations of a store that has a current one from now on.
+func (s *Store) ensured(ctx context.Context) (generations, error) {
+	g, err := s.generations(ctx)
+	if err != nil || g.current != "" {
+		return g, err
+	}
+	if err := s.client.HSetNX(ctx, s.keys.meta(), metaCurrent, rand.Text()).Err(); err != nil {
+		return generations{}, err
+	}
+	return s.generations(ctx)
+}
+
+// finish makes a generation the current one, if it is still the one that is being built.
+var finish = goredis.NewScript(`
+if redis.call('HGET', KEYS[1], '` + metaBuilding + `') ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], '` + metaCurrent + `', ARGV[1], '` + metaCovers + `', ARGV[2], '` + metaServers + `', ARGV[3])
+redis.call('HDEL', KEYS[1], '` + metaBuilding + `')
+return 1
+`)
+
+// scanned is how many keys Redis looks at in one call.
+const scanned = 1000
+
+// sweep deletes what belongs to neither generation. What it misses, such as a write that was under
+// way, the next build sweeps.
+func (s *Store) sweep(ctx context.Context) error {
+	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
+		for cursor := uint64(0); ; {
+			keys, next, err := client.Scan(ctx, cursor, s.keys.ofProducts(), scanned).Result()
+			if err != nil {
+				return err
+			}
+			if err := s.unlink(ctx, client, keys); err != nil || next == 0 {
+				return err
+			}
+			cursor = next
+		}
+	})
+}
+
+// unlink deletes those of some keys that belong to neither generation. It asks for these after the
+// keys were found: a generation that is not there by then will not be there again.
+func (s *Store) unlink(ctx context.Context, client goredis.Cmdable, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	g, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	pipe := client.Pipeline()
+	for _, key := range keys {
+		if !slices.Contains(g.all(), generationOf(key)) {
+			pipe.Unlink(ctx, key)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
+	}
+	_, err = pipe.Exec(ctx)
+	return err
+}
+
+// text returns a value of a hash, empty if it has none.
+func text(value any) string {
+	s, _ := value.(string)
+	return s
+}

@@ -1,0 +1,77 @@
+package redis
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// What is stored, for a table "comments" and a product "4711":
+//
+//	talkback:comments                          hash     which generations there are, see generations.go
+//	talkback:comments:{4711}:GENERATION:state  hash     for each cell how many comments; version
+//	talkback:comments:{4711}:GENERATION:all    hash     for each position the cell and what it follows
+//	talkback:comments:{4711}:GENERATION:5de    sorted   positions of the cell, by their milliseconds
+//	talkback:comments:{4711}:GENERATION:gone:… text     what a deletion follows; expires
+//
+// A position is its 16 bytes: members of the same score sort by their bytes. All of a product is in
+// one slot of a cluster, since only what is in braces decides about that.
+type keys struct{ table string }
+
+// prefix starts all keys.
+const prefix = "talkback:"
+
+// Fields and names of keys that are no cells: a cell begins with a digit.
+const (
+	stateName    = "state"
+	entriesName  = "all"
+	goneName     = "gone:"
+	fieldVersion = "version"
+)
+
+func (k keys) meta() string { return prefix + k.table }
+
+// ofProducts matches the keys of all products.
+func (k keys) ofProducts() string { return prefix + k.table + ":{*" }
+
+// of returns what the keys of a product start with.
+func (k keys) of(product, generation string) string {
+	return prefix + k.table + ":{" + url.QueryEscape(product) + "}:" + generation + ":"
+}
+
+// generationOf returns the generation of a product's key.
+func generationOf(key string) string {
+	_, rest, _ := strings.Cut(key, "}:")
+	generation, _, _ := strings.Cut(rest, ":")
+	return generation
+}
+
+// cellText writes a cell, 5 stars in German as "5de"; empty for none.
+func cellText(cell *comment.Cell) string {
+	if cell == nil {
+		return ""
+	}
+	return string(rune('0'+cell.Rating)) + string(cell.Language)
+}
+
+// parseCell reads what cellText wrote of a cell. ok is false for any other text.
+func parseCell(text string) (cell comment.Cell, ok bool) {
+	if text == "" || text[0] < '1' || text[0] > '0'+comment.MaxRating {
+		return comment.Cell{}, false
+	}
+	return comment.Cell{Language: comment.Language(text[1:]), Rating: int(text[0] - '0')}, true
+}
+
+// milliseconds is the score of a position.
+func milliseconds(p comment.Position) int64 { return p.Time().UnixMilli() }
+
+// arguments of apply.lua for entries.
+func arguments(entries []pageindex.Entry) []any {
+	out := make([]any, 0, 4*len(entries))
+	for _, e := range entries {
+		out = append(out, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
+	}
+	return out
+}

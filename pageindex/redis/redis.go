@@ -1,0 +1,35 @@
+// Package redis keeps a page index in Redis: one sorted set for each product, language and rating,
+// from which the rank across those of a filter is found. docs/design/page-index-redis.md says why it
+// is as it is.
+//
+// To read it, start with keys.go: what is stored. apply.go and apply.lua bring entries in,
+// generations.go says which of two contents of the store is read and written, build.go replaces
+// one by the other, and find.go answers.
+package redis
+
+import (
+	"context"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// Store is a page index in Redis. Any number of processes may share it, and of tables a server.
+type Store struct {
+	client goredis.UniversalClient
+	name   serverName
+	keys   keys
+}
+
+// Open returns the store of a table in the Redis server or cluster that a URL names, such as
+// rediss://user:password@host:6379/0, or redis://host:7000?cluster=true. It does not connect yet.
+// The error is of the kind BadInput and does not have the URL, which may hold a password.
+func Open(_ context.Context, target, table string) (*Store, error) {
+	client, name, err := dial(target)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{client: client, name: name, keys: keys{table: table}}, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() error { return s.client.Close() }

@@ -1,0 +1,85 @@
+package redis
+
+import (
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	for _, row := range []struct {
+		name, parameter string
+		settings        []string
+	}{
+		{name: "Server"},
+		{name: "Cluster", parameter: "?cluster=true", settings: []string{"--cluster-enabled", "yes"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			server := redistest.Start(t, row.settings...)
+			if row.parameter != "" {
+				server.Must(t, "CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+				waitForCluster(t, server)
+			}
+			conformance.Run(t, func(t *testing.T) conformance.Place {
+				table := "table." + strings.ReplaceAll(t.Name(), "/", ".")
+				return conformance.Place{
+					Shared: true,
+					Open:   func(t *testing.T) conformance.Store { return open(t, server.URL()+row.parameter, table) },
+					Held: func(t *testing.T, product string) []string {
+						return held(t, server.URL()+row.parameter, table, product)
+					},
+				}
+			})
+		})
+	}
+}
+
+// waitForCluster waits until a cluster of one takes commands.
+func waitForCluster(t *testing.T, server *redistest.Server) {
+	t.Helper()
+	for {
+		reply, err := server.Do("GET", "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(reply, "-CLUSTERDOWN") {
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal(reply)
+		}
+	}
+}
+
+func open(t *testing.T, target, table string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), target, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// held are the keys of a product, but for those of deleted comments.
+func held(t *testing.T, target, table, product string) (out []string) {
+	t.Helper()
+	s := open(t, target, table)
+	defer s.Close()
+	of := s.keys.of(product, "")
+	all, err := s.client.Keys(t.Context(), prefix+table+":*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range all {
+		if strings.HasPrefix(key, strings.TrimSuffix(of, ":")) && !strings.Contains(key, ":"+goneName) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
