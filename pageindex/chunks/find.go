@@ -1,0 +1,123 @@
+package chunks
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Index answers of a state and the files that its root names.
+type Index struct {
+	State  *State
+	Reader Reader
+	Cache  *Cache
+}
+
+// Find finds targets in a list. What it needs of files that are gone by now, because a merge has
+// replaced them, is the error of the Reader.
+func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	r := newReads(x.Reader, x.Cache)
+	found, err := x.find(ctx, r, list, targets)
+	found.Cost = r.cost
+	return found, err
+}
+
+func (x *Index) find(ctx context.Context, r *reads, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	v := x.State.view(list.Product)
+	if !v.ready {
+		if err := resolve(ctx, r, &v); err != nil {
+			return pageindex.Found{}, err
+		}
+		x.State.settle(list.Product, v)
+	}
+	l := &line{reads: r, product: list.Product, filter: list.Filter}
+	l.setChanges(v.changes)
+	if err := r.until(ctx, func() { l.open(v.root) }); err != nil {
+		return pageindex.Found{}, err
+	}
+	f := finder{line: l, order: list.Order, targets: targets, boundaries: make([]pageindex.Boundary, len(targets))}
+	f.low, f.high = list.Filter.Range()
+	if err := r.until(ctx, f.measure); err != nil {
+		return pageindex.Found{}, err
+	}
+	if err := r.until(ctx, f.place); err != nil {
+		return pageindex.Found{}, err
+	}
+	return pageindex.Found{Counts: f.counts(), Boundaries: f.boundaries}, nil
+}
+
+// finder finds targets in the part of a line between two positions, both included.
+type finder struct {
+	line       *line
+	order      comment.Order
+	low, high  comment.Position
+	targets    []pageindex.Target
+	boundaries []pageindex.Boundary
+	// from are the counts before the part, to those before its end.
+	from, to comment.Counts
+}
+
+func (f *finder) counts() (counts comment.Counts) {
+	for i := range counts {
+		counts[i] = f.to[i] - f.from[i]
+	}
+	return counts
+}
+
+// measure counts the part, and finds the ranks of positions.
+func (f *finder) measure() {
+	f.from, _ = f.line.before(f.low)
+	f.to = f.from
+	if f.low.Compare(f.high) <= 0 {
+		f.to, _ = f.through(f.high)
+	}
+	for i, t := range f.targets {
+		if t.At == nil {
+			continue
+		}
+		after := *t.At
+		f.boundaries[i] = pageindex.Boundary{Rank: f.rankOf(after), After: &after}
+	}
+}
+
+// through returns the counts of the comments up to a position.
+func (f *finder) through(p comment.Position) (comment.Counts, bool) {
+	if p == comment.MaxPosition {
+		return f.line.all(), true
+	}
+	return f.line.before(p.Next())
+}
+
+// rankOf returns how many comments of the part are at or before a position, in the list's order.
+func (f *finder) rankOf(p comment.Position) int {
+	if f.order == comment.OldestFirst {
+		upTo, _ := f.through(p)
+		return f.clip(upTo.Total()) - f.from.Total()
+	}
+	below, _ := f.line.before(p)
+	return f.to.Total() - f.clip(below.Total())
+}
+
+// clip returns a number of comments of the line as one between those of the part's ends.
+func (f *finder) clip(n int) int { return max(f.from.Total(), min(n, f.to.Total())) }
+
+// place finds the positions of ranks.
+func (f *finder) place() {
+	from, to := f.from.Total(), f.to.Total()
+	for i, t := range f.targets {
+		if t.At != nil {
+			continue
+		}
+		rank := min(t.Rank, to-from)
+		if rank <= 0 {
+			continue
+		}
+		n := to - rank
+		if f.order == comment.OldestFirst {
+			n = from + rank - 1
+		}
+		at, _ := f.line.at(n)
+		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &at}
+	}
+}

@@ -1,0 +1,238 @@
+package chunks
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// line is the list of a product's comments that a filter's languages and ratings allow, from the
+// lowest position on. Its methods return false if something has to be read first.
+type line struct {
+	reads    *reads
+	product  string
+	filter   comment.Filter
+	sections []section
+	// changes are those that matter under the filter, and sums[i] what the first i of them add.
+	changes []change
+	sums    []comment.Counts
+}
+
+// section is what one chunk holds of the product.
+type section struct {
+	chunk *pagefile.Chunk
+	// start is where it starts: the first one before all positions.
+	start comment.Position
+	// before are the counts of the sections before it, counts its own.
+	before, counts comment.Counts
+}
+
+// piece is a block of a section, or the whole of a section without records.
+type piece struct {
+	start          comment.Position
+	before, counts comment.Counts
+	number         int // of the block
+}
+
+func (l *line) allows(cell comment.Cell) bool {
+	return cell.Rating != 0 && (len(l.filter.Languages) == 0 || slices.Contains(l.filter.Languages, cell.Language)) &&
+		(len(l.filter.Ratings) == 0 || slices.Contains(l.filter.Ratings, cell.Rating))
+}
+
+// setChanges takes the changes of the product.
+func (l *line) setChanges(changes []change) {
+	var sum comment.Counts
+	l.changes, l.sums = nil, []comment.Counts{sum}
+	for _, c := range changes {
+		if c.was == c.now || !l.allows(c.was) && !l.allows(c.now) {
+			continue
+		}
+		if l.allows(c.was) {
+			sum[c.was.Rating-1]--
+		}
+		if l.allows(c.now) {
+			sum[c.now.Rating-1]++
+		}
+		l.changes, l.sums = append(l.changes, c), append(l.sums, sum)
+	}
+}
+
+// open finds the sections. There is always one.
+func (l *line) open(root *pagefile.Root) bool {
+	var before comment.Counts
+	l.sections = nil
+	for _, c := range root.Of(l.product) {
+		s := section{chunk: &c, start: c.First.Position, before: before}
+		if c.Single {
+			for _, cell := range c.Cells {
+				l.count(&s.counts, cell.Cell, cell.Count)
+			}
+		} else {
+			h := l.reads.head(&c, pagefile.Records)
+			if h == nil {
+				return false
+			}
+			if n, found := h.Find(l.product); found {
+				for _, b := range h.Products[n].Blocks {
+					s.counts = plus(s.counts, l.countsOf(&h.Products[n], b))
+				}
+			}
+		}
+		before = plus(before, s.counts)
+		l.sections = append(l.sections, s)
+	}
+	if len(l.sections) == 0 {
+		l.sections = []section{{}}
+	}
+	l.sections[0].start = comment.Position{}
+	return true
+}
+
+func (l *line) count(counts *comment.Counts, cell comment.Cell, n int) {
+	if l.allows(cell) {
+		counts[cell.Rating-1] += n
+	}
+}
+
+func (l *line) countsOf(p *pagefile.Product, b pagefile.Block) (counts comment.Counts) {
+	for i, n := range b.Counts {
+		l.count(&counts, p.Cells[i], n)
+	}
+	return counts
+}
+
+func plus(a, b comment.Counts) comment.Counts {
+	for i, n := range b {
+		a[i] += n
+	}
+	return a
+}
+
+// all returns the counts of the whole line.
+func (l *line) all() comment.Counts {
+	last := l.sections[len(l.sections)-1]
+	return plus(plus(last.before, last.counts), l.sums[len(l.changes)])
+}
+
+// changeAt returns the number of the first change at or after a position.
+func (l *line) changeAt(p comment.Position) int {
+	return sort.Search(len(l.changes), func(i int) bool { return l.changes[i].position.Compare(p) >= 0 })
+}
+
+// pieces returns the pieces of a section.
+func (l *line) pieces(s *section) ([]piece, *pagefile.Head, int, bool) {
+	whole := []piece{{start: s.start, before: s.before}}
+	if s.counts.Total() == 0 {
+		return whole, nil, 0, true
+	}
+	h := l.reads.head(s.chunk, pagefile.Records)
+	if h == nil {
+		return nil, nil, 0, false
+	}
+	n, found := h.Find(l.product)
+	if !found {
+		return whole, nil, 0, true
+	}
+	out := make([]piece, 0, len(h.Products[n].Blocks))
+	before := s.before
+	for i, b := range h.Products[n].Blocks {
+		p := piece{start: b.First, before: before, counts: l.countsOf(&h.Products[n], b), number: i}
+		before = plus(before, p.counts)
+		out = append(out, p)
+	}
+	out[0].start = s.start
+	return out, h, n, true
+}
+
+// records returns the records of a piece that are in the line.
+func (l *line) records(s *section, p piece, h *pagefile.Head, product int) ([]pagefile.Record, bool) {
+	if p.counts.Total() == 0 {
+		return nil, true
+	}
+	data := l.reads.block(s.chunk.FileName(pagefile.Records), h, product, p.number)
+	if data == nil {
+		return nil, false
+	}
+	cells := h.Products[product].Cells
+	return slices.DeleteFunc(pagefile.DecodeRecords(data), func(r pagefile.Record) bool { return !l.allows(cells[r.Cell]) }), true
+}
+
+// before returns the counts of the comments below a position.
+func (l *line) before(at comment.Position) (comment.Counts, bool) {
+	n := sort.Search(len(l.sections), func(i int) bool { return l.sections[i].start.Compare(at) > 0 }) - 1
+	s := &l.sections[n]
+	changed := l.sums[l.changeAt(at)]
+	switch c := s.chunk; {
+	case at == s.start:
+		return plus(s.before, changed), true
+	case c != nil && c.Single && at.Compare(c.Last) > 0:
+		return plus(plus(s.before, s.counts), changed), true
+	}
+	pieces, h, product, ok := l.pieces(s)
+	if !ok {
+		return comment.Counts{}, false
+	}
+	p := pieces[sort.Search(len(pieces), func(i int) bool { return pieces[i].start.Compare(at) > 0 })-1]
+	counts := plus(p.before, changed)
+	if p.counts.Total() == 0 {
+		return counts, true
+	}
+	if last := &h.Products[product]; at.Compare(last.Last) > 0 {
+		return plus(counts, p.counts), true
+	}
+	records, ok := l.records(s, p, h, product)
+	cells := h.Products[product].Cells
+	for _, r := range records {
+		if r.Position.Compare(at) < 0 {
+			counts[cells[r.Cell].Rating-1]++
+		}
+	}
+	return counts, ok
+}
+
+// at returns the position of the comment before which there are n others. There must be one.
+func (l *line) at(n int) (comment.Position, bool) {
+	first := func(start comment.Position, before comment.Counts) int {
+		return before.Total() + l.sums[l.changeAt(start)].Total()
+	}
+	i := sort.Search(len(l.sections), func(i int) bool { return first(l.sections[i].start, l.sections[i].before) > n }) - 1
+	s := &l.sections[i]
+	pieces, h, product, ok := l.pieces(s)
+	if !ok {
+		return comment.Position{}, false
+	}
+	j := sort.Search(len(pieces), func(j int) bool { return first(pieces[j].start, pieces[j].before) > n }) - 1
+	records, ok := l.records(s, pieces[j], h, product)
+	if !ok {
+		return comment.Position{}, false
+	}
+	changes := l.changes[l.changeAt(pieces[j].start):]
+	return l.pick(records, changes, n-first(pieces[j].start, pieces[j].before)), true
+}
+
+// pick returns the position of the comment before which there are n others, of records with changes.
+func (l *line) pick(records []pagefile.Record, changes []change, n int) comment.Position {
+	for len(records)+len(changes) > 0 {
+		var at comment.Position
+		there := true
+		switch {
+		case len(changes) == 0 || len(records) > 0 && records[0].Position.Compare(changes[0].position) < 0:
+			at, records = records[0].Position, records[1:]
+		default:
+			at, there = changes[0].position, l.allows(changes[0].now)
+			if len(records) > 0 && records[0].Position == at {
+				records = records[1:]
+			}
+			changes = changes[1:]
+		}
+		if there {
+			if n == 0 {
+				return at
+			}
+			n--
+		}
+	}
+	return comment.MaxPosition
+}

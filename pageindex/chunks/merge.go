@@ -1,0 +1,211 @@
+package chunks
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// Merger brings changes into chunks.
+type Merger struct {
+	Reader Reader
+	Writer Writer
+	// Now is the time, by which guards end.
+	Now time.Time
+	// Size is how many items a chunk should have; chunkItems if it is 0.
+	Size int
+}
+
+func (m *Merger) size() int {
+	if m.Size > 0 {
+		return m.Size
+	}
+	return chunkItems
+}
+
+// Merge returns the chunks of a root after changes, which are sorted by key without duplicates. It
+// writes anew only those that the changes concern.
+func (m *Merger) Merge(ctx context.Context, root *pagefile.Root, changes []pagefile.Item) ([]pagefile.Chunk, error) {
+	cut := newCutter(ctx, m.Writer, m.size())
+	at := 0 // chunks before it are done
+	for _, s := range m.stretches(root, changes) {
+		cut.chunks = append(cut.chunks, m.kept(root.Chunks[at:s.from])...)
+		if err := m.rewrite(cut, root.Chunks, s); err != nil {
+			_, _ = cut.close() // the first error counts
+			return nil, err
+		}
+		at = s.end
+	}
+	cut.chunks = append(cut.chunks, m.kept(root.Chunks[at:])...)
+	return cut.close()
+}
+
+// Build returns the chunks of items alone, which are sorted by key without duplicates.
+func (m *Merger) Build(ctx context.Context, items iter.Seq2[pagefile.Item, error]) ([]pagefile.Chunk, error) {
+	cut := newCutter(ctx, m.Writer, m.size())
+	for item, err := range items {
+		if err == nil {
+			err = cut.ctx.Err()
+		}
+		if err != nil {
+			_, other := cut.close()
+			return nil, firstOf(other, err)
+		}
+		m.add(cut, item)
+	}
+	cut.end(pagefile.Key{})
+	return cut.close()
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretch are chunks to be written anew, without end, and the changes in them.
+type stretch struct {
+	from, end int
+	changes   []pagefile.Item
+}
+
+// stretches returns where changes belong. Neighbours that have become small are taken along.
+func (m *Merger) stretches(root *pagefile.Root, changes []pagefile.Item) []stretch {
+	if len(root.Chunks) == 0 && len(changes) > 0 {
+		return []stretch{{changes: changes}}
+	}
+	var out []stretch
+	for len(changes) > 0 {
+		at := root.At(changes[0].Key)
+		n := len(changes)
+		if at+1 < len(root.Chunks) {
+			n, _ = slices.BinarySearchFunc(changes, root.Chunks[at+1].First, func(i pagefile.Item, k pagefile.Key) int { return i.Compare(k) })
+		}
+		from, end := at, at+1
+		if from > 0 && m.small(&root.Chunks[from-1]) {
+			from--
+		}
+		if end < len(root.Chunks) && m.small(&root.Chunks[end]) {
+			end++
+		}
+		if last := len(out) - 1; last >= 0 && from <= out[last].end {
+			before := out[last]
+			out[last] = stretch{before.from, end, before.changes[:len(before.changes)+n]}
+		} else {
+			out = append(out, stretch{from, end, changes[:n]})
+		}
+		changes = changes[n:]
+	}
+	return out
+}
+
+func (m *Merger) small(c *pagefile.Chunk) bool {
+	return max(c.Records.Count, c.Guards.Count) < m.size()/8 && c.Records.Head < headBytes/8
+}
+
+// kept returns chunks without guards that have ended.
+func (m *Merger) kept(chunks []pagefile.Chunk) []pagefile.Chunk {
+	out := make([]pagefile.Chunk, 0, len(chunks))
+	for _, c := range chunks {
+		if c.Guards.Count > 0 && m.ended(c.Seen) {
+			c.Guards, c.Seen = pagefile.Part{}, 0
+		}
+		if c.Guards.Count > 0 || c.Records.Count > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ended reports whether a guard that came at a time may be forgotten.
+func (m *Merger) ended(seen uint32) bool {
+	return m.Now.Sub(time.Unix(int64(seen), 0)) > pageindex.Remember
+}
+
+func (m *Merger) rewrite(cut *cutter, chunks []pagefile.Chunk, s stretch) error {
+	var next pagefile.Key
+	if s.end < len(chunks) {
+		next = chunks[s.end].First
+	}
+	if s.from < s.end {
+		cut.begin(chunks[s.from].First)
+	}
+	changes := s.changes
+	for _, c := range chunks[s.from:s.end] {
+		items, err := ReadChunk(cut.ctx, m.Reader, &c)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			for len(changes) > 0 && changes[0].Compare(item.Key) < 0 {
+				m.add(cut, changes[0])
+				changes = changes[1:]
+			}
+			if len(changes) > 0 && changes[0].Key == item.Key {
+				item = Later(item, changes[0])
+				changes = changes[1:]
+			}
+			m.add(cut, item)
+		}
+	}
+	for _, item := range changes {
+		m.add(cut, item)
+	}
+	cut.end(next)
+	return nil
+}
+
+// add hands an item on, unless nothing of it need be kept.
+func (m *Merger) add(cut *cutter, item pagefile.Item) {
+	if item.Guarded() && m.ended(item.Seen) {
+		item.Follows, item.Seen = "", 0
+	}
+	if item.There() || item.Guarded() {
+		cut.add(item)
+	}
+}
+
+// Later returns the item of a comment that comes last; the first one if they are equal.
+func Later(a, b pagefile.Item) pagefile.Item {
+	if b.Follows > a.Follows {
+		return b
+	}
+	return a
+}
+
+// Sorted returns items by key, and of each key the one that comes last. It sorts in place.
+func Sorted(items []pagefile.Item) []pagefile.Item {
+	slices.SortStableFunc(items, func(a, b pagefile.Item) int { return a.Compare(b.Key) })
+	out := items[:0]
+	for _, item := range items {
+		if last := len(out) - 1; last >= 0 && out[last].Key == item.Key {
+			out[last] = Later(out[last], item)
+			continue
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// ReadChunk reads all of a chunk.
+func ReadChunk(ctx context.Context, reader Reader, c *pagefile.Chunk) ([]pagefile.Item, error) {
+	var files [2][]byte
+	for i, kind := range []pagefile.Kind{pagefile.Records, pagefile.Guards} {
+		if c.Part(kind).Count == 0 {
+			continue
+		}
+		data, err := reader.Read(ctx, c.FileName(kind), 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = data
+	}
+	return pagefile.DecodeItems(c, files[0], files[1])
+}

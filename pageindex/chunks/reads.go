@@ -1,0 +1,161 @@
+package chunks
+
+import (
+	"context"
+	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// Bounds of the caches, and of reads at the same time.
+const (
+	cachedHeads   = 256
+	cachedBlocks  = 1024
+	parallelReads = 16
+)
+
+// Cache keeps heads and blocks of files that were read. Files never change, so nothing gets old.
+type Cache struct {
+	heads  *lru.Cache[string, *pagefile.Head]
+	blocks *lru.Cache[blockKey, []byte]
+}
+
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	heads, _ := lru.New[string, *pagefile.Head](cachedHeads) // it only fails without a size
+	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
+	return &Cache{heads, blocks}
+}
+
+// blockKey names a block of a file.
+type blockKey struct {
+	file           string
+	product, block int
+}
+
+// reads are what one lookup has read, and what it has to read next. All that can be read at the same
+// time is one wave.
+type reads struct {
+	reader Reader
+	cache  *Cache
+	cost   pageindex.Cost
+
+	mu     sync.Mutex // for the calls of one wave
+	heads  map[string]*pagefile.Head
+	blocks map[blockKey][]byte
+
+	wantHeads  map[string]pagefile.Part
+	wantBlocks map[blockKey]*pagefile.Head
+}
+
+func newReads(reader Reader, cache *Cache) *reads {
+	return &reads{
+		reader: reader, cache: cache, heads: map[string]*pagefile.Head{}, blocks: map[blockKey][]byte{},
+		wantHeads: map[string]pagefile.Part{}, wantBlocks: map[blockKey]*pagefile.Head{},
+	}
+}
+
+// head returns the head of one of a chunk's files, nil if it has to be read first. A file that the
+// chunk does not have has an empty head.
+func (r *reads) head(c *pagefile.Chunk, kind pagefile.Kind) *pagefile.Head {
+	part, name := c.Part(kind), c.FileName(kind)
+	if part.Count == 0 {
+		return &pagefile.Head{}
+	}
+	if h, ok := r.heads[name]; ok {
+		return h
+	}
+	if h, ok := r.cache.heads.Get(name); ok {
+		r.heads[name] = h
+		return h
+	}
+	r.wantHeads[name] = part
+	return nil
+}
+
+// block returns the bytes of a block, nil if they have to be read first.
+func (r *reads) block(name string, h *pagefile.Head, product, block int) []byte {
+	key := blockKey{name, product, block}
+	if data, ok := r.blocks[key]; ok {
+		return data
+	}
+	if data, ok := r.cache.blocks.Get(key); ok {
+		r.blocks[key] = data
+		return data
+	}
+	r.wantBlocks[key] = h
+	return nil
+}
+
+// wanting reports whether something has to be read.
+func (r *reads) wanting() bool { return len(r.wantHeads)+len(r.wantBlocks) > 0 }
+
+// until calls work until it needs nothing that has to be read.
+func (r *reads) until(ctx context.Context, work func()) error {
+	for {
+		work()
+		if !r.wanting() {
+			return nil
+		}
+		if err := r.wave(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// wave reads all that is wanted.
+func (r *reads) wave(ctx context.Context) error {
+	r.cost.Waves++
+	r.cost.Calls += len(r.wantHeads) + len(r.wantBlocks)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelReads)
+	for name, part := range r.wantHeads {
+		group.Go(func() error { return r.readHead(ctx, name, part) })
+	}
+	for key, head := range r.wantBlocks {
+		group.Go(func() error { return r.readBlock(ctx, key, head) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	clear(r.wantHeads)
+	clear(r.wantBlocks)
+	return nil
+}
+
+func (r *reads) readHead(ctx context.Context, name string, part pagefile.Part) error {
+	data, err := r.reader.Read(ctx, name, 0, part.Head)
+	if err != nil {
+		return err
+	}
+	head, err := part.Decode(data)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heads[name] = head
+	r.cache.heads.Add(name, head)
+	return nil
+}
+
+func (r *reads) readBlock(ctx context.Context, key blockKey, head *pagefile.Head) error {
+	p := &head.Products[key.product]
+	offset, length := head.Extent(p, key.block)
+	data, err := r.reader.Read(ctx, key.file, offset, length)
+	if err != nil {
+		return err
+	}
+	if err := p.Blocks[key.block].Check(data); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.blocks[key] = data
+	r.cache.blocks.Add(key, data)
+	return nil
+}

@@ -1,0 +1,95 @@
+package chunks
+
+import (
+	"bytes"
+	"context"
+	"sort"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// resolve finds out what the changes of a view are, by what the chunks have of their comments.
+func resolve(ctx context.Context, r *reads, v *view) error {
+	err := r.until(ctx, func() {
+		for _, item := range v.items {
+			if _, known := v.bases[item.Position]; known {
+				continue
+			}
+			if base, ok := r.base(v.root, item.Key); ok {
+				v.bases[item.Position] = base
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	v.changes = make([]change, 0, len(v.items))
+	for _, item := range v.items {
+		base := v.bases[item.Position]
+		// An entry of an earlier record changes nothing; nor does the first of two without a record.
+		if (base.There() || base.Guarded()) && item.Follows <= base.Follows {
+			continue
+		}
+		v.changes = append(v.changes, change{item.Position, base.Cell, item.Cell})
+	}
+	return nil
+}
+
+// base returns what the chunks have of a comment. If ok is false, something has to be read first.
+func (r *reads) base(root *pagefile.Root, key pagefile.Key) (item pagefile.Item, ok bool) {
+	item.Key = key
+	n := root.At(key)
+	if n < 0 {
+		return item, true
+	}
+	c := &root.Chunks[n]
+	if c.Single && (c.First.Product != key.Product || key.Position.Compare(c.Last) > 0) {
+		return item, true
+	}
+	head, product, record, ok := r.lookUp(c, pagefile.Records, key)
+	guards, _, guard, guarded := r.lookUp(c, pagefile.Guards, key)
+	if record != nil {
+		number := pagefile.DecodeRecords(record)[0].Cell
+		item.Cell = head.Products[product].Cells[number]
+	}
+	if guard != nil {
+		g := guards.DecodeGuards(guard)[0]
+		item.Follows, item.Seen = g.Follows, g.Seen
+	}
+	return item, ok && guarded
+}
+
+// lookUp returns the bytes of a comment's record in a file of a chunk, nil if it has none.
+func (r *reads) lookUp(c *pagefile.Chunk, kind pagefile.Kind, key pagefile.Key) (h *pagefile.Head, product int, record []byte, ok bool) {
+	h = r.head(c, kind)
+	if h == nil {
+		return nil, 0, nil, false
+	}
+	product, found := h.Find(key.Product)
+	if !found {
+		return h, 0, nil, true
+	}
+	p := &h.Products[product]
+	block := blockAt(p.Blocks, key.Position)
+	if block < 0 || key.Position.Compare(p.Last) > 0 {
+		return h, product, nil, true
+	}
+	data := r.block(c.FileName(kind), h, product, block)
+	if data == nil {
+		return h, product, nil, false
+	}
+	n, found := sort.Find(len(data)/h.RecordSize, func(i int) int {
+		return bytes.Compare(key.Position[:], data[i*h.RecordSize:][:len(key.Position)])
+	})
+	if !found {
+		return h, product, nil, true
+	}
+	return h, product, data[n*h.RecordSize : (n+1)*h.RecordSize], true
+}
+
+// blockAt returns the number of the last block that begins at or before a position, -1 if there is
+// none.
+func blockAt(blocks []pagefile.Block, position comment.Position) int {
+	return sort.Search(len(blocks), func(i int) bool { return blocks[i].First.Compare(position) > 0 }) - 1
+}

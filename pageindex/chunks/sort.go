@@ -1,0 +1,220 @@
+package chunks
+
+import (
+	"bufio"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// Bounds of a sort.
+const (
+	// runItems is how many items are sorted in memory.
+	runItems = 1 << 17
+	// frameItems is how many of them are read at a time.
+	frameItems = 1 << 9
+	// maxRuns is how many files are merged at a time.
+	maxRuns = 64
+)
+
+// Sorter sorts items by key, of which there may be more than memory holds: it writes sorted files
+// into a folder and merges them. Of each key, the item that comes last stays.
+type Sorter struct {
+	// Folder is the folder, which must exist. Whoever made it deletes it.
+	Folder string
+	// Items is how many items are sorted in memory; runItems if it is 0.
+	Items int
+
+	items []pagefile.Item
+	runs  []string
+	made  int
+}
+
+// Add takes items.
+func (s *Sorter) Add(items []pagefile.Item) error {
+	limit := s.Items
+	if limit == 0 {
+		limit = runItems
+	}
+	for part := range slices.Chunk(items, limit) {
+		s.items = append(s.items, part...)
+		if len(s.items) >= limit {
+			if err := s.spill(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// All returns all items that were added, in order. It ends with the first error.
+func (s *Sorter) All() iter.Seq2[pagefile.Item, error] {
+	return func(yield func(pagefile.Item, error) bool) {
+		err := s.spill()
+		if err == nil {
+			err = merged(s.runs, func(item pagefile.Item) error {
+				if !yield(item, nil) {
+					return errStopped
+				}
+				return nil
+			})
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(pagefile.Item{}, err)
+		}
+	}
+}
+
+var errStopped = errors.New("nobody wants more items")
+
+// spill writes what is in memory to a file, and merges files once they are many.
+func (s *Sorter) spill() error {
+	if len(s.items) == 0 {
+		return nil
+	}
+	err := s.run(func(add func(pagefile.Item) error) error {
+		for _, item := range Sorted(s.items) {
+			if err := add(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.items = s.items[:0]
+	if err != nil || len(s.runs) < maxRuns {
+		return err
+	}
+	old := s.runs
+	s.runs = nil
+	if err := s.run(func(add func(pagefile.Item) error) error { return merged(old, add) }); err != nil {
+		return err
+	}
+	for _, name := range old {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// run writes one sorted file.
+func (s *Sorter) run(items func(add func(pagefile.Item) error) error) error {
+	name := filepath.Join(s.Folder, fmt.Sprintf("run-%d", s.made))
+	s.made++
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	var frame []pagefile.Item
+	flush := func() error {
+		_, err := file.Write(pagefile.AppendFrame(nil, frame))
+		frame = frame[:0]
+		return err
+	}
+	err = items(func(item pagefile.Item) error {
+		if frame = append(frame, item); len(frame) < frameItems {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil && len(frame) > 0 {
+		err = flush()
+	}
+	s.runs = append(s.runs, name)
+	return errors.Join(err, file.Close())
+}
+
+// merged hands over the items of sorted files in order, of each key the one that comes last.
+func merged(names []string, add func(pagefile.Item) error) (err error) {
+	var h runHeap
+	for _, name := range names {
+		r := &run{}
+		if r.file, err = os.Open(name); err != nil {
+			return err
+		}
+		defer func() { _ = r.file.Close() }() // it was only read
+		r.from = bufio.NewReaderSize(r.file, 1<<16)
+		if err := h.next(r); err != nil {
+			return err
+		}
+	}
+	for h.Len() > 0 {
+		item := h[0].items[0]
+		for h.Len() > 0 && h[0].items[0].Key == item.Key {
+			r := heap.Pop(&h).(*run)
+			item = Later(item, r.items[0])
+			r.items = r.items[1:]
+			if err := h.next(r); err != nil {
+				return err
+			}
+		}
+		if err := add(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run is a sorted file that is being read.
+type run struct {
+	file  *os.File
+	from  *bufio.Reader
+	items []pagefile.Item
+}
+
+// runHeap has the run with the lowest key on top.
+type runHeap []*run
+
+func (h runHeap) Len() int           { return len(h) }
+func (h runHeap) Less(i, j int) bool { return h[i].items[0].Compare(h[j].items[0].Key) < 0 }
+func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface.
+func (h *runHeap) Push(r any) { *h = append(*h, r.(*run)) }
+
+// Pop implements heap.Interface.
+func (h *runHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// next puts a run on the heap, unless it is at its end.
+func (h *runHeap) next(r *run) error {
+	if len(r.items) == 0 {
+		if err := r.read(); err != nil {
+			return err
+		}
+	}
+	if len(r.items) > 0 {
+		heap.Push(h, r)
+	}
+	return nil
+}
+
+// read reads the next frame, none at the end.
+func (r *run) read() error {
+	head, err := r.from.Peek(pagefile.FrameHead)
+	if errors.Is(err, io.EOF) && len(head) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	frame := make([]byte, pagefile.FrameHead+int(binary.BigEndian.Uint32(head)))
+	if _, err := io.ReadFull(r.from, frame); err != nil {
+		return err
+	}
+	items, _, torn, err := pagefile.ReadFrame(frame)
+	if torn {
+		return io.ErrUnexpectedEOF
+	}
+	r.items = items
+	return err
+}

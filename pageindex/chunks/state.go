@@ -1,0 +1,160 @@
+package chunks
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// State is what an index holds: a root, and the changes of logs that the root has not merged. It is
+// safe for concurrent use.
+type State struct {
+	mu       sync.Mutex
+	root     *pagefile.Root
+	products map[string]*pending
+	count    int
+}
+
+// pending are the changes of one product.
+type pending struct {
+	items map[comment.Position]held
+	// bases are the items of the root at these positions, as far as they were looked up.
+	bases map[comment.Position]pagefile.Item
+	// changes are made of both, nil if something has come since.
+	changes []change
+}
+
+// held is an item, and the number of the log that has it.
+type held struct {
+	item pagefile.Item
+	log  uint64
+}
+
+// NewState returns the state of a root without changes.
+func NewState(root *pagefile.Root) *State {
+	return &State{root: root, products: map[string]*pending{}}
+}
+
+// Root returns the root, which must not be changed.
+func (s *State) Root() *pagefile.Root {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.root
+}
+
+// Len returns the number of changes.
+func (s *State) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
+// Put takes changes of a log.
+func (s *State) Put(log uint64, items []pagefile.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if log <= s.root.Merged {
+		return
+	}
+	for _, item := range items {
+		p := s.products[item.Product]
+		if p == nil {
+			p = &pending{items: map[comment.Position]held{}, bases: map[comment.Position]pagefile.Item{}}
+			s.products[item.Product] = p
+		}
+		before, known := p.items[item.Position]
+		if known && item.Follows <= before.item.Follows {
+			continue
+		}
+		if !known {
+			s.count++
+		}
+		p.items[item.Position] = held{item, log}
+		p.changes = nil
+	}
+}
+
+// Replace takes a new root, and forgets the changes that it has merged.
+func (s *State) Replace(root *pagefile.Root) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.root = root
+	for id, p := range s.products {
+		for position, h := range p.items {
+			if h.log <= root.Merged {
+				delete(p.items, position)
+				s.count--
+			}
+		}
+		clear(p.bases)
+		p.changes = nil
+		if len(p.items) == 0 {
+			delete(s.products, id)
+		}
+	}
+}
+
+// Pending returns the changes of logs up to a number, sorted by key.
+func (s *State) Pending(through uint64) []pagefile.Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []pagefile.Item
+	for _, p := range s.products {
+		for _, h := range p.items {
+			if h.log <= through {
+				out = append(out, h.item)
+			}
+		}
+	}
+	return Sorted(out)
+}
+
+// view returns a product as it is now.
+func (s *State) view(product string) view {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := view{root: s.root, ready: true}
+	p := s.products[product]
+	if p == nil {
+		return v
+	}
+	if p.changes != nil {
+		v.changes = p.changes
+		return v
+	}
+	v.ready = false
+	v.items = make([]pagefile.Item, 0, len(p.items))
+	v.bases = make(map[comment.Position]pagefile.Item, len(p.items))
+	for position, h := range p.items {
+		v.items = append(v.items, h.item)
+		if base, known := p.bases[position]; known {
+			v.bases[position] = base
+		}
+	}
+	slices.SortFunc(v.items, func(a, b pagefile.Item) int { return a.Position.Compare(b.Position) })
+	return v
+}
+
+// settle keeps what was found out of a view, unless something has come since.
+func (s *State) settle(product string, v view) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.products[product]
+	if p == nil || s.root != v.root {
+		return
+	}
+	for position, base := range v.bases {
+		if _, still := p.items[position]; still {
+			p.bases[position] = base
+		}
+	}
+	same := len(p.items) == len(v.items)
+	for _, item := range v.items {
+		same = same && p.items[item.Position].item == item
+	}
+	if same {
+		p.changes = v.changes
+	}
+}

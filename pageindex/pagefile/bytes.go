@@ -1,0 +1,89 @@
+package pagefile
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Checksum returns the CRC-32 of bytes, the one that every language's zlib has.
+func Checksum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
+
+var big = binary.BigEndian
+
+const positionBytes = len(comment.Position{})
+
+// appendText8 and appendText16 append a text behind its length, in 1 and in 2 bytes.
+func appendText8(out []byte, text string) []byte {
+	return append(append(out, byte(len(text))), text...)
+}
+
+func appendText16(out []byte, text string) []byte {
+	return append(big.AppendUint16(out, uint16(len(text))), text...)
+}
+
+func appendCell(out []byte, cell comment.Cell) []byte {
+	return appendText8(append(out, byte(cell.Rating)), string(cell.Language))
+}
+
+// parser takes values off the front of bytes. After the first one that is not there it returns zero
+// values, and short is set.
+type parser struct {
+	rest  []byte
+	short bool
+	texts map[string]string // each text once
+}
+
+func (p *parser) take(n int) []byte {
+	if n > len(p.rest) {
+		p.rest, p.short = nil, true
+		return make([]byte, n)
+	}
+	out := p.rest[:n]
+	p.rest = p.rest[n:]
+	return out
+}
+
+func (p *parser) u8() int        { return int(p.take(1)[0]) }
+func (p *parser) u16() int       { return int(big.Uint16(p.take(2))) }
+func (p *parser) u32() uint32    { return big.Uint32(p.take(4)) }
+func (p *parser) u64() uint64    { return big.Uint64(p.take(8)) }
+func (p *parser) text8() string  { return p.text(p.u8()) }
+func (p *parser) text16() string { return p.text(p.u16()) }
+
+// text takes a text, which is often one that was taken before.
+func (p *parser) text(length int) string {
+	data := p.take(length)
+	if known, ok := p.texts[string(data)]; ok {
+		return known
+	}
+	if p.texts == nil || len(p.texts) > maxTexts {
+		p.texts = map[string]string{}
+	}
+	text := string(data)
+	p.texts[text] = text
+	return text
+}
+
+// maxTexts bounds the texts that a parser knows.
+const maxTexts = 1000
+
+func (p *parser) position() comment.Position { return comment.Position(p.take(positionBytes)) }
+
+func (p *parser) cell() comment.Cell {
+	rating := p.u8()
+	return comment.Cell{Rating: rating, Language: comment.Language(p.text8())}
+}
+
+// list takes n values. It stops at the end of the bytes, so that a wrong number costs no memory.
+func list[T any](p *parser, n int, take func() T) []T {
+	var out []T
+	for range n {
+		if p.short {
+			return nil
+		}
+		out = append(out, take())
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package pagefile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// Kind is what the records of a file are about.
+type Kind byte
+
+// The kinds of files.
+const (
+	// Records are the comments that are there: position, and number of the cell.
+	Records Kind = 'R'
+	// Guards are entries that came lately: position, time, and the end of the text Follows.
+	Guards Kind = 'G'
+)
+
+// BlockRecords is how many records of a product have a checksum and counts of their own.
+const BlockRecords = 512
+
+const (
+	fileMagic  = "TBPAGES1"
+	fixedHead  = checked + 1 + 1 + 2 + 4 + 4
+	checked    = len(fileMagic) + 4 // where the bytes begin that the checksum covers
+	recordSize = positionBytes + 2
+	guardFixed = positionBytes + 4
+)
+
+// Head says what is where in a file of records or guards. It begins the file.
+type Head struct {
+	Kind Kind
+	// Prefix begins the Follows of every guard.
+	Prefix string
+	// RecordSize is the size of a record, in bytes.
+	RecordSize int
+	// Length is the size of the head, in bytes. The records follow it.
+	Length int
+	// Products are those of the file, sorted by id.
+	Products []Product
+	checksum uint32
+}
+
+// Product are the records of one product in a file, sorted by position.
+type Product struct {
+	ID string
+	// First is the number of its first record in the file, from 0.
+	First int
+	// Records is how many it has.
+	Records int
+	// Last is the position of the last one.
+	Last comment.Position
+	// Cells are those of its comments. A record has the number of one. There are none for guards.
+	Cells []comment.Cell
+	// Blocks are its records, BlockRecords each; the last one may have fewer.
+	Blocks []Block
+}
+
+// Block are records in a row.
+type Block struct {
+	// First is the position of the first one.
+	First comment.Position
+	// CRC is the checksum of their bytes.
+	CRC uint32
+	// Counts is how many of them each cell has.
+	Counts []int
+}
+
+// Record is a comment that is there.
+type Record struct {
+	Position comment.Position
+	// Cell is the number of its cell among those of the product.
+	Cell int
+}
+
+// Find returns the number of a product in the file.
+func (h *Head) Find(product string) (number int, found bool) {
+	return slices.BinarySearchFunc(h.Products, product, func(p Product, id string) int { return strings.Compare(p.ID, id) })
+}
+
+// Extent returns where the bytes of a block of a product are in the file.
+func (h *Head) Extent(p *Product, block int) (offset, length int) {
+	from := block * BlockRecords
+	n := min(BlockRecords, p.Records-from)
+	return h.Length + (p.First+from)*h.RecordSize, n * h.RecordSize
+}
+
+// Check returns an error unless the bytes are those of the block.
+func (b Block) Check(data []byte) error {
+	if Checksum(data) != b.CRC {
+		return damaged("the checksum of a block does not match")
+	}
+	return nil
+}
+
+// DecodeRecords returns the records of a block whose bytes were checked.
+func DecodeRecords(data []byte) []Record {
+	out := make([]Record, 0, len(data)/recordSize)
+	for ; len(data) >= recordSize; data = data[recordSize:] {
+		out = append(out, Record{comment.Position(data[:positionBytes]), int(big.Uint16(data[positionBytes:]))})
+	}
+	return out
+}
+
+// Guard is an entry that came lately.
+type Guard struct {
+	Position comment.Position
+	Follows  stream.Position
+	Seen     uint32
+}
+
+// DecodeGuards returns the guards of a block whose bytes were checked.
+func (h *Head) DecodeGuards(data []byte) []Guard {
+	out := make([]Guard, 0, len(data)/h.RecordSize)
+	for ; len(data) >= h.RecordSize; data = data[h.RecordSize:] {
+		end := strings.TrimRight(string(data[guardFixed:h.RecordSize]), "\x00")
+		out = append(out, Guard{comment.Position(data[:positionBytes]), stream.Position(h.Prefix + end), big.Uint32(data[positionBytes:])})
+	}
+	return out
+}
+
+// DecodeHead reads the head that a file begins with. There may be more bytes behind it.
+func DecodeHead(data []byte) (*Head, error) {
+	p := &parser{rest: data}
+	magic, crc := string(p.take(len(fileMagic))), p.u32()
+	kind, prefix, size, length, products := Kind(p.u8()), p.u8(), p.u16(), int(p.u32()), int(p.u32())
+	if p.short || magic != fileMagic || length < fixedHead || length > len(data) || size < recordSize {
+		return nil, damaged("a file does not begin with a head")
+	}
+	if Checksum(data[checked:length]) != crc {
+		return nil, damaged("the checksum of a head does not match")
+	}
+	p.rest = data[fixedHead:length]
+	h := &Head{Kind: kind, Prefix: string(p.take(prefix)), RecordSize: size, Length: length, checksum: crc}
+	first := 0
+	h.Products = list(p, products, func() Product {
+		product := p.product(first)
+		first += product.Records
+		return product
+	})
+	if p.short || len(p.rest) > 0 {
+		return nil, damaged("a head is not as long as it says")
+	}
+	return h, nil
+}
+
+func (p *parser) product(first int) Product {
+	product := Product{First: first, ID: p.text16(), Records: int(p.u32()), Last: p.position()}
+	product.Cells = list(p, p.u16(), p.cell)
+	product.Blocks = list(p, blocks(product.Records), func() Block {
+		return Block{p.position(), p.u32(), list(p, len(product.Cells), p.u16)}
+	})
+	return product
+}
+
+func blocks(records int) int { return (records + BlockRecords - 1) / BlockRecords }

@@ -1,0 +1,54 @@
+// Package pagefile is the form of the files that a page index keeps, in a folder or in a bucket:
+// chunks of records in order, a root that lists them, and a log of changes that are in no chunk yet.
+// It turns bytes into values and back; where they are kept is not its concern. All numbers are
+// big-endian. docs/design/page-index-files.md has the tables of bytes.
+//
+// Each byte that is read is covered by a CRC-32. What does not match it is an [ErrDamaged], and
+// none of it is used.
+package pagefile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// ErrDamaged is a file whose bytes are not those that were written.
+var ErrDamaged = errors.New("a file of the page index is damaged")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// Key is the place of a comment among those of all products, which are sorted by id.
+type Key struct {
+	Product  string
+	Position comment.Position
+}
+
+// Compare returns a negative number if k comes before other, a positive one if it comes after, and 0
+// if they are equal.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(strings.Compare(k.Product, other.Product), k.Position.Compare(other.Position))
+}
+
+// Item says as what one comment is counted.
+type Item struct {
+	Key
+	// Cell is its language and rating. A comment that is not there any more has rating 0.
+	Cell comment.Cell
+	// Follows is the entry that said so. It is empty once no older entry can come.
+	Follows stream.Position
+	// Seen is when the entry came, in seconds since 1970.
+	Seen uint32
+}
+
+// There reports whether the comment is there.
+func (i Item) There() bool { return i.Cell.Rating != 0 }
+
+// Guarded reports whether an older entry may still come.
+func (i Item) Guarded() bool { return i.Follows != "" }

@@ -1,0 +1,167 @@
+package pagefile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// File is a file of records or guards, and what its chunk says of it.
+type File struct {
+	Part
+	// Bytes are all of the file, nil if it would have no records.
+	Bytes []byte
+}
+
+// EncodeRecords makes the file of records of a chunk. Items must be sorted by key, without
+// duplicates.
+func EncodeRecords(items []Item) File {
+	e := encoder{kind: Records, size: recordSize}
+	for of := range products(items) {
+		e.addRecords(of)
+	}
+	return e.file()
+}
+
+// EncodeGuards makes the file of guards of a chunk. Items must be sorted by key, without duplicates.
+func EncodeGuards(items []Item) File {
+	prefix, longest := followsOf(items)
+	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
+	for of := range products(items) {
+		e.addGuards(of)
+	}
+	return e.file()
+}
+
+// products are the items of each product.
+func products(items []Item) func(yield func([]Item) bool) {
+	return func(yield func([]Item) bool) {
+		for len(items) > 0 {
+			n := slices.IndexFunc(items, func(i Item) bool { return i.Product != items[0].Product })
+			if n < 0 {
+				n = len(items)
+			}
+			if !yield(items[:n]) {
+				return
+			}
+			items = items[n:]
+		}
+	}
+}
+
+// followsOf returns what all guards begin with, and the length of the longest.
+func followsOf(items []Item) (prefix string, longest int) {
+	first := true
+	for _, i := range items {
+		if !i.Guarded() {
+			continue
+		}
+		if first {
+			prefix, first = string(i.Follows), false
+		}
+		for !strings.HasPrefix(string(i.Follows), prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+		longest = max(longest, len(i.Follows))
+	}
+	return prefix[:min(len(prefix), 255)], longest
+}
+
+// encoder puts together a file.
+type encoder struct {
+	kind      Kind
+	prefix    string
+	size      int
+	products  int
+	count     int
+	directory []byte
+	records   []byte
+}
+
+func (e *encoder) addRecords(of []Item) {
+	there := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.There() })
+	cells, number := cellsOf(there)
+	if e.begin(there, cells) {
+		e.blocks(there, func(i Item) int {
+			n := number[i.Cell]
+			e.records = big.AppendUint16(append(e.records, i.Position[:]...), uint16(n))
+			return n
+		}, len(cells))
+	}
+}
+
+func (e *encoder) addGuards(of []Item) {
+	guarded := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.Guarded() })
+	if e.begin(guarded, nil) {
+		e.blocks(guarded, func(i Item) int {
+			e.records = big.AppendUint32(append(e.records, i.Position[:]...), i.Seen)
+			end := string(i.Follows[len(e.prefix):])
+			e.records = append(append(e.records, end...), make([]byte, e.size-guardFixed-len(end))...)
+			return 0
+		}, 0)
+	}
+}
+
+// cellsOf returns the cells of items, sorted, and the number of each.
+func cellsOf(items []Item) ([]comment.Cell, map[comment.Cell]int) {
+	number := map[comment.Cell]int{}
+	for _, i := range items {
+		number[i.Cell] = 0
+	}
+	cells := SortedCells(number)
+	for n, cell := range cells {
+		number[cell] = n
+	}
+	return cells, number
+}
+
+// begin writes of a product all but its blocks, nothing if it has no items.
+func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
+	if len(items) == 0 {
+		return false
+	}
+	e.products++
+	e.count += len(items)
+	e.directory = appendText16(e.directory, items[0].Product)
+	e.directory = big.AppendUint32(e.directory, uint32(len(items)))
+	e.directory = append(e.directory, items[len(items)-1].Position[:]...)
+	e.directory = big.AppendUint16(e.directory, uint16(len(cells)))
+	for _, cell := range cells {
+		e.directory = appendCell(e.directory, cell)
+	}
+	return true
+}
+
+// blocks appends the records by add, which returns the number of the cell, and writes of each block.
+func (e *encoder) blocks(items []Item, add func(Item) int, cells int) {
+	for block := range slices.Chunk(items, BlockRecords) {
+		from := len(e.records)
+		counts := make([]uint16, max(cells, 1))
+		for _, i := range block {
+			counts[add(i)]++
+		}
+		e.directory = append(e.directory, block[0].Position[:]...)
+		e.directory = big.AppendUint32(e.directory, Checksum(e.records[from:]))
+		for _, n := range counts[:cells] {
+			e.directory = big.AppendUint16(e.directory, n)
+		}
+	}
+}
+
+func (e *encoder) file() File {
+	if e.count == 0 {
+		return File{}
+	}
+	length := fixedHead + len(e.prefix) + len(e.directory)
+	out := make([]byte, 0, length+len(e.records))
+	out = append(append(out, fileMagic...), 0, 0, 0, 0)
+	out = append(out, byte(e.kind), byte(len(e.prefix)))
+	out = big.AppendUint16(out, uint16(e.size))
+	out = big.AppendUint32(out, uint32(length))
+	out = big.AppendUint32(out, uint32(e.products))
+	out = append(append(out, e.prefix...), e.directory...)
+	crc := Checksum(out[checked:])
+	big.PutUint32(out[len(fileMagic):], crc)
+	return File{Part{Count: e.count, Head: length, CRC: crc}, append(out, e.records...)}
+}

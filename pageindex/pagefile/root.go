@@ -1,0 +1,179 @@
+package pagefile
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const rootMagic = "TBPROOT1"
+
+// Root lists the chunks of an index.
+type Root struct {
+	// Generation grows by 1 with each root.
+	Generation uint64
+	// Merged is the number of the last log that is in the chunks.
+	Merged uint64
+	// Covers is what the index is complete for, empty if it never was.
+	Covers string
+	// Build names the build that is under way, empty if none is. Logs after BuildAfter belong to it
+	// too.
+	Build      string
+	BuildAfter uint64
+	// Writer names the one who wrote this root, so that it recognizes a lost answer.
+	Writer string
+	// Chunks are sorted by their first keys.
+	Chunks []Chunk
+}
+
+// Chunk is a stretch of keys, up to the first key of the next chunk.
+type Chunk struct {
+	// Name names its files.
+	Name string
+	// First is its first key; the first chunk also holds what comes before. The position is zero,
+	// unless the product began in an earlier chunk.
+	First Key
+	// Records and Guards are its files.
+	Records, Guards Part
+	// Seen is when its newest guard came, in seconds since 1970.
+	Seen uint32
+	// Single is a chunk of one product only, which may have more chunks. All others hold whole
+	// products.
+	Single bool
+	// Cells are the counts of such a chunk, Last its last position, of records and guards.
+	Cells []CellCount
+	Last  comment.Position
+}
+
+// Part is what a chunk says of one of its files.
+type Part struct {
+	// Count is how many records the file has. Without any there is no file.
+	Count int
+	// Head is the size of its head, in bytes, CRC the checksum that the head must have.
+	Head int
+	CRC  uint32
+}
+
+// CellCount is how many comments a cell has.
+type CellCount struct {
+	Cell  comment.Cell
+	Count int
+}
+
+// FileName returns the name of one of its files.
+func (c *Chunk) FileName(kind Kind) string {
+	if kind == Guards {
+		return c.Name + ".guards"
+	}
+	return c.Name + ".records"
+}
+
+// Part returns what the chunk says of one of its files.
+func (c *Chunk) Part(kind Kind) Part {
+	if kind == Guards {
+		return c.Guards
+	}
+	return c.Records
+}
+
+// At returns the number of the chunk that holds a key, -1 if there are no chunks.
+func (r *Root) At(key Key) int {
+	n, exact := slices.BinarySearchFunc(r.Chunks, key, func(c Chunk, k Key) int { return c.First.Compare(k) })
+	if exact || n == 0 {
+		return min(n, len(r.Chunks)-1)
+	}
+	return n - 1
+}
+
+// Of returns the chunks that may hold comments of a product.
+func (r *Root) Of(product string) []Chunk {
+	from := r.At(Key{Product: product})
+	if from < 0 {
+		return nil
+	}
+	end := from + 1
+	for end < len(r.Chunks) && r.Chunks[end].First.Product == product {
+		end++
+	}
+	if c := &r.Chunks[from]; c.First.Product != product && (c.Single || end > from+1) {
+		from++ // it holds others only
+	}
+	return r.Chunks[from:end]
+}
+
+// SortedCells returns the keys of a map by language and rating.
+func SortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
+	return slices.SortedFunc(maps.Keys(cells), func(a, b comment.Cell) int {
+		return cmp.Or(cmp.Compare(a.Language, b.Language), cmp.Compare(a.Rating, b.Rating))
+	})
+}
+
+// EncodeRoot returns the file of a root.
+func EncodeRoot(r *Root) []byte {
+	out := append([]byte(rootMagic), 0, 0, 0, 0)
+	out = big.AppendUint64(out, r.Generation)
+	out = big.AppendUint64(out, r.Merged)
+	out = appendText16(out, r.Covers)
+	out = appendText8(out, r.Build)
+	out = big.AppendUint64(out, r.BuildAfter)
+	out = appendText8(out, r.Writer)
+	out = big.AppendUint32(out, uint32(len(r.Chunks)))
+	for i := range r.Chunks {
+		out = appendChunk(out, &r.Chunks[i])
+	}
+	big.PutUint32(out[len(rootMagic):], Checksum(out[len(rootMagic)+4:]))
+	return out
+}
+
+func appendChunk(out []byte, c *Chunk) []byte {
+	out = appendText8(out, c.Name)
+	out = appendText16(out, c.First.Product)
+	out = append(out, c.First.Position[:]...)
+	for _, part := range []Part{c.Records, c.Guards} {
+		out = big.AppendUint32(out, uint32(part.Count))
+		out = big.AppendUint32(out, uint32(part.Head))
+		out = big.AppendUint32(out, part.CRC)
+	}
+	out = big.AppendUint32(out, c.Seen)
+	out = append(append(out, flag(c.Single)), c.Last[:]...)
+	out = big.AppendUint16(out, uint16(len(c.Cells)))
+	for _, cell := range c.Cells {
+		out = big.AppendUint32(appendCell(out, cell.Cell), uint32(cell.Count))
+	}
+	return out
+}
+
+func flag(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// DecodeRoot reads the file of a root.
+func DecodeRoot(data []byte) (*Root, error) {
+	p := &parser{rest: data}
+	if magic, crc := string(p.take(len(rootMagic))), p.u32(); magic != rootMagic || crc != Checksum(p.rest) {
+		return nil, damaged("the checksum of the root does not match")
+	}
+	r := &Root{
+		Generation: p.u64(), Merged: p.u64(), Covers: p.text16(),
+		Build: p.text8(), BuildAfter: p.u64(), Writer: p.text8(),
+	}
+	r.Chunks = list(p, int(p.u32()), p.chunk)
+	if p.short || len(p.rest) > 0 {
+		return nil, damaged("the root is not as long as it says")
+	}
+	return r, nil
+}
+
+func (p *parser) chunk() Chunk {
+	return Chunk{
+		Name: p.text8(), First: Key{p.text16(), p.position()}, Records: p.part(), Guards: p.part(), Seen: p.u32(),
+		Single: p.u8() == 1, Last: p.position(), Cells: list(p, p.u16(), func() CellCount { return CellCount{p.cell(), int(p.u32())} }),
+	}
+}
+
+func (p *parser) part() Part { return Part{int(p.u32()), int(p.u32()), p.u32()} }
