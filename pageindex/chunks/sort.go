@@ -28,7 +28,7 @@ const (
 // Sorter sorts items by key, of which there may be more than memory holds: it writes sorted files
 // into a folder and merges them. Of each key, the item that comes last stays.
 type Sorter struct {
-	// Folder is the folder, which must exist. Whoever made it deletes it.
+	// Folder is the folder, which must exist. The caller deletes it in the end.
 	Folder string
 	// Items is how many items are sorted in memory; runItems if it is 0.
 	Items int
@@ -171,9 +171,14 @@ type run struct {
 // runHeap has the run with the lowest key on top.
 type runHeap []*run
 
-func (h runHeap) Len() int           { return len(h) }
+// Len implements heap.Interface.
+func (h runHeap) Len() int { return len(h) }
+
+// Less implements heap.Interface.
 func (h runHeap) Less(i, j int) bool { return h[i].items[0].Compare(h[j].items[0].Key) < 0 }
-func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Swap implements heap.Interface.
+func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
 // Push implements heap.Interface.
 func (h *runHeap) Push(r any) { *h = append(*h, r.(*run)) }

@@ -1,0 +1,100 @@
+package files
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// random returns a comment that is the n-th, about, in one of 25 cells.
+func random(r *rand.Rand, n int) pageindex.Entry {
+	var distinct [10]byte
+	for i := range distinct {
+		distinct[i] = byte(r.Uint32())
+	}
+	return pageindex.Entry{
+		Product: "espresso", Position: comment.PositionAt(time.UnixMilli(1_600_000_000_000+int64(n)*1000), distinct),
+		Cell:    &comment.Cell{Language: []comment.Language{"de", "en", "es", "fr", "it"}[r.IntN(5)], Rating: 1 + r.IntN(comment.MaxRating)},
+		Follows: stream.Position(fmt.Sprintf("2026-11-22T07:57:30.123/%040d", r.Int64())),
+	}
+}
+
+// What a jump to a random page costs, a build, a change, and a merge of 20,000 changes anywhere.
+func BenchmarkFiles(b *testing.B) {
+	for _, comments := range []int{1000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(comments), func(b *testing.B) { benchmarkFiles(b, comments) })
+	}
+}
+
+func benchmarkFiles(b *testing.B, comments int) {
+	r := rand.New(rand.NewPCG(1, 2))
+	set := defaults
+	set.mergeAt, set.mergeEvery = 1<<20, time.Hour
+	s, err := open(b.Context(), b.TempDir(), set)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	var entries []pageindex.Entry
+	for i := range comments {
+		entries = append(entries, random(r, i))
+	}
+	r.Shuffle(comments, func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	build := func(b *testing.B) {
+		building, err := s.Build(b.Context())
+		for chunk := range slices.Chunk(entries, 1000) {
+			if err == nil {
+				err = building.Add(b.Context(), chunk)
+			}
+		}
+		if err == nil {
+			err = building.Finish(b.Context(), "built")
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	build(b)
+	b.Run("Build", func(b *testing.B) {
+		for b.Loop() {
+			build(b)
+		}
+	})
+	b.Run("Find", func(b *testing.B) {
+		list := pageindex.List{Product: "espresso", Filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{4, 5}}, Order: comment.NewestFirst}
+		for b.Loop() {
+			if _, err := s.Find(b.Context(), list, []pageindex.Target{{Rank: r.IntN(comments / 13), Exact: true}}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Apply", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Apply(b.Context(), []pageindex.Entry{random(r, r.IntN(comments))}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Merge", func(b *testing.B) {
+		for b.Loop() {
+			for range 20 {
+				var more []pageindex.Entry
+				for range 1000 {
+					more = append(more, random(r, r.IntN(comments)))
+				}
+				if err := s.Apply(b.Context(), more); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := s.core.merge(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

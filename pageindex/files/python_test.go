@@ -1,0 +1,81 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// read.py prints the comments of a file of records, as anyone's program can read them.
+const readPy = `
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+magic, crc, kind, prefix, size, records, products = struct.unpack_from('>8sIBBHII', data)
+assert magic == b'TBPAGES1' and kind == ord('R') and zlib.crc32(data[12:records]) == crc
+at = 24 + prefix
+def take(form):
+    global at
+    values = struct.unpack_from('>' + form, data, at)
+    at += struct.calcsize('>' + form)
+    return values if len(values) > 1 else values[0]
+for _ in range(products):
+    product = take(f'{take("H")}s').decode()
+    n, last, ncells = take('I16sH')
+    cells = [(take('B'), take(f'{take("B")}s').decode()) for _ in range(ncells)]
+    at += -(-n // 512) * (20 + 2 * ncells)
+    for position, cell in struct.iter_unpack('>16sH', data[records:records + n * size]):
+        print(product, position.hex(), *cells[cell])
+    records += n * size
+`
+
+// The form of the files is that of docs/design/page-index-files.md: Python reads them by it.
+func TestPythonReadsRecords(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("left out: the test that reads the files of a page index by another language: python3 is not installed")
+	}
+	s := mustOpen(t, t.TempDir(), quiet)
+	var entries []pageindex.Entry
+	var want []string
+	for _, product := range []string{"a/b c", "tasse"} {
+		for n := range 700 {
+			e := entry(n, 1000)
+			e.Product = product
+			e.Cell = &comment.Cell{Language: comment.Language([]string{"de", "zh-Hant"}[n%2]), Rating: 1 + n%comment.MaxRating}
+			entries = append(entries, e)
+			want = append(want, fmt.Sprintf("%s %x %d %s", product, e.Position[:], e.Cell.Rating, e.Cell.Language))
+		}
+	}
+	if err := s.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+	s.core.settings.chunk = 0 // both products in one file
+	if err := s.core.merge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "read.py")
+	if err := os.WriteFile(script, []byte(readPy), private); err != nil {
+		t.Fatal(err)
+	}
+	chunk := s.core.state.Root().Chunks[0]
+	out, err := exec.CommandContext(t.Context(), python, script, s.core.folder.path(chunkFolder, chunk.FileName(pagefile.Records))).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	got := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("Python reads %d comments, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("line %d: %s, want %s", i, got[i], want[i])
+		}
+	}
+}
