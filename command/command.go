@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -81,7 +82,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
 			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
-			"version": version(),
+			"version": version(), "pages": stores.Forms(pageWords, pageKinds),
 		},
 		kong.Bind(term, &l.Engine),
 	)...)

@@ -14,9 +14,10 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// newCounting wires what counts the comments of a table. The name of the command is shown to other
+// newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the command is shown to other
 // processes.
-func newCounting(session *Session, name string, counter *counts.Counter, log *slog.Logger) *counting.Runner {
+func newCounting(session *Session, name string, counter *counts.Counter, pages *pages, log *slog.Logger) *counting.Runner {
+	counter.Feed(pages.keeper)
 	shared := leases.NewLeases(session.Client, session.Table)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
@@ -26,7 +27,7 @@ func newCounting(session *Session, name string, counter *counts.Counter, log *sl
 		Logger:  log,
 		Engine:  session.run,
 	}
-	return counting.New(consumer, shared, countedTable{session, name}, !session.AWS, log)
+	return counting.New(consumer, shared, countedTable{session, name, pages}, !session.AWS, log)
 }
 
 // watermarkOf reads up to when the statistics of a table are right.
@@ -38,6 +39,7 @@ func watermarkOf(session *Session) counting.Watermark {
 type countedTable struct {
 	session *Session
 	name    string // of the command
+	pages   *pages
 }
 
 // HasComments implements counting.Table.
@@ -54,6 +56,7 @@ func (t countedTable) DropExpired(ctx context.Context) error {
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
 	rebuilder := counts.NewRebuilder(t.session.Client, t.session.Table, 0)
 	rebuilder.Who, rebuilder.Engine = processName(t.name), t.session.run
+	rebuilder.Feed(t.pages.keeper)
 	return rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 }
 

@@ -15,11 +15,13 @@ import (
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/pageindex/stores"
 )
 
 // Import reads a file of reviews into the table.
 type Import struct {
 	CreateFlags
+	PagesFlag
 
 	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
 	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
@@ -42,6 +44,10 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	options, err := c.Options()
 	if err != nil {
 		return usage(err)
+	}
+	target, err := c.PagesFlag.target()
+	if err != nil {
+		return err
 	}
 	limit, err := importer.ParseLimit(c.MaxRejects)
 	if err != nil {
@@ -67,11 +73,11 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		work.Loader = importer.DryRunLoader()
 		return printReport(term.Out, work, 0, work.Run(ctx))
 	}
-	return c.importInto(ctx, work, flags, term)
+	return c.importInto(ctx, work, target, flags, term)
 }
 
 // importInto imports into the table of the flags.
-func (c *Import) importInto(ctx context.Context, work *importer.Import, flags *EngineFlags, term Terminal) (err error) {
+func (c *Import) importInto(ctx context.Context, work *importer.Import, target stores.Target, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
@@ -83,7 +89,12 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, flags *E
 	if c.NoCount {
 		return printReport(term.Out, work, 0, session.watch(ctx, work.Run))
 	}
-	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), term.Logger)
+	pages, err := openPages(ctx, target, session, "talkback import", term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), pages, term.Logger)
 	runner.Prepare(ctx)
 	var counted time.Duration
 	err = session.watch(ctx, func(ctx context.Context) (err error) {

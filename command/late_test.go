@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/pageindex/stores"
 )
 
 // An import says that all is counted when it is: not while the stream has yet to publish what was
@@ -27,7 +28,11 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	leases := leases.NewLeases(session.Client, session.Table)
-	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), slog.New(slog.DiscardHandler))
+	pages, err := openPages(t.Context(), stores.Target{}, session, "talkback import", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), pages, slog.New(slog.DiscardHandler))
 	runner.Prepare(t.Context())
 	late := &streamtest.LateSource{Source: runner.Consumer.Source}
 	runner.Consumer.Source = late

@@ -28,6 +28,7 @@ import (
 type Serve struct {
 	ListenFlags
 	CreateFlags
+	PagesFlag
 
 	OperationTimeout time.Duration `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
 	DrainTimeout     time.Duration `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
@@ -61,6 +62,10 @@ type Serve struct {
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
 // error, in one sentence that names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	target, err := c.PagesFlag.target()
+	if err != nil {
+		return err
+	}
 	// The port comes first: without it nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
 	server, err := c.newServer(opening, term)
@@ -79,7 +84,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
-	store, runner := c.wire(ctx, session, term)
+	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	store, runner := c.wire(ctx, session, pages, term)
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
 		if err := c.putSample(ctx, session, runner, term); err != nil {
@@ -92,7 +102,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		if c.NoCount {
 			return server.wait(ctx)
 		}
-		return runner.Beside(ctx, server.wait)
+		return pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.wait) })
 	})
 }
 
@@ -117,9 +127,9 @@ func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) 
 }
 
 // wire makes the store of the table and the runner that counts its comments, and connects the two.
-func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dynamo.Store, *counting.Runner) {
+func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
 	counter := counts.NewCounter(session.Client, session.Table)
-	runner := newCounting(session, "talkback serve", counter, term.Logger)
+	runner := newCounting(session, "talkback serve", counter, pages, term.Logger)
 	runner.Prepare(ctx)
 	c.Watermark = watermarkOf(session)
 	store := c.Store(session)
@@ -128,6 +138,9 @@ func (c *Serve) wire(ctx context.Context, session *Session, term Terminal) (*dyn
 	})
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
 	store.Follow(counter)
+	if index := pages.index(); index != nil {
+		store.NumberPages(index)
+	}
 	return store, runner
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -23,14 +24,18 @@ type status struct {
 	leases      []stream.Lease
 	deadLetters []stream.DeadLetter
 	rebuild     counts.RebuildStatus
+	pages       []keeper.Status
 }
 
 // readStatus reads the status from the table.
-func readStatus(ctx context.Context, session *Session) (status, error) {
+func readStatus(ctx context.Context, session *Session, pages *pages) (status, error) {
 	leases := leases.NewLeases(session.Client, session.Table)
 	s := status{now: time.Now()}
 	var err error
 	if s.state, err = leases.State(ctx); err != nil {
+		return s, err
+	}
+	if s.pages, err = pages.status(ctx, s.state); err != nil {
 		return s, err
 	}
 	if s.rebuild, err = counts.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
@@ -49,6 +54,9 @@ func (s status) write(out io.Writer) error {
 	fmt.Fprintf(&text, "%s\n", s.headline())
 	if line := s.rebuildLine(); line != "" {
 		fmt.Fprintf(&text, "%s\n", line)
+	}
+	for _, store := range s.pages {
+		fmt.Fprintf(&text, "%s\n", s.pagesLine(store))
 	}
 	if len(s.leases) > 0 {
 		text.WriteString("\n" + s.table())
@@ -90,6 +98,26 @@ func (s status) rebuildLine() string {
 	default:
 		return terminal.English.Sprintf("A rebuild is under way, by %s: %d items so far", terminal.Printable(r.Who), r.Items)
 	}
+}
+
+// pagesLine says how far a store of page numbers is.
+func (s status) pagesLine(store keeper.Status) string {
+	name := "Page numbers in " + terminal.Printable(store.Name)
+	switch {
+	case store.Work.Owner != "":
+		return terminal.English.Sprintf("%s: being built by %s, %d comments so far", name, terminal.Printable(store.Work.Who), store.Work.Entries)
+	case store.Away != nil:
+		return fmt.Sprintf("%s: the store does not answer (%s)", name, terminal.Printable(store.Away.Error()))
+	case store.Complete && !store.Asked:
+		return name + ": complete, as far as the table knows; with --pages, the store is asked"
+	case store.Complete:
+		return name + ": complete"
+	}
+	cure := "talkback serve, talkback stream and talkback rebuild --pages build it"
+	if store.Since.IsZero() {
+		return fmt.Sprintf("%s: not complete; %s", name, cure)
+	}
+	return fmt.Sprintf("%s: not complete since %s (%s); %s", name, store.Since.Format(time.RFC3339), terminal.Printable(store.Reason), cure)
 }
 
 // table formats one line per shard.

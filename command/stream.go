@@ -12,6 +12,7 @@ import (
 // Stream counts comments in a process of its own.
 type Stream struct {
 	CreateFlags
+	PagesFlag
 
 	Status    bool          `help:"Print which processes read the stream and how far they are, and count nothing."`
 	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"12s" default:"${lease_time}"`
@@ -29,24 +30,35 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if c.LeaseTime < shortestLease {
 		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
 	}
+	target, err := c.PagesFlag.target()
+	if err != nil {
+		return err
+	}
 	session, err := flags.Open(ctx, Opening{Owner: "talkback stream", Create: c.CreateTable && !c.Status}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
 	if c.Status {
-		now, err := readStatus(ctx, session)
+		now, err := readStatus(ctx, session, pages)
 		if err != nil {
 			return err
 		}
 		return now.write(term.Out)
 	}
-	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), term.Logger)
+	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), pages, term.Logger)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
 	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
 	return session.watch(ctx, func(ctx context.Context) error {
-		runner.Run(ctx)
-		return nil
+		return pages.Beside(ctx, func(ctx context.Context) error {
+			runner.Run(ctx)
+			return nil
+		})
 	})
 }

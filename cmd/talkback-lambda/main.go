@@ -1,6 +1,7 @@
 // Command talkback-lambda is a function of AWS Lambda that counts comments, from the events that
 // Lambda makes of the table's stream. The environment variable TALKBACK_TABLE names the table; the
-// default is comments. Region and credentials are those of the function.
+// default is comments. TALKBACK_PAGES says where page numbers are kept, as for talkback serve; the
+// default is the table. Region and credentials are those of the function.
 package main
 
 import (
@@ -11,27 +12,60 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream/function"
 )
 
 func main() {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	client, err := call.NewAWSClient(context.Background())
+	f, err := newFunctionOfEnvironment(context.Background(), logger)
 	if err != nil {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
+	}
+	lambda.Start(f.Invoke)
+}
+
+// newFunctionOfEnvironment makes the function that the environment describes.
+func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (*function.Function, error) {
+	client, err := call.NewAWSClient(ctx)
+	if err != nil {
+		return nil, err
 	}
 	table, err := tableName(os.LookupEnv("TALKBACK_TABLE"))
 	if err != nil {
-		logger.Error("the function cannot start", "error", err)
-		os.Exit(1)
+		return nil, err
 	}
-	lambda.Start(function.New(counts.NewCounter(client, table), leases.NewLeases(client, table), logger).Invoke)
+	pages, err := pagesTarget(os.LookupEnv("TALKBACK_PAGES"))
+	if err != nil {
+		return nil, err
+	}
+	return newFunction(ctx, client, table, pages, logger)
+}
+
+// newFunction makes a function that counts the comments of a table, and feeds the store of its page
+// numbers. A store that is away is opened later.
+func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages stores.Target, logger *slog.Logger) (*function.Function, error) {
+	options := keeper.Options{Table: pagestores.New(client, table), Who: "talkback-lambda", Logger: logger}
+	if pages.Fed() {
+		store := stores.NewLazy(pages, table)
+		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
+			return nil, err
+		}
+		options.Name, options.Store = pages.Name, store
+	}
+	counter := counts.NewCounter(client, table)
+	counter.Feed(keeper.New(options))
+	return function.New(counter, leases.NewLeases(client, table), logger), nil
 }
 
 // tableName returns the table that the variable names, or the default one if it is not set.
@@ -43,4 +77,17 @@ func tableName(value string, set bool) (string, error) {
 		return "", errors.New("TALKBACK_TABLE is set but empty: give it the table's name, or unset it for " + layout.DefaultTable)
 	}
 	return value, nil
+}
+
+// pagesTarget returns where the variable says to keep page numbers, in the table if it is not set.
+// A file or a folder would be of one machine, so it is refused.
+func pagesTarget(value string, set bool) (stores.Target, error) {
+	if !set {
+		value = stores.Table
+	}
+	target, err := stores.Parse(value, []string{stores.Table, stores.None}, stores.Networked())
+	if err != nil {
+		return target, errors.New("TALKBACK_PAGES: " + comment.MessageOf(err))
+	}
+	return target, nil
 }

@@ -1,6 +1,30 @@
 package main
 
-import "testing"
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/stream"
+	"github.com/talkback/talkback/stream/function"
+)
 
 func TestTableName(t *testing.T) {
 	for _, row := range []struct {
@@ -17,5 +41,105 @@ func TestTableName(t *testing.T) {
 		if got, err := tableName(row.value, row.set); got != row.want || (err == nil) != (row.want != "") {
 			t.Errorf("%s: %q, %v, want %q", row.why, got, err, row.want)
 		}
+	}
+}
+
+// A function refuses stores of one machine, and tells nothing of what it was given.
+func TestPagesTarget(t *testing.T) {
+	for _, row := range []struct {
+		value string
+		set   bool
+		name  string
+		why   string
+	}{
+		{"", false, "table", "not set"},
+		{"none", true, "none", "a word"},
+		{"redis://:secret@cache:6379/0", true, "redis://cache:6379/0", "a store"},
+		{"sqlite:/tmp/secret.db", true, "", "a file"},
+		{"", true, "", "a template that filled in nothing"},
+	} {
+		got, err := pagesTarget(row.value, row.set)
+		if got.Name != row.name || (err == nil) != (row.name != "") || err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %q, %v", row.why, got.Name, err)
+		}
+	}
+}
+
+// The function feeds the store, also when that is away at its start; while it is, records are
+// counted all the same.
+func TestFunctionFeeds(t *testing.T) {
+	server := redistest.Start(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	target, err := pagesTarget(server.URL(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As a server would, which builds the store.
+	store := stores.NewLazy(target, table)
+	defer store.Close()
+	shared := leases.NewLeases(client, table)
+	builder := keeper.New(keeper.Options{
+		Name: target.Name, Store: store, Table: pagestores.New(client, table), Counted: shared,
+		Entries: counts.NewEntries(client, table, 1), Logger: slog.New(slog.DiscardHandler),
+		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
+	})
+	if err := stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := builder.Build(t.Context(), func(int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	server.Pause(t)
+	f, err := newFunction(t.Context(), client, table, target, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Resume(t)
+	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
+	invoke(t, f, comments[0], "1")
+	list := pageindex.List{Product: "p", Order: comment.NewestFirst}
+	found, err := builder.Find(t.Context(), list, nil)
+	if err != nil || found.Counts.Total() != 1 {
+		t.Errorf("%d comments, %v", found.Counts.Total(), err)
+	}
+	server.Stop(t)
+	invoke(t, f, comments[1], "2")
+	server.Restart(t)
+	if _, err := builder.Find(t.Context(), list, nil); comment.KindOf(err) != comment.Unavailable {
+		t.Error(err)
+	}
+	if n, err := builder.Build(t.Context(), func(int64) {}); err != nil || n != 2 {
+		t.Error(n, err)
+	}
+	found, err = builder.Find(t.Context(), list, nil)
+	if err != nil || found.Counts.Total() != 2 {
+		t.Errorf("%d comments, %v", found.Counts.Total(), err)
+	}
+}
+
+// invoke hands the record of a new comment to the function, which must process it.
+func invoke(t *testing.T, f *function.Function, c comment.Comment, sequence string) {
+	t.Helper()
+	image := map[string]events.DynamoDBAttributeValue{}
+	for name, value := range layout.Encode(c) {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			image[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberN:
+			image[name] = events.NewNumberAttribute(v.Value)
+		case *types.AttributeValueMemberB:
+			image[name] = events.NewBinaryAttribute(v.Value)
+		}
+	}
+	response, err := f.Invoke(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
+		EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
+		Change:         events.DynamoDBStreamRecord{SequenceNumber: sequence, NewImage: image},
+	}}})
+	if err != nil || len(response.BatchItemFailures) > 0 {
+		t.Fatal(response, err)
 	}
 }

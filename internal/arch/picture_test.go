@@ -77,10 +77,14 @@ func shippedImports(t *testing.T) map[string][]string {
 func pictureOf(imports map[string][]string) string {
 	var out strings.Builder
 	names := slices.Sorted(maps.Keys(imports))
+	var nodes []string
 	for _, name := range names {
 		if node := nodeOf(name); node != name {
-			fmt.Fprintf(&out, "  %s[%s]\n", node, name)
+			nodes = append(nodes, fmt.Sprintf("%s[%s]", node, name))
 		}
+	}
+	for line := range slices.Chunk(nodes, 4) {
+		fmt.Fprintf(&out, "  %s\n", strings.Join(line, "; "))
 	}
 	for _, name := range names {
 		var arrows []string

@@ -59,7 +59,7 @@ type Options struct {
 	Store pageindex.Store
 	// Table keeps the registry. Required.
 	Table Table
-	// Counted and Entries are required with a store.
+	// Counted and Entries are required for Find, Build and Run.
 	Counted Counted
 	Entries Entries
 	// Who describes this process to others that want to build the same store.

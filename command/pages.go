@@ -1,0 +1,119 @@
+package command
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/stream"
+)
+
+// PagesFlag says where page numbers are kept.
+type PagesFlag struct {
+	Pages string `help:"Where page numbers are kept: ${pages}. All processes that count need the same one. Put a password into the variable, not the command line (default: ${default})." placeholder:"STORE" default:"table"`
+}
+
+// pageWords and pageKinds are what --pages may be.
+var (
+	pageWords = []string{stores.Table, stores.None}
+	pageKinds = stores.Networked()
+)
+
+// target returns what the flag names.
+func (f PagesFlag) target() (stores.Target, error) {
+	t, err := stores.Parse(f.Pages, pageWords, pageKinds)
+	return t, usage(err)
+}
+
+// pages keeps the page numbers of a table in a process. Those in the table itself need nothing kept;
+// then it makes sure that no other store misses what is counted here unnoticed.
+type pages struct {
+	target stores.Target
+	store  *stores.Lazy // nil unless the target is fed
+	keeper *keeper.Keeper
+}
+
+// firstTry is how long a store may take to be opened before a command goes on without it.
+const firstTry = 2 * time.Second
+
+// openPages opens the store of a target for a command. A store that is away is opened later.
+func openPages(ctx context.Context, target stores.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
+	p := &pages{target: target}
+	options := keeper.Options{
+		Table: pagestores.New(session.Client, session.Table), Who: processName(name), Engine: session.run, Logger: log,
+	}
+	if target.Fed() {
+		p.store = stores.NewLazy(target, session.Table)
+		ctx, cancel := context.WithTimeout(ctx, firstTry)
+		defer cancel()
+		if _, err := p.store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
+			return nil, usage(err)
+		}
+		options.Name, options.Store = target.Name, p.store
+		options.Counted = leases.NewLeases(session.Client, session.Table)
+		options.Entries = counts.NewEntries(session.Client, session.Table, 0)
+	}
+	p.keeper = keeper.New(options)
+	return p, nil
+}
+
+// Close lets go of the store.
+func (p *pages) Close() error {
+	if p.store == nil {
+		return nil
+	}
+	return p.store.Close()
+}
+
+// index finds pages by their number; nil if nothing does.
+func (p *pages) index() pageindex.Index {
+	if p.store != nil {
+		return p.keeper
+	}
+	return nil
+}
+
+// Beside keeps the store complete while the work goes on, and returns the error of the work.
+func (p *pages) Beside(ctx context.Context, work func(context.Context) error) error {
+	if p.store == nil {
+		return work(ctx)
+	}
+	tend, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { p.keeper.Run(tend) })
+	defer running.Wait()
+	defer stop()
+	return work(ctx)
+}
+
+// status returns how far each store is that the table knows. That of the flag is asked.
+func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status, error) {
+	registry, err := p.keeper.Table.Registry(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []keeper.Status
+	if p.store != nil {
+		asked, err := p.keeper.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, asked)
+	}
+	for _, name := range slices.Sorted(maps.Keys(registry.Stores)) {
+		if p.store == nil || name != p.target.Name {
+			out = append(out, registry.Stores[name].StatusOf(name, state))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,26 @@
+package stores
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/pageindex/redis"
+)
+
+// Networked returns the kinds of stores that several processes on several machines can share.
+func Networked() []Kind {
+	return []Kind{
+		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
+		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
+	}
+}
+
+// opener returns a function that opens stores of a type as a Store.
+func opener[S Store](open func(ctx context.Context, target, table string) (S, error)) func(context.Context, string, string) (Store, error) {
+	return func(ctx context.Context, target, table string) (Store, error) {
+		store, err := open(ctx, target, table)
+		if err != nil {
+			return nil, err // not a nil pointer that looks like a store
+		}
+		return store, nil
+	}
+}

@@ -1,0 +1,107 @@
+package stores
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+const (
+	// openWithin is how long opening a store may take.
+	openWithin = 5 * time.Second
+	// retryAfter is how long a store is not tried after it could not be opened.
+	retryAfter = time.Second
+)
+
+// Lazy is a store that is opened when it is needed, and tried again if that fails. So a process
+// starts and stays up without it. It is safe for concurrent use.
+type Lazy struct {
+	open func(ctx context.Context) (Store, error)
+
+	turn   chan struct{} // taken while it is opened; guards the fields below
+	store  Store         // nil until it is open
+	failed error
+	since  time.Time // when it failed
+}
+
+var _ Store = (*Lazy)(nil)
+
+// NewLazy makes a store of a table of what Parse returned.
+func NewLazy(t Target, table string) *Lazy {
+	return &Lazy{
+		open: func(ctx context.Context) (Store, error) { return t.Kind.Open(ctx, t.text, table) },
+		turn: make(chan struct{}, 1),
+	}
+}
+
+// Opened returns the store, open.
+func (l *Lazy) Opened(ctx context.Context) (pageindex.Store, error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-l.turn }()
+	if l.store != nil {
+		return l.store, nil
+	}
+	if l.failed != nil && time.Since(l.since) < retryAfter {
+		return nil, l.failed
+	}
+	opening, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
+	store, err := l.open(opening)
+	if err != nil {
+		l.failed, l.since = err, time.Now()
+		return nil, err
+	}
+	l.store, l.failed = store, nil
+	return store, nil
+}
+
+// Find implements pageindex.Index.
+func (l *Lazy) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	return store.Find(ctx, list, targets)
+}
+
+// Covers implements pageindex.Store.
+func (l *Lazy) Covers(ctx context.Context) (string, error) {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return "", err
+	}
+	return store.Covers(ctx)
+}
+
+// Apply implements pageindex.Store.
+func (l *Lazy) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Apply(ctx, entries)
+}
+
+// Build implements pageindex.Store.
+func (l *Lazy) Build(ctx context.Context) (pageindex.Build, error) {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Build(ctx)
+}
+
+// Close closes the store if it is open.
+func (l *Lazy) Close() error {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	if l.store == nil {
+		return nil
+	}
+	return l.store.Close()
+}

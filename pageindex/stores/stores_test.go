@@ -1,0 +1,86 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+func kinds() []Kind {
+	open := func(context.Context, string, string) (Store, error) { return conformance.NewModel(), nil }
+	return []Kind{
+		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: open},
+		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: open},
+		{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: open},
+	}
+}
+
+// The name of a store holds no password, and neither does the error of a target that is none.
+func TestParse(t *testing.T) {
+	for _, row := range []struct {
+		why, text, name, passed string // passed on to Open
+	}{
+		{"a word", "table", "table", ""},
+		{"password", "redis://user:secret@cache:6379/0?password=secret#secret", "redis://cache:6379/0", "redis://user:secret@cache:6379/0?password=secret#secret"},
+		{"a bucket", "s3://bucket/a/b", "s3://bucket/a/b", "s3://bucket/a/b"},
+		{"a path", "sqlite:/var/lib/a b.db", "sqlite:/var/lib/a b.db", "/var/lib/a b.db"},
+		{"a path like a URL", "sqlite:///var/x", "sqlite:/var/x", "///var/x"},
+		{"no path", "sqlite:", "", ""},
+		{"no host", "redis:///secret", "", ""},
+		{"no slashes", "redis:secret@host", "", ""},
+		{"not a URL", "redis://user:sec ret@host:secret/", "", ""},
+		{"a control character", "redis://secret\x7f", "", ""},
+		{"unknown", "memcached://user:secret@host", "", ""},
+		{"nothing like it", "secret", "", ""},
+		{"a word with more", "table:secret", "", ""},
+		{"another case", "Table", "", ""},
+	} {
+		got, err := Parse(row.text, []string{"table", "none"}, kinds())
+		if got.Name != row.name || got.text != row.passed || (err == nil) != (row.name != "") || got.Fed() != (row.passed != "") {
+			t.Errorf("%s: %q, %q, %v", row.why, got.Name, got.text, err)
+		}
+		if err != nil && (comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "give ")) {
+			t.Errorf("%s: %v", row.why, err)
+		}
+	}
+	_, err := Parse("?", []string{"table", "none"}, kinds())
+	if want := "--pages names no store of page numbers: give table, none, redis://HOST:6379/0, s3://BUCKET/PREFIX or sqlite:FILE"; err.Error() != want {
+		t.Error(err)
+	}
+}
+
+// A store that cannot be opened is tried again, once a second, and opened once.
+func TestLazy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries, away := 0, errors.New("away")
+		target := Target{Kind: Kind{Open: func(ctx context.Context, _, table string) (Store, error) {
+			tries++
+			if _, bounded := ctx.Deadline(); !bounded || table != "comments" {
+				t.Errorf("opening %q, bounded: %v", table, bounded)
+			}
+			return conformance.NewModel(), away
+		}}}
+		l := NewLazy(target, "comments")
+		for range 10 {
+			if _, err := l.Covers(t.Context()); !errors.Is(err, away) || tries != 1 {
+				t.Error(tries, err)
+			}
+		}
+		time.Sleep(retryAfter)
+		away = nil
+		for range 10 {
+			if _, err := l.Build(t.Context()); err != nil || tries != 2 {
+				t.Error(tries, err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

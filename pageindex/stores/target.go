@@ -1,0 +1,111 @@
+// Package stores says which store of page numbers an operator chose, and opens it as soon as it
+// answers.
+package stores
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Values of --pages that name no store outside the table.
+const (
+	// Table keeps counts in the table itself, in the transactions that count.
+	Table = "table"
+	// None keeps nothing.
+	None = "none"
+)
+
+// Store is a store that was opened.
+type Store interface {
+	pageindex.Store
+	// Close lets go of it.
+	Close() error
+}
+
+// Kind is a kind of store.
+type Kind struct {
+	// Scheme is what its targets begin with, up to the colon, or all of a target.
+	Scheme string
+	// Form shows a target to people.
+	Form string
+	// Local says that a target names a file or a folder of this machine, else it is a URL. A store of
+	// that kind belongs to one process.
+	Local bool
+	// Open opens the store of a table. An error of the kind BadInput says that it can never succeed.
+	// Errors do not hold the password of a URL.
+	Open func(ctx context.Context, target, table string) (Store, error)
+}
+
+// Target is what --pages says. It may hold a password, so it is never printed; Name is.
+type Target struct {
+	// Name is the target without user, password and parameters: the store's name in the table and in
+	// logs.
+	Name string
+	// Kind is the kind of the store. Its Open is nil for a store in the table, and for none.
+	Kind Kind
+
+	text string
+}
+
+// Fed reports whether the target is a store outside the table, which is fed.
+func (t Target) Fed() bool { return t.Kind.Open != nil }
+
+// Parse reads a target, which is one of the kinds or of the given words. The error lists them, and
+// does not hold the target.
+func Parse(text string, words []string, kinds []Kind) (Target, error) {
+	if slices.Contains(words, text) {
+		return Target{Name: text, Kind: Kind{Scheme: text, Form: text}}, nil
+	}
+	scheme, rest, _ := strings.Cut(text, ":")
+	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Scheme == scheme })
+	if at < 0 {
+		return Target{}, comment.Errorf(comment.BadInput, "--pages names no store of page numbers: give %s", Forms(words, kinds))
+	}
+	t := Target{Kind: kinds[at], text: text}
+	if t.Kind.Local {
+		t.text, t.Name = rest, nameOfFile(scheme, rest)
+	} else {
+		t.Name = nameOfURL(text)
+	}
+	if t.Name == "" {
+		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: names no place: give %s", scheme, t.Kind.Form)
+	}
+	return t, nil
+}
+
+// Forms lists what can be given.
+func Forms(words []string, kinds []Kind) string {
+	forms := slices.Clone(words)
+	for _, k := range kinds {
+		forms = append(forms, k.Form)
+	}
+	last := len(forms) - 1
+	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+}
+
+// nameOfFile returns the scheme with the absolute path, empty for no path.
+func nameOfFile(scheme, path string) string {
+	if path == "" {
+		return ""
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	return scheme + ":" + path
+}
+
+// nameOfURL returns a URL without user, password and parameters, empty for a text that is none or
+// has no host.
+func nameOfURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
