@@ -2,6 +2,7 @@ package counts_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -157,64 +158,41 @@ func (rd *reader) mustCount(t *testing.T, counter *counts.Counter) {
 	}
 }
 
-// merges notes the products whose merges fall due.
-type merges struct {
-	mu  sync.Mutex
-	due []string
+// unmerged is a page index whose log is never merged. It notes the products whose merges fall due.
+type unmerged struct {
+	client *dynamodb.Client
+	table  string
+	mu     sync.Mutex
+	due    []string
 }
 
 // Merge does nothing: the whole log stays.
-func (m *merges) Merge(_ context.Context, product string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.due = append(m.due, product)
+func (u *unmerged) Merge(_ context.Context, product string) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.due = append(u.due, product)
 	return nil
 }
 
-// keeping returns a counter that keeps the index of page numbers.
-func keeping(client *dynamodb.Client, table string, m *merges) *counts.Counter {
-	counter := counts.NewCounter(client, table)
-	counter.KeepPages(m, slog.New(slog.DiscardHandler))
-	return counter
-}
-
-// headOf returns the head of a product's page index, the zero Head if there is none.
-func headOf(t *testing.T, client *dynamodb.Client, table, product string) runs.Head {
-	t.Helper()
-	head, _ := itemOf(t, client, table, layout.ProductKey(product, layout.StatisticsSK))[layout.AttrHead].(*types.AttributeValueMemberB)
-	if head == nil {
-		return runs.Head{}
-	}
-	decoded, err := runs.DecodeHead(head.Value)
+// Runs makes the runs of the head and of the whole log.
+func (u *unmerged) Runs(ctx context.Context, product string) ([]runs.Run, error) {
+	statistics, err := u.item(ctx, layout.ProductKey(product, layout.StatisticsSK))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return decoded
-}
-
-func itemOf(t *testing.T, client *dynamodb.Client, table string, key layout.Item) layout.Item {
-	t.Helper()
-	output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	head, err := runs.DecodeHead(bytesIn(statistics, layout.AttrHead))
 	if err != nil {
-		t.Fatal(err)
-	}
-	return output.Item
-}
-
-// checkIndex fails unless the index of a product has a head, its log has no gap, and head and runs
-// have the counts of the comments there. Nothing may have been merged.
-func checkIndex(t *testing.T, client *dynamodb.Client, table string, l *life) runs.Head {
-	t.Helper()
-	head := headOf(t, client, table, l.product)
-	if !head.Exists() {
-		t.Fatal("no head")
+		return nil, err
 	}
 	all := []runs.Run{}
 	for n := head.First + 1; n <= head.Last; n++ {
-		it := itemOf(t, client, table, layout.PagesKey(l.product, layout.LogEntrySK(n)))
-		entry, err := runs.DecodeEntry(n, it[layout.AttrPages].(*types.AttributeValueMemberB).Value)
+		it, err := u.item(ctx, layout.PagesKey(product, layout.LogEntrySK(n)))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
+		}
+		entry, err := runs.DecodeEntry(n, bytesIn(it, layout.AttrPages))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", runs.ErrTorn, err)
 		}
 		for _, c := range entry.Changes {
 			move(runAt(all, c.Position).Counts, c)
@@ -223,22 +201,68 @@ func checkIndex(t *testing.T, client *dynamodb.Client, table string, l *life) ru
 			all = append(all, *entry.Sealed)
 		}
 	}
-	all = append(all, runs.Run{From: head.Bound, End: comment.MaxPosition, Counts: head.Counts})
-	want := make([]comment.Stats, len(all))
-	for i := range want {
-		want[i] = comment.Stats{}
+	return append(all, runs.Run{From: head.Bound, End: comment.MaxPosition, Counts: head.Counts}), nil
+}
+
+func (u *unmerged) item(ctx context.Context, key layout.Item) (layout.Item, error) {
+	output, err := u.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &u.table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range l.model.All() {
-		for i, run := range all {
-			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
-				want[i].Add(c.Cell(), 1)
-			}
-		}
+	return output.Item, nil
+}
+
+// bytesIn returns a binary attribute, nil for none.
+func bytesIn(it layout.Item, attr string) []byte {
+	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
+		return value.Value
+	}
+	return nil
+}
+
+// keeping returns a counter that keeps the index of page numbers.
+func keeping(client *dynamodb.Client, u *unmerged) *counts.Counter {
+	counter := counts.NewCounter(client, u.table)
+	counter.KeepPages(u, slog.New(slog.DiscardHandler))
+	return counter
+}
+
+// head returns the head of a product's page index, the zero Head if there is none.
+func (u *unmerged) head(t *testing.T, product string) runs.Head {
+	t.Helper()
+	it, err := u.item(t.Context(), layout.ProductKey(product, layout.StatisticsSK))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := runs.DecodeHead(bytesIn(it, layout.AttrHead))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+// check fails unless the product has an index, and its head and runs have the counts of the
+// comments there.
+func (u *unmerged) check(t *testing.T, l *life) runs.Head {
+	t.Helper()
+	all, err := u.Runs(t.Context(), l.product)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i, run := range all {
-		if diff := cmp.Diff(want[i], run.Counts); diff != "" {
+		want := comment.Stats{}
+		for _, c := range l.model.All() {
+			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
+				want.Add(c.Cell(), 1)
+			}
+		}
+		if diff := cmp.Diff(want, run.Counts); diff != "" {
 			t.Errorf("run %d of %d: %s", i, len(all), diff)
 		}
+	}
+	head := u.head(t, l.product)
+	if !head.Exists() {
+		t.Fatal("no head")
 	}
 	return head
 }
@@ -274,8 +298,8 @@ func TestIndexIsCounted(t *testing.T) {
 		}
 		return faulttest.None
 	})
-	m := &merges{}
-	counter, rd := keeping(client, table, m), &reader{life: newLife(r, "p")}
+	u := &unmerged{client: direct, table: table}
+	counter, rd := keeping(client, u), &reader{life: newLife(r, "p")}
 	rd.add(200, false)
 	for range commenttest.Times(25, 200) {
 		rd.some()
@@ -285,15 +309,15 @@ func TestIndexIsCounted(t *testing.T) {
 		if err := network.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		checkIndex(t, direct, table, rd.life)
+		u.check(t, rd.life)
 		if t.Failed() {
 			return
 		}
 	}
 	checkCounted(t, direct, table, []string{rd.product}, rd.model)
 	counter.AwaitMerges(t.Context())
-	if head := headOf(t, direct, table, rd.product); head.Last-head.First < 5 || len(m.due) == 0 {
-		t.Errorf("%d entries in the log, %d merges: too little happened", head.Last-head.First, len(m.due))
+	if head := u.head(t, rd.product); head.Last-head.First < 5 || len(u.due) == 0 {
+		t.Errorf("%d entries in the log, %d merges: too little happened", head.Last-head.First, len(u.due))
 	}
 }
 
@@ -303,7 +327,8 @@ func TestIndexStartsAnew(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
-	with, without := keeping(client, v.table, &merges{}), counts.NewCounter(client, v.table)
+	u := &unmerged{client: client, table: v.table}
+	with, without := keeping(client, u), counts.NewCounter(client, v.table)
 	var before runs.Head
 	for _, row := range []struct {
 		why string
@@ -327,7 +352,7 @@ func TestIndexStartsAnew(t *testing.T) {
 		row.do()
 		rd.add(1, true)
 		rd.mustCount(t, with)
-		head := checkIndex(t, client, v.table, rd.life)
+		head := u.check(t, rd.life)
 		if head.First <= before.First {
 			t.Errorf("%s: the index has not started anew", row.why)
 		}
@@ -339,23 +364,23 @@ func TestIndexStartsAnew(t *testing.T) {
 // when the deletion is replayed.
 func TestNoCommentsNoIndex(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table, m := newTable(t, client), &merges{}
-	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, table, m)
+	u := &unmerged{client: client, table: newTable(t, client)}
+	rd, counter := &reader{life: newLife(commenttest.Rand(t), "p")}, keeping(client, u)
 	rd.add(10, false)
 	rd.mustCount(t, counter)
 	for _, c := range rd.model.All() {
 		rd.delete(c)
 	}
 	for range 2 {
-		m.due = nil
+		u.due = nil
 		rd.mustCount(t, counter)
 		counter.AwaitMerges(t.Context())
-		if head := headOf(t, client, table, "p"); head.Exists() || !slices.Contains(m.due, "p") {
-			t.Errorf("head %v, merges of %q", head, m.due)
+		if head := u.head(t, "p"); head.Exists() || !slices.Contains(u.due, "p") {
+			t.Errorf("head %v, merges of %q", head, u.due)
 		}
 		rd.reached = [2]int{}
 	}
 	rd.add(1, false)
 	rd.mustCount(t, counter)
-	checkIndex(t, client, table, rd.life)
+	u.check(t, rd.life)
 }

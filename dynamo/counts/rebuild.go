@@ -3,6 +3,7 @@ package counts
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -100,6 +101,8 @@ type Rebuilder struct {
 	calls  int
 	pace   pace
 	feed   feed
+	pages  PageIndex
+	log    *slog.Logger
 }
 
 // pace is the waits of a rebuild.
@@ -117,6 +120,17 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 // Feed sets an index of ranks that is handed an entry for each comment that was counted wrongly,
 // before it is counted as it is. Call it before Run.
 func (r *Rebuilder) Feed(to feed) { r.feed = to }
+
+// PageIndex is the index of page numbers that is in the table.
+type PageIndex interface {
+	merger
+	runsReader
+}
+
+// KeepPages has the rebuild keep that index: it compares it with the markers, and starts it anew
+// where it does not match them or is missing. A rebuild that does not keep it drops the index of
+// each product that it corrects. Call it before Run.
+func (r *Rebuilder) KeepPages(index PageIndex, log *slog.Logger) { r.pages, r.log = index, log }
 
 // RebuildProgress is how far a rebuild came.
 type RebuildProgress struct {
@@ -157,13 +171,10 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		Rebuilder: r,
 		client:    r.client,
 		table:     r.table,
-		recounter: recounter{
-			examiner:   examiner{client: r.client, table: r.table},
-			transactor: r.client, counter: NewCounter(r.client, r.table), feed: r.feed, owner: owner,
-		},
-		lease:    &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: owner, engine: r.Engine},
-		progress: progress,
-		seen:     productSet{claims: map[string]*claim{}},
+		recounter: r.recounter(owner),
+		lease:     &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: owner, engine: r.Engine},
+		progress:  progress,
+		seen:      productSet{claims: map[string]*claim{}},
 	}
 	if err := run.lease.acquire(ctx, r.Who); err != nil {
 		return RebuildResult{}, err
@@ -173,6 +184,17 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		run.lease.release(ctx, r.pace.lastWords)
 	}
 	return run.result(), err
+}
+
+func (r *Rebuilder) recounter(owner string) recounter {
+	counter := NewCounter(r.client, r.table)
+	if r.pages != nil {
+		counter.KeepPages(r.pages, r.log)
+	}
+	return recounter{
+		examiner:   examiner{client: r.client, table: r.table, runs: r.pages},
+		transactor: r.client, counter: counter, feed: r.feed, pages: r.pages, owner: owner,
+	}
 }
 
 // rebuilding is a rebuild under way.
@@ -226,6 +248,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
 		return err
 	}
+	r.counter.AwaitMerges(ctx)
 	return r.end(ctx)
 }
 

@@ -15,12 +15,13 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/runs"
 )
 
 const (
 	// entriesPerRepair is how many items of languages go into one transaction of a repair, beside
-	// the statistics and the condition on the settings.
-	entriesPerRepair = maxItemsPerTransaction - 2
+	// the statistics, an entry of the page index's log and the condition on the settings.
+	entriesPerRepair = maxItemsPerTransaction - 3
 	// restlessLooks is how many looks at a product others may disturb by counting, before they have
 	// to wait.
 	restlessLooks = 3
@@ -42,6 +43,8 @@ type repair struct {
 	difference comment.Stats
 	// entries are the items of languages to write, or to delete if they are empty.
 	entries []leaderPlace
+	// page is the entry of the page index's log to write, nil for none.
+	page *runs.Entry
 	// needed says that something must be written, wrong that something is wrong.
 	needed, wrong bool
 }
@@ -49,10 +52,10 @@ type repair struct {
 // repairOf decides what to write after a steady look, if the statistics are to become after. A
 // product that moves to another number of shards is written even if nothing else changes: a counter
 // that read the statistics before, and uses the old number, then fails.
-func repairOf(seen *examined, after statistics, settings leaderSettings) repair {
-	after.changes = seen.before.next()
+func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
+	after.changes, after.head = seen.before.next(), index.head
 	fix := repair{
-		product: seen.product, before: seen.before, after: after,
+		product: seen.product, before: seen.before, after: after, page: index.entry,
 		difference: differenceOf(seen.counted(), seen.marked),
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
@@ -67,9 +70,9 @@ func repairOf(seen *examined, after statistics, settings leaderSettings) repair 
 	}
 	shared := statistics{others: seen.rows}.shared()
 	fix.wrong = fix.wrong || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
-		hasEmpty(seen.before.stats)
+		hasEmpty(seen.before.stats) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
-	fix.needed = fix.wrong || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
+	fix.needed = fix.wrong || index.anew || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
 }
 
@@ -113,6 +116,9 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 			call.PutIf(table, statisticsItem(f.product, after, settings.shards), condition, values),
 			settings.guard(table, f.product),
 		}
+		if out == nil {
+			writes = appendEntry(writes, table, f.product, f.page)
+		}
 		for _, place := range entries[:min(len(entries), entriesPerRepair)] {
 			writes = append(writes, leaderWrite(table, place, settings.shards))
 		}
@@ -133,6 +139,8 @@ type recount struct {
 	restless int
 	// looks is the number of all looks.
 	looks int
+	// misfit is what was wrong with the page index at the last look, empty if nothing was.
+	misfit string
 }
 
 // recounter corrects the statistics of products, one step at a time. It is safe for concurrent use
@@ -142,6 +150,7 @@ type recounter struct {
 	transactor call.Transactor
 	counter    *Counter
 	feed       feed
+	pages      merger // nil if the page index is not kept
 	owner      string // of the rebuild, in holds
 	settings   leaderSettings
 
@@ -262,12 +271,13 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	if !sure {
 		return false, nil
 	}
-	fix := repairOf(seen, after, r.settings)
+	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
 	if !fix.needed {
-		return true, nil
+		return true, r.merge(ctx, seen, fix)
 	}
-	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) {
-		rc.difference = fix.difference
+	misfit := seen.runs.wrong()
+	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) || misfit != rc.misfit {
+		rc.difference, rc.misfit = fix.difference, misfit
 		return false, nil
 	}
 	for _, writes := range fix.transactions(r.table, r.settings) {
@@ -282,7 +292,16 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	if fix.wrong {
 		r.repaired.Add(1)
 	}
-	return rc.settled, nil
+	return rc.settled, r.merge(ctx, seen, fix)
+}
+
+// merge merges the log of a page index that started anew or has a run which is too large, and
+// deletes what is left of the index of a product without comments.
+func (r *recounter) merge(ctx context.Context, seen *examined, fix repair) error {
+	if r.pages == nil || fix.page == nil && !seen.runs.unsplit() && len(seen.marked) > 0 {
+		return nil
+	}
+	return call.Wrap(r.pages.Merge(ctx, seen.product), "page index of product %q", seen.product)
 }
 
 // arrange decides which languages get rows of their own. Giving rows to other languages than have

@@ -57,6 +57,10 @@ func NewVerifier(client looker, table string, calls int) *Verifier {
 	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst, patience: verifyStream}
 }
 
+// CheckPages has the verifier compare the index behind page numbers that is in the table with the
+// markers. Call it before Run.
+func (v *Verifier) CheckPages(index runsReader) { v.runs = index }
+
 // Verified is what a Verifier found.
 type Verified struct {
 	// Products is how many products were verified.

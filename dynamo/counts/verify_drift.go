@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -44,6 +45,10 @@ const (
 	UnreadableMarker DriftKind = "unreadable mark"
 	// StrayLeader is a product on a leaderboard where it does not belong.
 	StrayLeader DriftKind = "stray leader"
+	// WrongIndex is a page index that does not match the markers, or that cannot be read.
+	WrongIndex DriftKind = "wrong page index"
+	// MissingIndex is a product without a page index that is large enough for one.
+	MissingIndex DriftKind = "missing page index"
 )
 
 // Drift is one thing that is wrong with the statistics of a product.
@@ -95,7 +100,18 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		}
 	}
 	e.leaderDrifts(settings, add)
+	e.indexDrifts(add)
 	return out
+}
+
+// indexDrifts compares the page index with the markers, if it was read.
+func (e *examined) indexDrifts(add func(kind DriftKind, follows bool, detail string, args ...any)) {
+	if wrong := e.runs.wrong(); wrong != "" {
+		add(WrongIndex, false, "%s", wrong)
+	}
+	if e.checked && e.before.head == nil && pageHeadOf(e, true, time.Now()).anew {
+		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Counts(comment.Filter{}).Total())
+	}
 }
 
 // leaderDrifts compares the leaderboards with the comments.

@@ -28,6 +28,8 @@ type looker interface {
 type examiner struct {
 	client looker
 	table  string
+	// runs reads the page indexes that are compared with the markers; nil compares none.
+	runs runsReader
 }
 
 // examined is the result of one look at a product.
@@ -46,6 +48,12 @@ type examined struct {
 	// places is the product's places on the leaderboards by language; the empty language stands for
 	// all. A language whose entry has no place is included.
 	places map[comment.Language]leaderKeys
+	// runs compares the page index with the markers; nil if there is none, or none is compared.
+	runs *runsCheck
+	// newest is the position of the newest marker.
+	newest comment.Position
+	// checked says that the page index was to be compared.
+	checked bool
 }
 
 // steady reports whether the product was not counted while the markers were read.
@@ -66,11 +74,14 @@ type differ func(ctx context.Context, ids []comment.ID) error
 // The index is a moment behind, so a difference may be none. While the statistics cannot be read,
 // nothing can be counted, and the comments are not read.
 func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
-	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}}
+	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
 	err := call.Retry(ctx, func() (further bool, err error) {
 		seen.before, err = e.statistics(ctx, product)
 		return false, err
 	})
+	if err == nil && e.runs != nil && seen.before.head != nil {
+		seen.runs, err = checkRuns(ctx, e.runs, product, seen.before.head)
+	}
 	if err != nil {
 		return nil, call.Wrap(err, "statistics of product %q", product)
 	}
@@ -128,8 +139,10 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 		}
 	}
 	for _, marker := range page { // only now: a page that fails is read again
+		seen.newest = marker.id.Position()
 		if marker.cell != nil {
 			seen.marked.Add(*marker.cell, 1)
+			seen.runs.add(seen.newest, *marker.cell)
 		}
 	}
 	return page, output.LastEvaluatedKey, nil

@@ -1,0 +1,91 @@
+package counts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// runsReader reads the index behind page numbers that is in the table.
+type runsReader interface {
+	// Runs returns all runs of a product's index in ascending order, the head as the last of them,
+	// as they are at one moment. An error that wraps runs.ErrTorn says that parts of the index are
+	// missing, cannot be read or do not fit together.
+	Runs(ctx context.Context, product string) ([]runs.Run, error)
+}
+
+// runsCheck compares the runs of a product with its markers. The nil runsCheck compares nothing.
+type runsCheck struct {
+	// damage is the error of an index that cannot be read, else nil.
+	damage error
+	runs   []runs.Run
+	// marked has the sum of the markers in each run. at is the number of the run of the last marker.
+	marked []comment.Stats
+	at     int
+}
+
+// checkRuns prepares the comparison for a product with such a head, which may be unreadable.
+func checkRuns(ctx context.Context, from runsReader, product string, head []byte) (*runsCheck, error) {
+	if _, err := runs.DecodeHead(head); err != nil {
+		return &runsCheck{damage: err}, nil
+	}
+	var c runsCheck
+	err := call.Retry(ctx, func() (further bool, err error) {
+		c.runs, err = from.Runs(ctx, product)
+		return false, err
+	})
+	if errors.Is(err, runs.ErrTorn) {
+		return &runsCheck{damage: err}, nil
+	}
+	for range c.runs {
+		c.marked = append(c.marked, comment.Stats{})
+	}
+	return &c, err
+}
+
+// add notes a marker. Markers come in ascending order.
+func (c *runsCheck) add(p comment.Position, cell comment.Cell) {
+	if c == nil || len(c.runs) == 0 {
+		return
+	}
+	for c.at < len(c.runs)-1 && p.Compare(c.runs[c.at].End) >= 0 {
+		c.at++
+	}
+	c.marked[c.at].Add(cell, 1)
+}
+
+// wrong returns what is wrong with the index, empty if nothing is.
+func (c *runsCheck) wrong() string {
+	if c == nil {
+		return ""
+	}
+	if c.damage != nil {
+		return c.damage.Error()
+	}
+	for i, run := range c.runs {
+		if i > 0 && run.From != c.runs[i-1].End {
+			return fmt.Sprintf("a run begins at %s, and the one before it ends at %s", run.From, c.runs[i-1].End)
+		}
+		if !maps.Equal(run.Counts, c.marked[i]) {
+			return fmt.Sprintf("from %s on: %d comments counted, and there are %d marks",
+				run.From, run.Counts.Counts(comment.Filter{}).Total(), c.marked[i].Counts(comment.Filter{}).Total())
+		}
+	}
+	return ""
+}
+
+// largeRun is the size, in comments, of runs that a merge is to split. No lookup reads through one.
+const largeRun = 1024
+
+// unsplit reports whether a run below the head is too large.
+func (c *runsCheck) unsplit() bool {
+	return c != nil && len(c.runs) > 0 && slices.ContainsFunc(c.runs[:len(c.runs)-1], func(run runs.Run) bool {
+		return run.Counts.Counts(comment.Filter{}).Total() > largeRun
+	})
+}
