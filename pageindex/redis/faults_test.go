@@ -1,0 +1,300 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex"
+)
+
+const product = "4711"
+
+// all is the whole list of the product.
+var all = pageindex.List{Product: product, Order: comment.NewestFirst}
+
+// entry returns the entry of comment n after change number follows.
+func entry(n, follows int) pageindex.Entry {
+	cell := comment.Cell{Language: commenttest.Languages[follows%3], Rating: 1 + follows%comment.MaxRating}
+	at := comment.PositionAt(commenttest.Epoch.Add(time.Duration(n/10)*time.Millisecond), [10]byte{9: byte(n)})
+	return pageindex.Entry{Product: product, Position: at, Cell: &cell, Follows: follow(follows)}
+}
+
+func entries(n int) (out []pageindex.Entry) {
+	for i := range n {
+		out = append(out, entry(i, i))
+	}
+	return out
+}
+
+// opened opens a store until the test ends.
+func opened(t *testing.T, target string) *Store {
+	t.Helper()
+	s := open(t, target, "comments")
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// built opens a store that is complete for "all", with 100 comments.
+func built(t *testing.T, target string) *Store {
+	t.Helper()
+	s := opened(t, target)
+	b := must(s.Build(t.Context()))(t)
+	check(t, b.Add(t.Context(), entries(100)))
+	check(t, b.Finish(t.Context(), "all"))
+	checkCovers(t, s, "all")
+	return s
+}
+
+func must[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		check(t, err)
+		return value
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkCovers(t *testing.T, s *Store, want string) {
+	t.Helper()
+	if covers, err := s.Covers(t.Context()); err != nil || covers != want {
+		t.Errorf("it covers %q (%v), want %q", covers, err, want)
+	}
+}
+
+func checkTotal(t *testing.T, s *Store, want int) {
+	t.Helper()
+	found, err := s.Find(t.Context(), all, nil)
+	if err != nil || found.Counts.Total() != want {
+		t.Errorf("%d comments are found (%v), want %d", found.Counts.Total(), err, want)
+	}
+}
+
+// checkKind asks for everything and wants errors of a kind that name the server, soon.
+func checkKind(t *testing.T, s *Store, want comment.Kind) {
+	t.Helper()
+	_, covers := s.Covers(t.Context())
+	_, find := s.Find(t.Context(), all, nil)
+	_, build := s.Build(t.Context())
+	for name, err := range map[string]error{"covers": covers, "find": find, "build": build, "apply": s.Apply(t.Context(), entries(1))} {
+		if comment.KindOf(err) != want || !strings.Contains(comment.MessageOf(err), string(s.name)) {
+			t.Errorf("%s: %v is of kind %v, want %v and the name of the server", name, err, comment.KindOf(err), want)
+		}
+	}
+}
+
+// A server that is away is Unavailable, one that is back is used again.
+func TestServerIsAwayAndBack(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL())
+	server.Stop(t)
+	checkKind(t, s, comment.Unavailable)
+	server.Restart(t)
+	checkCovers(t, s, "") // it kept nothing
+	checkTotal(t, s, 0)
+	check(t, s.Apply(t.Context(), entries(3)))
+	checkTotal(t, s, 3)
+}
+
+// A server that does not answer is a Timeout, by the URL's own time or the caller's.
+func TestServerHangs(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL()+"?read_timeout=50ms")
+	patient := built(t, server.URL())
+	server.Pause(t)
+	checkKind(t, s, comment.Timeout)
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := patient.Find(short, all, nil); comment.KindOf(err) != comment.Timeout {
+		t.Errorf("after the caller's time: %v", err)
+	}
+	server.Resume(t)
+	checkTotal(t, s, 100)
+	checkCovers(t, patient, "all")
+}
+
+// An emptied server is not complete, and a build that began before cannot end as if nothing were
+// lost.
+func TestServerIsEmptied(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL())
+	b := must(s.Build(t.Context()))(t)
+	check(t, b.Add(t.Context(), entries(50)))
+	server.Must(t, "FLUSHALL")
+	checkCovers(t, s, "")
+	checkTotal(t, s, 0)
+	for name, err := range map[string]error{"add": b.Add(t.Context(), entries(1)), "finish": b.Finish(t.Context(), "half")} {
+		if comment.KindOf(err) != comment.Conflict {
+			t.Errorf("%s after that: %v, want a conflict", name, err)
+		}
+	}
+	checkCovers(t, s, "")
+}
+
+// A server that was started anew may lack what it acknowledged last, even if it keeps data on disk.
+func TestServerIsRestartedWithItsData(t *testing.T) {
+	server := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "everysec")
+	s := built(t, server.URL())
+	b := must(s.Build(t.Context()))(t)
+	check(t, b.Add(t.Context(), entries(50)))
+	server.Stop(t)
+	server.Restart(t)
+	checkTotal(t, s, 100)
+	checkCovers(t, s, "")
+	check(t, b.Finish(t.Context(), "begun before"))
+	checkCovers(t, s, "")
+	b = must(s.Build(t.Context()))(t)
+	check(t, b.Add(t.Context(), entries(70)))
+	check(t, b.Finish(t.Context(), "begun since"))
+	checkCovers(t, s, "begun since")
+	checkTotal(t, s, 70)
+}
+
+// A server that deletes keys when its memory is full is refused.
+func TestServerThatEvicts(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+	_, err := opened(t, server.URL()).Build(t.Context())
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "set maxmemory-policy noeviction") {
+		t.Errorf("%v", err)
+	}
+	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+	built(t, server.URL())
+}
+
+// A server without memory left says so, and is as it was.
+func TestServerIsFull(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL())
+	server.Must(t, "CONFIG", "SET", "maxmemory", "1")
+	if err := s.Apply(t.Context(), []pageindex.Entry{entry(1000, 1000)}); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "OOM") {
+		t.Errorf("%v", err)
+	}
+	checkTotal(t, s, 100)
+}
+
+// Passwords reach the server and nobody else.
+func TestPassword(t *testing.T) {
+	server := redistest.Start(t, "--requirepass", "s3cret")
+	right := opened(t, "redis://:s3cret@"+server.Address())
+	checkTotal(t, right, 0)
+	for target, kind := range map[string]comment.Kind{
+		"redis://:wr0ng@" + server.Address():                         comment.Unavailable,
+		"redis://:wr0ng@127.0.0.1:1":                                 comment.Unavailable,
+		"redis://:wr0ng@127.0.0.1:1/x":                               comment.BadInput,
+		"redis://:wr0ng@127.0.0.1:port":                              comment.BadInput,
+		"redis://:wr0ng@127.0.0.1:1/0?read_timeout=wr0ng":            comment.BadInput,
+		"redis://:wr0ng@127.0.0.1:1?cluster=true&read_timeout=wr0ng": comment.BadInput,
+		"memcache://:wr0ng@127.0.0.1:1":                              comment.BadInput,
+		"redis:":                                                     comment.BadInput,
+	} {
+		s, err := Open(t.Context(), target, "comments")
+		if err == nil {
+			_, err = s.Covers(t.Context())
+			s.Close()
+		}
+		if comment.KindOf(err) != kind || strings.Contains(fmt.Sprintf("%+v", err), "wr0ng") {
+			t.Errorf("%s: %v is of kind %v, want %v and no password", target, err, comment.KindOf(err), kind)
+		}
+	}
+}
+
+// Traffic to rediss:// is encrypted.
+func TestTLS(t *testing.T) {
+	server, port := redistest.StartTLS(t)
+	s := opened(t, fmt.Sprintf("rediss://127.0.0.1:%d?skip_verify=true", port))
+	checkTotal(t, s, 0)
+	unknown := opened(t, fmt.Sprintf("rediss://127.0.0.1:%d", port))
+	checkKind(t, unknown, comment.Unavailable)
+	checkTotal(t, opened(t, server.URL()), 0)
+}
+
+// Stores of two tables in one server know nothing of each other, even while one is swept.
+func TestTablesDoNotMix(t *testing.T) {
+	server := redistest.Start(t)
+	here := built(t, server.URL())
+	other := open(t, server.URL(), "comments:2")
+	defer other.Close()
+	checkCovers(t, other, "")
+	checkTotal(t, other, 0)
+	b := must(other.Build(t.Context()))(t)
+	check(t, b.Finish(t.Context(), "nothing"))
+	checkTotal(t, here, 100)
+	checkCovers(t, here, "all")
+}
+
+// What a deletion leaves is gone after some days, by Redis itself.
+func TestDeletionsExpire(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL())
+	gone := entry(3, 500)
+	gone.Cell = nil
+	check(t, s.Apply(t.Context(), []pageindex.Entry{gone}))
+	keys := must(s.client.Keys(t.Context(), "*"+goneName+"*").Result())(t)
+	if len(keys) != 1 {
+		t.Fatalf("%q", keys)
+	}
+	if left := s.client.TTL(t.Context(), keys[0]).Val(); left > pageindex.Remember || left < pageindex.Remember-time.Minute {
+		t.Errorf("it stays for %v", left)
+	}
+	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(3, 501)}))
+	if n := s.client.Exists(t.Context(), keys[0]).Val(); n != 0 {
+		t.Error("it stays although the comment is back")
+	}
+}
+
+// meddler changes the product whenever a wave of reads is about to be sent, for some times.
+type meddler struct {
+	goredis.Hook
+	times  int
+	change func()
+}
+
+func (m *meddler) DialHook(next goredis.DialHook) goredis.DialHook          { return next }
+func (m *meddler) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook { return next }
+func (m *meddler) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []goredis.Cmder) error {
+		if m.times > 0 && commands[0].Name() != "hello" {
+			m.times--
+			m.change()
+		}
+		return next(ctx, commands)
+	}
+}
+
+// A product that changes between two waves is looked at again; one that always changes is no reason
+// to answer wrongly.
+func TestChangesBetweenWaves(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := opened(t, server.URL()), opened(t, server.URL())
+	check(t, s.Apply(t.Context(), entries(200)))
+	n := 1000
+	m := &meddler{change: func() {
+		n++
+		check(t, other.Apply(t.Context(), []pageindex.Entry{entry(n%100, n)}))
+	}}
+	s.client.AddHook(m)
+	for times := range 4 {
+		m.times = times
+		found, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 120, Exact: true}})
+		if err != nil || found.Counts.Total() != 200 || found.Boundaries[0].Rank != 120 || *found.Boundaries[0].After != entry(80, 0).Position {
+			t.Errorf("after %d changes: %+v %v", times, found, err)
+		}
+	}
+	m.times = 1000
+	if _, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 120}}); comment.KindOf(err) != comment.Unavailable {
+		t.Errorf("while it always changes: %v", err)
+	}
+}
