@@ -255,7 +255,7 @@ func TestDeletionsExpire(t *testing.T) {
 	}
 }
 
-// meddler changes the product whenever a wave of reads is about to be sent, for some times.
+// meddler does something whenever a pipeline is about to be sent, for some times.
 type meddler struct {
 	goredis.Hook
 	times  int
@@ -297,4 +297,18 @@ func TestChangesBetweenWaves(t *testing.T) {
 	if _, err := s.Find(t.Context(), all, []pageindex.Target{{Rank: 120}}); comment.KindOf(err) != comment.Unavailable {
 		t.Errorf("while it always changes: %v", err)
 	}
+}
+
+// A generation that comes while entries are written gets them as well.
+func TestBuildBeginsDuringApply(t *testing.T) {
+	server := redistest.Start(t)
+	s, other := opened(t, server.URL()), opened(t, server.URL())
+	s.client.AddHook(&meddler{times: 1, change: func() {
+		b := must(other.Build(t.Context()))(t)
+		check(t, b.Add(t.Context(), entries(2)))
+		check(t, b.Finish(t.Context(), "built meanwhile"))
+	}})
+	check(t, s.Apply(t.Context(), []pageindex.Entry{entry(2, 2)}))
+	checkTotal(t, other, 3)
+	checkCovers(t, other, "built meanwhile")
 }
