@@ -37,6 +37,7 @@ provision: provision-engine
 	@internal/provision/compiler.sh
 	@internal/provision/clients.sh
 	@internal/provision/redis.sh
+	@internal/provision/postgres.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
 # that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs.

@@ -13,7 +13,9 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/files"
 	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/sqlite"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
 )
@@ -26,7 +28,7 @@ type PagesFlag struct {
 // pageWords and pageKinds are what --pages may be.
 var (
 	pageWords = []string{stores.Table, stores.None}
-	pageKinds = stores.Networked()
+	pageKinds = append(stores.Networked(), stores.File("sqlite", "sqlite:FILE", sqlite.Open), stores.File("files", "files:DIR", files.Open))
 )
 
 // target returns what the flag names.

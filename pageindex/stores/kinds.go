@@ -3,6 +3,7 @@ package stores
 import (
 	"context"
 
+	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
 )
 
@@ -11,7 +12,13 @@ func Networked() []Kind {
 	return []Kind{
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
+		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(postgres.Open)},
 	}
+}
+
+// File returns the kind of a store in a file or a folder, which belongs to one process.
+func File[S Store](scheme, form string, open func(ctx context.Context, path string) (S, error)) Kind {
+	return Kind{Scheme: scheme, Form: form, Local: true, Open: opener(func(ctx context.Context, path, _ string) (S, error) { return open(ctx, path) })}
 }
 
 // opener returns a function that opens stores of a type as a Store.

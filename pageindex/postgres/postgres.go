@@ -1,0 +1,158 @@
+// Package postgres keeps an index of ranks in a PostgreSQL database, which several servers may
+// share. See package relational.
+//
+// Each table of comments has a schema of its own in the database, so that several shops do not mix.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"hash/fnv"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/relational"
+)
+
+// Store is an index in a database.
+type Store struct {
+	*relational.Store
+	pool *pgxpool.Pool
+	db   *sql.DB
+}
+
+// connectWithin bounds how long it takes to connect, unless the URL says connect_timeout.
+const connectWithin = 5 * time.Second
+
+// settings are those of each connection, unless the URL says otherwise. The first two end
+// statements, waits for locks, and transactions whose client fell silent. The others let the planner
+// use nothing but indexes: all our statements are made for that, and while a new index is filled,
+// statistics say for a minute that its tables are empty.
+var settings = map[string]string{
+	"statement_timeout":                   "30s",
+	"idle_in_transaction_session_timeout": "30s",
+	"enable_seqscan":                      "off",
+	"enable_bitmapscan":                   "off",
+	"jit":                                 "off", // compiling takes 100 times as long as what it would speed up
+}
+
+// Open returns the index of a table of comments in the database of a URL as PostgreSQL's tools
+// understand it, such as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. The pool
+// has 4 connections, or as many as there are processors, unless the URL says pool_max_conns.
+//
+// Open does not fail if the database is away: calls do until it is back. It fails if the index was
+// made by a newer version of this program.
+func Open(ctx context.Context, target, table string) (*Store, error) {
+	config, err := pgxpool.ParseConfig(target)
+	if err != nil { // its text may hold parts of the URL
+		return nil, comment.Errorf(comment.BadInput,
+			"the URL of the page index cannot be read; give it as postgres://USER:PASSWORD@HOST:PORT/DATABASE")
+	}
+	connection := config.ConnConfig
+	if connection.ConnectTimeout == 0 {
+		connection.ConnectTimeout = connectWithin
+	}
+	for name, value := range settings {
+		if _, set := connection.RuntimeParams[name]; !set {
+			connection.RuntimeParams[name] = value
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", nameOf(connection))
+	}
+	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool)}
+	s.Store = relational.New(database(s.db, nameOf(connection), schemaOf(table)))
+	if _, err := s.Covers(ctx); errors.Is(err, relational.ErrNewer) {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the connections.
+func (s *Store) Close() error {
+	err := s.db.Close()
+	s.pool.Close()
+	return err
+}
+
+// nameOf names a database without its user and password.
+func nameOf(c *pgx.ConnConfig) string {
+	host := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	if strings.HasPrefix(c.Host, "/") {
+		host = c.Host
+	}
+	return "postgres://" + host + "/" + c.Database
+}
+
+// longest is how many bytes of a name PostgreSQL keeps.
+const longest = 63
+
+// schemaOf returns the schema of a table of comments. A long name is cut, and made unique again by
+// its hash.
+func schemaOf(table string) string {
+	schema := "talkback_" + table
+	if len(schema) <= longest {
+		return schema
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(table)) // never fails
+	sum := hex.EncodeToString(hash.Sum(nil))
+	return schema[:longest-1-len(sum)] + "_" + sum
+}
+
+func database(db *sql.DB, name, schema string) relational.Database {
+	quoted := pgx.Identifier{schema}.Sanitize()
+	return relational.Database{
+		Name: name, Read: db, Write: db,
+		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		// The locks make what a statement reads stay as it is until the transaction ends.
+		WriteOnce: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		Frame:     2,
+		Prefix:    quoted + ".",
+		Parameter: "$",
+		Words: []string{
+			"{bytes}", "BYTEA", "{text}", `TEXT COLLATE "C"`, "{small}", "SMALLINT", "{covering}", "INCLUDE (language, rating)",
+			// Counts change often: with room on their pages, that needs no new entry in the index.
+			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", incoming,
+		},
+		Before: []string{"CREATE SCHEMA IF NOT EXISTS " + quoted},
+		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = '` +
+			strings.ReplaceAll(schema, "'", "''") + `'`,
+		Lock:    locker(schema),
+		Explain: explain,
+	}
+}
+
+// incoming reads a batch.
+const incoming = `(
+	SELECT number, product COLLATE "C" AS product, decode(position, 'hex') AS position, language COLLATE "C" AS language, rating,
+		follows COLLATE "C" AS follows, block, n
+	FROM json_to_recordset($1::json) AS rows(number integer, product text, position text, language text, rating smallint,
+		follows text, block integer, n integer))`
+
+// locker takes locks that end with the transaction. They are the schema's.
+func locker(schema string) func(context.Context, *sql.Tx, []int) error {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(schema)) // never fails
+	class := int32(hash.Sum32())
+	return func(ctx context.Context, tx *sql.Tx, buckets []int) error {
+		texts := make([]string, len(buckets))
+		for i, bucket := range buckets {
+			texts[i] = strconv.Itoa(bucket)
+		}
+		_, err := tx.ExecContext(ctx,
+			`SELECT pg_advisory_xact_lock($1::integer, bucket::integer) FROM unnest(string_to_array($2, ',')) AS bucket`,
+			class, strings.Join(texts, ","))
+		return err
+	}
+}

@@ -1,0 +1,218 @@
+package relational
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+// The rows of a batch are an argument, ?1, in JSON. Each is looked up on its own, so that neither
+// database, while its statistics are old, takes the table for small and reads all of it.
+const (
+	readEntries = `
+SELECT (SELECT e.language || '/' || e.rating || '/' || e.follows FROM {entries} AS e
+	WHERE e.generation = ?2 AND e.product = i.product AND e.position = i.position)
+FROM {incoming} AS i ORDER BY i.number`
+
+	writeEntries = `
+INSERT INTO {entries} AS e (generation, product, position, language, rating, follows, gone)
+SELECT CAST(?2 AS INTEGER), product, position, language, rating, follows,
+	CASE WHEN rating = 0 THEN CAST(?3 AS BIGINT) END
+FROM {incoming} AS i WHERE true ORDER BY number
+ON CONFLICT (generation, product, position) DO UPDATE
+SET language = excluded.language, rating = excluded.rating, follows = excluded.follows, gone = excluded.gone
+WHERE e.follows < excluded.follows`
+
+	writeBlocks = `
+INSERT INTO {blocks} AS b (generation, product, language, rating, block, n)
+SELECT CAST(?2 AS INTEGER), product, language, rating, block, n FROM {incoming} AS i WHERE true ORDER BY number
+ON CONFLICT (generation, product, language, rating, block) DO UPDATE SET n = b.n + excluded.n
+RETURNING product, language, rating, block, n`
+
+	dropBlock = `
+DELETE FROM {blocks} WHERE generation = ?1 AND product = ?2 AND language = ?3 AND rating = ?4 AND block = ?5`
+)
+
+// row is a row of a batch: of an entry, or of a change of a counter.
+type row struct {
+	Number   int    `json:"number"` // in its batch
+	Product  string `json:"product"`
+	Position string `json:"position"`
+	Language string `json:"language"`
+	Rating   int    `json:"rating"`
+	Follows  string `json:"follows"`
+	Block    int    `json:"block"`
+	N        int    `json:"n"`
+}
+
+// Apply implements pageindex.Store. Each batch of entries is one transaction.
+func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	err := s.inBatches(ctx, entries, func(ctx context.Context, tx *sql.Tx, g generations) ([]int, error) {
+		if g.building != 0 {
+			return []int{g.current, g.building}, nil
+		}
+		return []int{g.current}, nil
+	})
+	if err == nil {
+		s.sweep(ctx)
+	}
+	return err
+}
+
+// inBatches brings entries in to the generations that a function picks for each batch.
+func (s *Store) inBatches(
+	ctx context.Context, entries []pageindex.Entry, pick func(context.Context, *sql.Tx, generations) ([]int, error),
+) error {
+	for part := range slices.Chunk(latest(entries), batch) {
+		err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			if err := s.db.Lock(ctx, tx, bucketsOf(part)); err != nil {
+				return err
+			}
+			g, err := s.generations(ctx, tx)
+			if err != nil {
+				return err
+			}
+			into, err := pick(ctx, tx, g)
+			if err != nil {
+				return err
+			}
+			for _, generation := range into {
+				if err := s.bringIn(ctx, tx, part, generation); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bringIn brings a batch in to a generation. The locks keep others from the rows meanwhile.
+func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) error {
+	had, err := s.known(ctx, tx, entries, generation)
+	if err != nil {
+		return err
+	}
+	accepted, changes := tally(entries, had)
+	if len(accepted) == 0 {
+		return nil
+	}
+	rows, err := encodeEntries(accepted)
+	if err != nil {
+		return err
+	}
+	if err := s.exec(ctx, tx, writeEntries, rows, generation, s.now().UnixMilli()); err != nil {
+		return err
+	}
+	return s.count(ctx, tx, changes, generation)
+}
+
+// known reads what a generation has of the comments of a batch.
+func (s *Store) known(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*known, error) {
+	argument, err := encodeEntries(entries)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.sql.Replace(readEntries), argument, generation)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var had []*known
+	for rows.Next() {
+		var text *string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		if text == nil {
+			had = append(had, nil)
+			continue
+		}
+		had = append(had, parseKnown(*text))
+	}
+	return had, rows.Err()
+}
+
+// count changes counters, and removes those that become zero.
+func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generation int) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	argument, err := encodeChanges(changes)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, s.sql.Replace(writeBlocks), argument, generation)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var zeros []counter
+	for rows.Next() {
+		var c counter
+		var n int
+		if err := rows.Scan(&c.product, &c.cell.Language, &c.cell.Rating, &c.block, &n); err != nil {
+			return err
+		}
+		if n == 0 {
+			zeros = append(zeros, c)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for _, c := range zeros {
+		if err := s.exec(ctx, tx, dropBlock, generation, c.product, string(c.cell.Language), c.cell.Rating, c.block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func encodeEntries(entries []pageindex.Entry) (string, error) {
+	rows := make([]row, len(entries))
+	for i, e := range entries {
+		rows[i] = row{Number: i, Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows)}
+		if e.Cell != nil {
+			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Rating
+		}
+	}
+	return encode(rows)
+}
+
+func encodeChanges(changes []change) (string, error) {
+	rows := make([]row, len(changes))
+	for i, c := range changes {
+		rows[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Rating, Block: c.block, N: c.n}
+	}
+	return encode(rows)
+}
+
+func encode(rows []row) (string, error) {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return "", fmt.Errorf("encode a batch: %w", err)
+	}
+	return string(text), nil
+}
+
+// bucketsOf returns the locks of some products, sorted.
+func bucketsOf(entries []pageindex.Entry) []int {
+	var buckets []int
+	for _, e := range entries {
+		hash := fnv.New32a()
+		_, _ = hash.Write([]byte(e.Product)) // never fails
+		buckets = append(buckets, int(hash.Sum32()%Buckets))
+	}
+	slices.Sort(buckets)
+	return slices.Compact(buckets)
+}

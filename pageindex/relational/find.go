@@ -1,0 +1,162 @@
+package relational
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Covers implements pageindex.Store.
+func (s *Store) Covers(ctx context.Context) (covers string, err error) {
+	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, s.sql.Replace(`SELECT covers FROM {store}`)).Scan(&covers)
+	})
+	return covers, err
+}
+
+// Find implements pageindex.Index. Every boundary is exact: it takes two statements, however many
+// targets there are, and one if none of them needs a position.
+func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	l := newLookup(list)
+	if l.empty() {
+		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, nil
+	}
+	var found pageindex.Found
+	err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		counted, err := s.countList(ctx, tx, l)
+		if err != nil {
+			return err
+		}
+		found = pageindex.Found{Counts: counted.ratings, Cost: pageindex.Cost{Calls: s.db.Frame + 1, Waves: s.db.Frame + 1}}
+		found.Boundaries, err = s.locate(ctx, tx, l, counted, targets)
+		if slices.ContainsFunc(targets, counted.needsPosition) {
+			found.Cost.Calls++
+			found.Cost.Waves++
+		}
+		return err
+	})
+	return found, err
+}
+
+// counted is what a list has, block by block.
+type counted struct {
+	generation int
+	ratings    comment.Counts
+	total      int
+	// blocks are those that have comments of the list, in its order.
+	blocks []blockCount
+}
+
+// countList counts a list in one statement, which reads the store's row too.
+func (s *Store) countList(ctx context.Context, tx *sql.Tx, l lookup) (counted, error) {
+	text, args := l.countStatement()
+	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
+	if err != nil {
+		return counted{}, err
+	}
+	defer rows.Close()
+	c, found := counted{}, 0
+	byBlock := map[int]int{}
+	for rows.Next() {
+		var block, rating, n int
+		if err := rows.Scan(&block, &rating, &n); err != nil {
+			return counted{}, err
+		}
+		if block == storeRow {
+			found, c.generation = rating, n
+			continue
+		}
+		c.ratings[rating-1] += n
+		byBlock[block] += n
+	}
+	if err := rows.Err(); err != nil {
+		return counted{}, err
+	}
+	if c.generation == 0 {
+		return counted{}, sql.ErrNoRows
+	}
+	c.total = c.ratings.Total()
+	c.order(byBlock, l.descending)
+	return c, s.check(found)
+}
+
+// order puts blocks into the order of the list.
+func (c *counted) order(byBlock map[int]int, descending bool) {
+	for block, n := range byBlock {
+		c.blocks = append(c.blocks, blockCount{block: block, n: n})
+	}
+	slices.SortFunc(c.blocks, func(a, b blockCount) int {
+		if descending {
+			return b.block - a.block
+		}
+		return a.block - b.block
+	})
+	before := 0
+	for i := range c.blocks {
+		c.blocks[i].before = before
+		before += c.blocks[i].n
+	}
+}
+
+// needsPosition says whether a target cannot be answered from counts.
+func (c counted) needsPosition(t pageindex.Target) bool {
+	return c.total > 0 && (t.At != nil || t.Rank > 0)
+}
+
+// holding returns the block with the comment of a rank, counted from 1 to the total.
+func (c counted) holding(rank int) blockCount {
+	i, found := slices.BinarySearchFunc(c.blocks, rank, func(b blockCount, rank int) int { return b.before + 1 - rank })
+	if !found {
+		i--
+	}
+	return c.blocks[i]
+}
+
+// before returns how many comments of the list are in blocks that come before a block in its order.
+func (c counted) before(block int, descending bool) int {
+	for _, b := range c.blocks {
+		if b.block == block || (b.block > block) != descending {
+			return b.before
+		}
+	}
+	return c.total
+}
+
+// locate finds the targets' boundaries by one statement with a column for each that needs it.
+func (s *Store) locate(ctx context.Context, tx *sql.Tx, l lookup, c counted, targets []pageindex.Target) ([]pageindex.Boundary, error) {
+	boundaries := make([]pageindex.Boundary, len(targets))
+	statement := l.locateStatement(c.generation)
+	var into []any
+	positions, ranks := make([][]byte, len(targets)), make([]int, len(targets))
+	for i, t := range targets {
+		switch {
+		case t.At != nil:
+			boundaries[i].After = t.At
+			if c.total > 0 {
+				boundaries[i].Rank = c.before(blockOf(*t.At), l.descending)
+				statement.countUpTo(*t.At)
+				into = append(into, &ranks[i])
+			}
+		case c.needsPosition(t):
+			boundaries[i].Rank = min(t.Rank, c.total)
+			statement.position(c.holding(boundaries[i].Rank), boundaries[i].Rank)
+			into = append(into, &positions[i])
+		}
+	}
+	if len(into) == 0 {
+		return boundaries, nil
+	}
+	if err := tx.QueryRowContext(ctx, s.sql.Replace(statement.text()), statement.args...).Scan(into...); err != nil {
+		return nil, err
+	}
+	for i := range boundaries {
+		boundaries[i].Rank += ranks[i]
+		if len(positions[i]) == len(comment.Position{}) {
+			boundaries[i].After = new(comment.Position(positions[i]))
+		}
+	}
+	return boundaries, nil
+}

@@ -1,0 +1,129 @@
+package relational
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// lookup is a list, as statements select it.
+type lookup struct {
+	product    string
+	languages  []comment.Language
+	ratings    []int
+	span       span
+	descending bool
+}
+
+func newLookup(list pageindex.List) lookup {
+	l := lookup{
+		product: list.Product, languages: list.Filter.Languages, ratings: list.Filter.Ratings,
+		descending: list.Order == comment.NewestFirst,
+	}
+	l.span.low, l.span.high = list.Filter.Range()
+	return l
+}
+
+// empty says whether the dates allow no position.
+func (l lookup) empty() bool { return l.span.low.Compare(l.span.high) > 0 }
+
+// statement is SQL with its arguments.
+type statement struct {
+	lookup  lookup
+	args    []any
+	filter  string // the conditions on product, language and rating
+	columns []string
+}
+
+// arg adds an argument and returns its placeholder.
+func (s *statement) arg(value any) string {
+	s.args = append(s.args, value)
+	return "?" + strconv.Itoa(len(s.args))
+}
+
+// statement begins one with the arguments of the filter.
+func (l lookup) statement() *statement {
+	s := &statement{lookup: l}
+	s.filter = "product = " + s.arg(l.product)
+	if len(l.languages) > 0 {
+		placeholders := make([]string, len(l.languages))
+		for i, language := range l.languages {
+			placeholders[i] = s.arg(string(language))
+		}
+		s.filter += " AND language IN (" + strings.Join(placeholders, ", ") + ")"
+	}
+	if len(l.ratings) > 0 {
+		s.filter += " AND rating IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(l.ratings)), ", "), "[]") + ")"
+	} else {
+		s.filter += " AND rating > 0"
+	}
+	return s
+}
+
+// between is the condition on the position.
+func (s *statement) between(r span) string {
+	return "position BETWEEN " + s.arg(r.low[:]) + " AND " + s.arg(r.high[:])
+}
+
+// storeRow takes the place of a block in the row that has the schema's version and the generation.
+const storeRow = -1
+
+// countStatement counts whole blocks from their counts, and parts of blocks comment by comment.
+func (l lookup) countStatement() (text string, args []any) {
+	s := l.statement()
+	first, last, parts := l.span.split()
+	const current = "generation = (SELECT current FROM {store})"
+	selects := []string{fmt.Sprintf("SELECT %d, version, current FROM {store}", storeRow)}
+	if first <= last {
+		selects = append(selects, fmt.Sprintf(
+			"SELECT block, rating, SUM(n) FROM {blocks} WHERE %s AND %s AND block BETWEEN %s AND %s GROUP BY block, rating",
+			current, s.filter, s.arg(first), s.arg(last)))
+	}
+	for _, part := range parts {
+		selects = append(selects, fmt.Sprintf("SELECT %d, rating, COUNT(*) FROM {entries} WHERE %s AND %s AND %s GROUP BY rating",
+			blockOf(part.low), current, s.filter, s.between(part)))
+	}
+	return strings.Join(selects, " UNION ALL "), s.args
+}
+
+// blockCount is how many comments of a list are in a block, and how many come before.
+type blockCount struct{ block, n, before int }
+
+// locateStatement begins a statement that has a column for each of several targets.
+func (l lookup) locateStatement(generation int) *statement {
+	s := l.statement()
+	s.filter = "generation = " + s.arg(generation) + " AND " + s.filter
+	return s
+}
+
+// position adds a column for the position of a comment of the list, whose rank counts from 1. It is
+// looked for from the nearer end of its block.
+func (s *statement) position(in blockCount, rank int) {
+	skip, descending := rank-in.before-1, s.lookup.descending
+	if fromEnd := in.n - 1 - skip; fromEnd < skip {
+		skip, descending = fromEnd, !descending
+	}
+	order := "position"
+	if descending {
+		order = "position DESC"
+	}
+	s.columns = append(s.columns, fmt.Sprintf("(SELECT position FROM {entries} WHERE %s AND %s ORDER BY %s LIMIT 1 OFFSET %s)",
+		s.filter, s.between(spanOf(in.block).within(s.lookup.span)), order, s.arg(skip)))
+}
+
+// countUpTo adds a column for how many comments of the list are in the block of a position, at it or
+// before it in the order of the list.
+func (s *statement) countUpTo(at comment.Position) {
+	r := spanOf(blockOf(at)).within(s.lookup.span)
+	if s.lookup.descending {
+		r = r.within(span{low: at, high: comment.MaxPosition})
+	} else {
+		r = r.within(span{high: at})
+	}
+	s.columns = append(s.columns, fmt.Sprintf("(SELECT COUNT(*) FROM {entries} WHERE %s AND %s)", s.filter, s.between(r)))
+}
+
+func (s *statement) text() string { return "SELECT " + strings.Join(s.columns, ", ") }

@@ -1,0 +1,137 @@
+package relational_test
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/talkback/talkback/internal/postgrestest"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/pageindex/postgres"
+	"github.com/talkback/talkback/pageindex/relational"
+	"github.com/talkback/talkback/pageindex/sqlite"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
+
+// database is an empty database, with a connection of the test's own.
+type database struct {
+	open   func(t *testing.T) store
+	raw    *sql.DB
+	prefix string // of tables
+	first  string // before the number of a parameter
+	shared bool
+}
+
+// store is a store of either package.
+type store interface {
+	conformance.Store
+	core() *relational.Store
+}
+
+type inSQLite struct{ *sqlite.Store }
+
+func (s inSQLite) core() *relational.Store { return s.Store.Store }
+
+type inPostgres struct{ *postgres.Store }
+
+func (s inPostgres) core() *relational.Store { return s.Store.Store }
+
+// each runs a test with both databases.
+func each(t *testing.T, body func(t *testing.T, db database)) {
+	t.Run("SQLite", func(t *testing.T) { body(t, sqliteDatabase(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { body(t, postgresDatabase(t)) })
+}
+
+func sqliteDatabase(t *testing.T) database {
+	file := filepath.Join(t.TempDir(), "what?is#this%20.db")
+	address := url.URL{Scheme: "file", Path: file}
+	return database{
+		open: func(t *testing.T) store {
+			s, err := sqlite.Open(t.Context(), file)
+			return inSQLite{opened(t, s, err)}
+		},
+		raw: connected(t, "sqlite", address.String()), first: "?",
+	}
+}
+
+func postgresDatabase(t *testing.T) database {
+	address := postgrestest.Database(t)
+	return database{
+		open: func(t *testing.T) store {
+			s, err := postgres.Open(t.Context(), address, "comments")
+			return inPostgres{opened(t, s, err)}
+		},
+		raw: connected(t, "pgx", address), prefix: "talkback_comments.", first: "$", shared: true,
+	}
+}
+
+func opened[S any](t *testing.T, s S, err error) S {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func connected(t *testing.T, driver, address string) *sql.DB {
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// exec runs a statement. {} stands for the prefix of tables.
+func (db database) exec(t *testing.T, text string, args ...any) {
+	t.Helper()
+	if _, err := db.raw.ExecContext(t.Context(), db.sql(text), args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// texts returns the last column of each row.
+func (db database) texts(t *testing.T, text string, args ...any) (out []string) {
+	t.Helper()
+	rows, err := db.raw.QueryContext(context.WithoutCancel(t.Context()), db.sql(text), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		into := make([]any, len(columns))
+		for i := range into {
+			into[i] = new(any)
+		}
+		var last string
+		into[len(into)-1] = &last
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, last)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// opening opens the store until the test ends.
+func (db database) opening(t *testing.T) store {
+	t.Helper()
+	s := db.open(t)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,207 @@
+package relational_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/pageindex/relational"
+	"github.com/talkback/talkback/stream"
+)
+
+// sql fills in the prefix of tables, and parameters.
+func (db database) sql(text string) string {
+	return strings.NewReplacer("{}", db.prefix, "?", db.first).Replace(text)
+}
+
+func TestConformance(t *testing.T) {
+	each(t, func(t *testing.T, _ database) {
+		conformance.Run(t, func(t *testing.T) conformance.Place {
+			db := sqliteDatabase
+			if strings.Contains(t.Name(), "PostgreSQL") {
+				db = postgresDatabase
+			}
+			d := db(t)
+			return conformance.Place{
+				Shared: d.shared,
+				Open:   func(t *testing.T) conformance.Store { return d.open(t) },
+				Held: func(t *testing.T, product string) []string {
+					return d.texts(t, `SELECT 'block ' || block FROM {}blocks WHERE product = ?1
+						UNION ALL SELECT 'follows ' || follows FROM {}entries WHERE product = ?1 AND rating > 0`, product)
+				},
+			}
+		})
+	})
+}
+
+// entries are comments of one product, every 7 hours: 3 years of them are in 90 blocks.
+func entries(n int) []pageindex.Entry {
+	out := make([]pageindex.Entry, n)
+	for i := range out {
+		var distinct [10]byte
+		binary.BigEndian.PutUint64(distinct[:], uint64(i))
+		out[i] = pageindex.Entry{
+			Product:  "espresso-machine",
+			Position: comment.PositionAt(time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i)*7*time.Hour), distinct),
+			Cell:     &comment.Cell{Language: []comment.Language{"de", "en", "ja"}[i%3], Rating: i%5 + 1},
+			Follows:  stream.PositionOf("label", fmt.Sprint(i)),
+		}
+	}
+	return out
+}
+
+func apply(t *testing.T, s pageindex.Store, entries ...pageindex.Entry) {
+	t.Helper()
+	if err := s.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func finish(t *testing.T, s pageindex.Store, covers string, entries ...pageindex.Entry) {
+	t.Helper()
+	b, err := s.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Add(t.Context(), entries), b.Finish(t.Context(), covers)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func total(t *testing.T, s pageindex.Index) int {
+	t.Helper()
+	found, err := s.Find(t.Context(), pageindex.List{Product: "espresso-machine", Order: comment.NewestFirst}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Counts.Total()
+}
+
+// A comment that is not there any more is forgotten when no older entry of it can come any more.
+func TestGoneIsForgotten(t *testing.T) {
+	each(t, func(t *testing.T, db database) {
+		s, now := db.opening(t), time.Now()
+		s.core().SetClock(func() time.Time { return now })
+		gone := entries(1)[0]
+		gone.Cell = nil
+		apply(t, s, gone)
+		for _, step := range []struct {
+			why  string
+			wait time.Duration
+			want int
+		}{
+			{"it is remembered for long enough", pageindex.Remember - time.Hour, 1},
+			{"it is forgotten", time.Hour + time.Minute, 0},
+		} {
+			now = now.Add(step.wait)
+			apply(t, s)
+			if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != step.want {
+				t.Errorf("%s: %d entries are left, want %d", step.why, got, step.want)
+			}
+		}
+	})
+}
+
+// Of an older generation nothing is left once the next one answers, nor of a build that never ended.
+func TestOldGenerationsGo(t *testing.T) {
+	each(t, func(t *testing.T, db database) {
+		s, all := db.opening(t), entries(1200)
+		apply(t, s, all...)
+		abandoned, err := s.Build(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := abandoned.Add(t.Context(), all[:500]); err != nil {
+			t.Fatal(err)
+		}
+		finish(t, s, "token", all[:3]...)
+		if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != 3 {
+			t.Errorf("%d entries are left, want 3", got)
+		}
+		if got := len(db.texts(t, `SELECT product FROM {}blocks WHERE generation <> (SELECT current FROM {}store)`)); got != 0 {
+			t.Errorf("%d counts of other generations are left", got)
+		}
+		if err := abandoned.Add(t.Context(), all); comment.KindOf(err) != comment.Conflict {
+			t.Errorf("the abandoned build goes on: %v", err)
+		}
+	})
+}
+
+// A schema of a newer program is refused, and left alone. An older one is dropped.
+func TestOtherSchemas(t *testing.T) {
+	each(t, func(t *testing.T, db database) {
+		s := db.opening(t)
+		finish(t, s, "token", entries(3)...)
+
+		db.exec(t, `UPDATE {}store SET version = 99`)
+		_, err := s.Find(t.Context(), pageindex.List{Product: "p", Order: comment.NewestFirst}, nil)
+		if !errors.Is(err, relational.ErrNewer) || comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "upgrade") {
+			t.Errorf("a lookup in a newer schema ends with %v", err)
+		}
+		if err := s.Apply(t.Context(), entries(4)); !errors.Is(err, relational.ErrNewer) {
+			t.Errorf("a change of a newer schema ends with %v", err)
+		}
+		if got := len(db.texts(t, `SELECT follows FROM {}entries`)); got != 3 {
+			t.Errorf("of the newer schema, %d entries are left, want 3", got)
+		}
+
+		db.exec(t, `UPDATE {}store SET version = 0`)
+		apply(t, s, entries(4)...)
+		if covers, err := s.Covers(t.Context()); err != nil || covers != "" || total(t, s) != 4 {
+			t.Errorf("an older schema was kept: it covers %q (%v), with %d comments", covers, err, total(t, s))
+		}
+	})
+}
+
+// A store whose tables are dropped while it is open makes new ones, and is not complete any more.
+func TestDroppedTables(t *testing.T) {
+	for _, drop := range []string{
+		`DROP TABLE {}store`, `DROP TABLE {}entries`, `DROP TABLE {}blocks`, `DELETE FROM {}store`,
+	} {
+		t.Run(drop, func(t *testing.T) {
+			each(t, func(t *testing.T, db database) {
+				s := db.opening(t)
+				finish(t, s, "token", entries(3)...)
+				db.exec(t, drop)
+				if got := total(t, s); got != 0 && drop != `DROP TABLE {}entries` {
+					t.Errorf("%d comments are counted", got)
+				}
+				apply(t, s, entries(1)...)
+				if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
+					t.Errorf("it covers %q (%v)", covers, err)
+				}
+				if got := total(t, s); got != 1 {
+					t.Errorf("%d comments are counted, want 1", got)
+				}
+			})
+		})
+	}
+}
+
+// A caller that stops waiting is told so, and one that waited too long likewise.
+func TestContexts(t *testing.T) {
+	each(t, func(t *testing.T, db database) {
+		s := db.opening(t)
+		canceled, cancel := context.WithCancel(t.Context())
+		cancel()
+		late, cancel := context.WithTimeout(t.Context(), -1)
+		defer cancel()
+		for _, row := range []struct {
+			ctx  context.Context
+			want comment.Kind
+		}{{canceled, comment.Canceled}, {late, comment.Timeout}} {
+			_, err := s.Find(row.ctx, pageindex.List{Product: "p"}, nil)
+			if kinds := []comment.Kind{comment.KindOf(err), comment.KindOf(s.Apply(row.ctx, entries(1)))}; !slices.Equal(kinds, []comment.Kind{row.want, row.want}) {
+				t.Errorf("a lookup and a change end with the kinds %v, want %v: %v", kinds, row.want, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package relational
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// version is that of the schema. It grows with each change of the schema or of what rows mean. An
+// older schema is dropped, and the store built anew; a newer one is refused.
+const version = 1
+
+// tables is how many tables the schema has.
+const tables = 3
+
+// schema creates the tables. Everything of one build is of one generation: the store answers from
+// the current one while the next is being built.
+//
+// A comment that is not there any more has the rating 0, no language, and the time when that became
+// known, in milliseconds since 1970. The key of entries has all that a lookup reads of them.
+var schema = []string{
+	`CREATE TABLE {store} (
+		id INTEGER PRIMARY KEY CHECK (id = 1),
+		version INTEGER NOT NULL,
+		current INTEGER NOT NULL, -- the generation that answers
+		building INTEGER NOT NULL, -- the one that is being built; 0: none
+		last INTEGER NOT NULL, -- the highest that was ever used
+		covers TEXT NOT NULL)`,
+	`CREATE TABLE {entries} (
+		generation INTEGER NOT NULL,
+		product {text} NOT NULL,
+		position {bytes} NOT NULL,
+		language {text} NOT NULL,
+		rating {small} NOT NULL,
+		follows {text} NOT NULL,
+		gone BIGINT,
+		PRIMARY KEY (generation, product, position) {covering}) {clustered}`,
+	`CREATE INDEX entries_gone ON {entries} (gone) WHERE gone IS NOT NULL`,
+	`CREATE TABLE {blocks} (
+		generation INTEGER NOT NULL,
+		product {text} NOT NULL,
+		language {text} NOT NULL,
+		rating {small} NOT NULL,
+		block INTEGER NOT NULL,
+		n INTEGER NOT NULL,
+		PRIMARY KEY (generation, product, language, rating, block)) {updated}`,
+	`INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`,
+}
+
+// drops removes the tables.
+var drops = []string{`DROP TABLE IF EXISTS {blocks}`, `DROP TABLE IF EXISTS {entries}`, `DROP TABLE IF EXISTS {store}`}
+
+// ensure creates the schema where it is missing. It looks once, and again after a fault that says
+// that a table is missing.
+func (s *Store) ensure(ctx context.Context) error {
+	if s.made.Load() {
+		return nil
+	}
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.made.Load() {
+		return nil
+	}
+	if err := transact(ctx, s.db.Write, s.db.WriteOnce, s.create); err != nil {
+		return err
+	}
+	s.made.Store(true)
+	return nil
+}
+
+// create creates the schema unless it is complete. What is left of an incomplete one goes: its rows
+// do not fit together any more.
+func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
+	if err := s.db.Lock(ctx, tx, []int{Exclusive}); err != nil {
+		return err
+	}
+	if complete, err := s.complete(ctx, tx); complete || err != nil {
+		return err
+	}
+	for _, text := range append(s.db.Before, drops...) {
+		if err := s.exec(ctx, tx, text); err != nil {
+			return err
+		}
+	}
+	for _, text := range schema[:len(schema)-1] {
+		if err := s.exec(ctx, tx, text); err != nil {
+			return err
+		}
+	}
+	return s.exec(ctx, tx, schema[len(schema)-1], version)
+}
+
+// complete says whether the whole schema is there, and refuses a newer one.
+func (s *Store) complete(ctx context.Context, tx *sql.Tx) (bool, error) {
+	var count int
+	if err := tx.QueryRowContext(ctx, s.sql.Replace(s.db.Tables)).Scan(&count); err != nil || count < tables {
+		return false, err
+	}
+	_, err := s.generations(ctx, tx)
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// generations are those that exist besides what is being removed.
+type generations struct {
+	current, building int // building is 0 for none
+}
+
+// errOlder says that the schema is an older one.
+var errOlder = errors.New("the schema is an older one")
+
+// ErrNewer is wrapped by errors about a schema that this program is too old for.
+var ErrNewer = errors.New("the schema is a newer one")
+
+// generations reads the store's row. The schema may have been replaced meanwhile.
+func (s *Store) generations(ctx context.Context, tx *sql.Tx) (g generations, err error) {
+	var found int
+	err = tx.QueryRowContext(ctx, s.sql.Replace(`SELECT version, current, building FROM {store}`)).
+		Scan(&found, &g.current, &g.building)
+	if err != nil {
+		return g, err
+	}
+	return g, s.check(found)
+}
+
+// check refuses a version of the schema that is not ours.
+func (s *Store) check(found int) error {
+	switch {
+	case found > version:
+		err := comment.Errorf(comment.Unavailable,
+			"the page index in %s was made by a newer version of this program (schema %d, this one knows %d): "+
+				"upgrade, or use another database", s.db.Name, found, version)
+		err.Cause = ErrNewer
+		return err
+	case found < version:
+		return errOlder
+	}
+	return nil
+}

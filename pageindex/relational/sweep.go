@@ -1,0 +1,110 @@
+package relational
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+// sweepEntries removes comments that are not there any more, and that were remembered for long
+// enough. They are in no count.
+const sweepEntries = `
+DELETE FROM {entries} WHERE (generation, product, position) IN (
+	SELECT generation, product, position FROM {entries} WHERE gone < ?1 ORDER BY gone LIMIT ?2)`
+
+// What is left of other generations goes table by table.
+var purges = []struct{ next, remove string }{
+	{
+		`SELECT COALESCE(MIN(generation), 0) FROM {entries} WHERE generation > ?1`,
+		`DELETE FROM {entries} WHERE (generation, product, position) IN (
+			SELECT generation, product, position FROM {entries} WHERE generation = ?1
+			ORDER BY product, position LIMIT ?2)`,
+	},
+	{
+		`SELECT COALESCE(MIN(generation), 0) FROM {blocks} WHERE generation > ?1`,
+		`DELETE FROM {blocks} WHERE (generation, product, language, rating, block) IN (
+			SELECT generation, product, language, rating, block FROM {blocks} WHERE generation = ?1
+			ORDER BY product, language, rating, block LIMIT ?2)`,
+	},
+}
+
+// sweep removes some of what need not be remembered any longer, at an interval, or at once if there
+// may be more. It may fail, since the next one does what this one did not.
+func (s *Store) sweep(ctx context.Context) {
+	if !s.sweeping.TryLock() {
+		return
+	}
+	defer s.sweeping.Unlock()
+	now := s.now()
+	if now.Sub(s.lastSweep) < sweepEvery {
+		return
+	}
+	removed, err := s.remove(ctx, sweepEntries, now.Add(-pageindex.Remember).UnixMilli())
+	if err == nil && removed < batch {
+		s.lastSweep = now
+	}
+}
+
+// remove removes up to a batch of rows, and tells how many there were.
+func (s *Store) remove(ctx context.Context, text string, which any) (removed int64, err error) {
+	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, s.sql.Replace(text), which, batch)
+		if err != nil {
+			return err
+		}
+		removed, err = result.RowsAffected()
+		return err
+	})
+	return removed, err
+}
+
+// purge removes what is left of other generations, in small steps. Where it stops, the purge of the
+// next build goes on.
+func (s *Store) purge(ctx context.Context) error {
+	var g generations
+	var last int
+	err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, s.sql.Replace(`SELECT current, building, last FROM {store}`)).
+			Scan(&g.current, &g.building, &last)
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range purges {
+		for generation := 0; ; {
+			generation, err = s.next(ctx, p.next, generation)
+			if err != nil {
+				return err
+			}
+			// Later ones belong to builds that began meanwhile.
+			if generation == 0 || generation > last {
+				break
+			}
+			if generation == g.current || generation == g.building {
+				continue
+			}
+			if err := s.removeAll(ctx, p.remove, generation); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// next returns the lowest generation above another that has rows, 0 for none.
+func (s *Store) next(ctx context.Context, text string, generation int) (next int, err error) {
+	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, s.sql.Replace(text), generation).Scan(&next)
+	})
+	return next, err
+}
+
+// removeAll removes rows until there are no more.
+func (s *Store) removeAll(ctx context.Context, text string, which any) error {
+	for {
+		if removed, err := s.remove(ctx, text, which); err != nil || removed < batch {
+			return err
+		}
+	}
+}

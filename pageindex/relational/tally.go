@@ -1,0 +1,85 @@
+package relational
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// latest keeps, for each comment, the entry that comes last by Follows, and sorts them, so that
+// transactions change rows in one order.
+func latest(entries []pageindex.Entry) []pageindex.Entry {
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
+		return cmp.Or(cmp.Compare(a.Product, b.Product), a.Position.Compare(b.Position), cmp.Compare(b.Follows, a.Follows))
+	})
+	return slices.CompactFunc(sorted, func(a, b pageindex.Entry) bool {
+		return a.Product == b.Product && a.Position == b.Position
+	})
+}
+
+// known is what the store has of a comment.
+type known struct {
+	cell    *comment.Cell // nil for one that is not there any more
+	follows stream.Position
+}
+
+// counter is what is counted in table blocks.
+type counter struct {
+	product string
+	cell    comment.Cell
+	block   int
+}
+
+// compare is the order of the table's key.
+func (c counter) compare(other counter) int {
+	return cmp.Or(cmp.Compare(c.product, other.product), cmp.Compare(c.cell.Language, other.cell.Language),
+		cmp.Compare(c.cell.Rating, other.cell.Rating), cmp.Compare(c.block, other.block))
+}
+
+// change is by how much a counter changes.
+type change struct {
+	counter
+	n int
+}
+
+// tally decides what entries change, each beside what the store has of its comment, nil for nothing:
+// those that come later by Follows are accepted, and counters change by the difference.
+func tally(entries []pageindex.Entry, had []*known) (accepted []pageindex.Entry, changes []change) {
+	sums := map[counter]int{}
+	for i, e := range entries {
+		old := had[i]
+		if old != nil && old.follows >= e.Follows {
+			continue
+		}
+		accepted = append(accepted, e)
+		if e.Cell != nil {
+			sums[counter{e.Product, *e.Cell, blockOf(e.Position)}]++
+		}
+		if old != nil && old.cell != nil {
+			sums[counter{e.Product, *old.cell, blockOf(e.Position)}]--
+		}
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(sums), counter.compare) {
+		if sums[c] != 0 {
+			changes = append(changes, change{c, sums[c]})
+		}
+	}
+	return accepted, changes
+}
+
+// parseKnown reads a row's language, rating and follows, with slashes between them. No language has
+// one in it.
+func parseKnown(text string) *known {
+	language, rest, _ := strings.Cut(text, "/")
+	rating, follows, _ := strings.Cut(rest, "/")
+	k := &known{follows: stream.Position(follows)}
+	if rating != "0" {
+		k.cell = &comment.Cell{Language: comment.Language(language), Rating: int(rating[0] - '0')}
+	}
+	return k
+}

@@ -1,0 +1,102 @@
+package relational
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/wait"
+)
+
+const (
+	// attempts bounds how often a transaction is tried. Those that others are in the way of wait for
+	// a random part of pause, which doubles, before the next try.
+	attempts = 8
+	pause    = 5 * time.Millisecond
+)
+
+// read does a step that changes nothing and sees one state of the database.
+func (s *Store) read(ctx context.Context, do step) error {
+	ctx, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	return s.persist(ctx, func() error { return transact(ctx, s.db.Read, s.db.ReadOnce, do) })
+}
+
+// change does a step that changes something.
+func (s *Store) change(ctx context.Context, do step) error {
+	ctx, cancel := context.WithTimeout(ctx, changeWithin)
+	defer cancel()
+	return s.persist(ctx, func() error { return transact(ctx, s.db.Write, s.db.WriteOnce, do) })
+}
+
+// persist does a transaction again after faults that another try may not meet: others were in the
+// way, the connection was an old one, the tables were dropped. A step may be done twice.
+func (s *Store) persist(ctx context.Context, do func() error) error {
+	away := false
+	for try := 1; ; try++ {
+		err := s.ensure(ctx)
+		if err == nil {
+			err = do()
+		}
+		if err == nil {
+			return nil
+		}
+		switch fault := s.fault(err); {
+		case ctx.Err() != nil || try == attempts:
+			return s.explain(ctx, err)
+		case fault == Missing:
+			s.made.Store(false)
+		case fault == Crossed:
+			if wait.For(ctx, rand.N(pause<<try)) != nil {
+				return s.explain(ctx, err)
+			}
+		case fault == Away && !away:
+			away = true
+		default:
+			return s.explain(ctx, err)
+		}
+	}
+}
+
+// fault says what an error means. The store's only row is missing where all tables were emptied, and
+// an older schema is as good as none.
+func (s *Store) fault(err error) Fault {
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
+		return Missing
+	}
+	fault, _ := s.db.Explain(err)
+	return fault
+}
+
+// explain makes an error of a known kind. Its text holds neither values nor a password.
+func (s *Store) explain(ctx context.Context, err error) error {
+	var known *comment.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	fault, text := s.db.Explain(err)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return ctx.Err()
+	case fault == Slow, ctx.Err() != nil:
+		return comment.Errorf(comment.Timeout, "the page index in %s did not answer in time", s.db.Name)
+	case fault == Away:
+		return s.unavailable("cannot be reached", text)
+	case fault == Missing:
+		return s.unavailable("has no tables, although they were just created", text)
+	case fault == Crossed:
+		return s.unavailable("is busy with other changes", text)
+	}
+	return s.unavailable("failed", text)
+}
+
+func (s *Store) unavailable(what, text string) error {
+	err := comment.Errorf(comment.Unavailable, "the page index in %s %s", s.db.Name, what)
+	if text != "" {
+		err.Cause = errors.New(text)
+	}
+	return err
+}
