@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -41,6 +42,7 @@ type api struct {
 	log     *bytes.Buffer
 
 	sequence   int                  // of the last change that was counted
+	pages      pageindex.Index      // finds pages by number; none if nil
 	watermark  dynamo.Watermark     // up to when changes are counted; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
@@ -82,7 +84,9 @@ func (a *api) useClient(client *dynamodb.Client) {
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}
 	}
-	a.server = httptest.NewServer(serve.Handler(serve.Store(&command.Session{Client: client, Table: a.session.Table}), a.authorizer, command.Terminal{
+	store := serve.Store(&command.Session{Client: client, Table: a.session.Table})
+	store.NumberPages(a.pages)
+	a.server = httptest.NewServer(serve.Handler(store, a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))

@@ -43,6 +43,8 @@ type Query struct {
 	SettledOnly bool
 	// WithoutText leaves the texts of the comments empty, for clients that do not show them.
 	WithoutText bool
+	// Numbering says what to tell of the numbers of pages.
+	Numbering Numbering
 }
 
 // Counting says what to count of a whole list. Counting reads the whole list.
@@ -58,7 +60,8 @@ const (
 	CountByRating
 )
 
-// Slice is a part of a list: up to Size comments between two positions, from one end.
+// Slice is a part of a list: up to Size comments between two positions, from one end, or a page by
+// its number.
 type Slice struct {
 	// Size is the maximum number of comments, 0 to MaxPageSize.
 	Size int
@@ -68,13 +71,22 @@ type Slice struct {
 	After *Position
 	// Before excludes this position and all after it in the list; nil excludes none.
 	Before *Position
+	// Page is the number of the page, from 1: the pages before it have Size comments each. 0 is for
+	// a page that is not asked for by number.
+	Page int
 }
 
-// Check returns a BadInput error for a size out of range, or for cursors between which nothing can
-// stand.
+// Rank returns how many comments of the list come before a page that is asked for by number.
+func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
+
+// Check returns a BadInput error for a size out of range, for cursors between which nothing can
+// stand, and for a page by number that is asked for in another way as well.
 func (s Slice) Check(order Order) error {
 	if s.Size < 0 || s.Size > MaxPageSize {
 		return Errorf(BadInput, "a page has 0 to %d comments, not %d", MaxPageSize, s.Size)
+	}
+	if s.Page != 0 {
+		return s.CheckPage()
 	}
 	if s.After == nil || s.Before == nil {
 		return nil
@@ -85,6 +97,21 @@ func (s Slice) Check(order Order) error {
 	}
 	if ahead <= 0 {
 		return Errorf(BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
+	}
+	return nil
+}
+
+// CheckPage returns what Check does for a page by number, which must be at least 1.
+func (s Slice) CheckPage() error {
+	switch {
+	case s.Page < 1:
+		return Errorf(BadInput, "page is %d, but pages count from 1", s.Page)
+	case s.FromEnd:
+		return Errorf(BadInput, "give page with first, not with last: pages count from the start of the list")
+	case s.After != nil || s.Before != nil:
+		return Errorf(BadInput, "give either page or a cursor, not both: a cursor alone says where its page is")
+	case s.Size < 1 || s.Size > MaxPageSize:
+		return Errorf(BadInput, "a page by number has 1 to %d comments, not %d: give another first, or leave out page", MaxPageSize, s.Size)
 	}
 	return nil
 }
@@ -100,8 +127,15 @@ type Page struct {
 	HasNext, HasPrevious bool
 	// Counted is the result of counting the whole list, nil if the query counts nothing.
 	Counted *Counted
+	// Numbered are the numbers of the pages, nil if they were not looked up.
+	Numbered *Numbered
 	// Plan says how the page was read.
 	Plan QueryPlan
+}
+
+// Incomplete reports whether part of what was asked for along with the page is missing.
+func (p Page) Incomplete() bool {
+	return p.Counted != nil && p.Counted.Err != nil || p.Numbered != nil && p.Numbered.Err != nil
 }
 
 // Counted is the result of counting a whole list.
@@ -132,6 +166,9 @@ type QueryPlan struct {
 	Waves int
 	// ItemsRead is how many comments the table scanned, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
+	// Position says how the page was found, and what was asked of the index of page numbers; nil if
+	// nothing was and the page has no number.
+	Position *PagePosition
 	// Lookups is how many comments were fetched by ID because an edit had just moved them.
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
@@ -179,6 +216,35 @@ type PlanCandidate struct {
 	Chosen bool
 }
 
+// PagePosition says how the first comment of a page was found.
+type PagePosition struct {
+	// By is the way.
+	By PositionSource
+	// Rank is how many comments of the list come before the page, nil if that is not known.
+	Rank *int
+	// Skipped is how many comments were read and left out to get to the page.
+	Skipped int
+	// Counted is whether TotalCount and stats of a range of dates come from the index.
+	Counted bool
+	// Calls and Waves are those of the lookups in the index, and ReadUnits what they consumed of the
+	// table. None of these is in the sums of the plan.
+	Calls, Waves int
+	ReadUnits    float64
+}
+
+// PositionSource is how the first comment of a page was found.
+type PositionSource string
+
+// The ways to find a page.
+const (
+	// ByReading reads all comments between the page and the nearer end of the list.
+	ByReading PositionSource = "READ_THROUGH"
+	// ByIndex looks the page up in an index.
+	ByIndex PositionSource = "INDEX"
+	// ByCursor finds a page that was not asked for by number.
+	ByCursor PositionSource = "CURSOR"
+)
+
 // PlanRead is one partition of one index that was read for a page.
 type PlanRead struct {
 	// Purpose is why it was read.
@@ -221,6 +287,8 @@ const (
 	ReadPage ReadPurpose = "PAGE"
 	// ReadProbe is to learn whether comments lie beyond a cursor.
 	ReadProbe ReadPurpose = "PROBE"
+	// ReadSkip is to get past the comments before a page by number.
+	ReadSkip ReadPurpose = "SKIP"
 	// ReadCount is to count the comments of a list.
 	ReadCount ReadPurpose = "COUNT"
 )

@@ -13,7 +13,8 @@ import (
 // Comments returns one page of the comments of a product, and counts the whole list if the query
 // asks for that. The filter must be normalized. The page is full while comments remain; HasNext and
 // HasPrevious are exact. Reads are eventually consistent, as all reads of an index are. When only
-// the count fails, the page is returned with the error in Counted.
+// the count or the numbers of pages fail, the page is returned with the error in Counted or
+// Numbered.
 //
 // The page may be shared with other callers of the same query, so do not change it.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
@@ -50,23 +51,22 @@ func (s *Store) known(q comment.Query) planner.Known {
 	return known
 }
 
-// answer reads a page, and counts the list beside it if the query asks for that.
+// answer reads a page, and looks up and counts beside it what the query asks for.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (comment.Page, error) {
 	began := s.now()
-	list := s.newListing(q, key, known)
-	steps := []func(context.Context) error{list.read}
-	var count *counting
-	if q.Count != comment.CountNothing {
-		count = s.newCounting(q, known)
-		steps = append(steps, count.execute)
+	a := s.newAnswering(q, key, known)
+	if err := a.place(ctx); err != nil {
+		return comment.Page{}, err
+	}
+	steps := []func(context.Context) error{a.list.read, a.aside}
+	if a.lookup == nil && q.Count == comment.CountNothing {
+		steps = steps[:1]
 	}
 	err := call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
 	if err != nil {
 		return comment.Page{}, err
 	}
-	page := list.page
-	page.Counted = count.result()
-	page.Plan = explain(list.execution, count, len(page.Comments))
+	page := a.page()
 	page.Plan.Duration = s.now().Sub(began)
 	return page, nil
 }

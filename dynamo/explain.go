@@ -10,17 +10,18 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// explain describes how a page, and the count beside it unless that is nil, were executed, for
-// programs and for people.
-func explain(e execution, count *counting, returned int) comment.QueryPlan {
-	chosen := e.page[0] // the others followed it
+// explain describes how a page was found and executed, and the count beside it unless that is nil,
+// for programs and for people.
+func explain(e execution, count *counting, position *comment.PagePosition, returned int) comment.QueryPlan {
+	runs := slices.Concat(e.skips, e.page, e.probes)
+	chosen := runs[0] // the others followed it
 	plan := comment.QueryPlan{
+		Position:      position,
 		ItemsReturned: returned,
 		Candidates:    reportCandidates(chosen.plan),
 		MostUnits:     chosen.meter.Most(), // of page and probes together
 		Waves:         e.waves(),
 	}
-	runs := slices.Concat(e.page, e.probes)
 	if count != nil {
 		runs = append(runs, count.run)
 		plan.MostUnits += count.run.meter.Most()
@@ -37,7 +38,7 @@ func explain(e execution, count *counting, returned int) comment.QueryPlan {
 // probes, which run in parallel.
 func (e execution) waves() int {
 	page, probes := 0, 0
-	for _, r := range e.page {
+	for _, r := range slices.Concat(e.skips, e.page) {
 		page += r.waves
 	}
 	for _, r := range e.probes {
@@ -105,6 +106,7 @@ func reportRead(p planner.Plan, r planner.Read, s readState) comment.PlanRead {
 
 func summary(runs []*run, plan comment.QueryPlan) string {
 	var b strings.Builder
+	b.WriteString(positionText(plan.Position))
 	for _, r := range runs {
 		b.WriteString(r.plan.String() + "\n")
 		if r.lookups.keys > 0 {
@@ -113,6 +115,27 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",
 		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
+	return b.String()
+}
+
+// positionText says in words how a page was found, and what was looked up for it.
+func positionText(p *comment.PagePosition) string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	if p.Rank != nil {
+		way := map[comment.PositionSource]string{
+			comment.ByReading: "read through from the nearer end", comment.ByIndex: "looked up in the index of page numbers",
+		}[p.By]
+		fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", count(*p.Rank, "comment"), way, count(p.Skipped, "comment"))
+	}
+	if p.Calls > 0 {
+		fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", count(p.Calls, "call"), count(p.Waves, "wave"), p.ReadUnits)
+	}
+	if p.Counted {
+		b.WriteString("the whole list was counted by the index\n")
+	}
 	return b.String()
 }
 

@@ -19,6 +19,9 @@ type listing struct {
 	key     queryKey
 	planner planner.Planner
 	window  planner.Window
+	size    int             // how many comments the page shows at most
+	fromEnd bool            // whether the page is read backwards
+	skipped int             // how many comments were read before the page
 	meter   *capacity.Meter // of the page and its probes together
 
 	execution execution
@@ -32,7 +35,7 @@ func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *
 	settled := q
 	settled.Filter = s.settled(q)
 	return &listing{
-		store: s, query: q, key: key, window: planner.WindowOf(settled),
+		store: s, query: q, key: key, window: planner.WindowOf(settled), size: q.Slice.Size, fromEnd: q.Slice.FromEnd,
 		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known},
 		meter:   capacity.NewMeter(planner.PageEstimate(q), pageCure),
 	}
@@ -50,23 +53,57 @@ func (s *Store) settled(q comment.Query) comment.Filter {
 
 // read makes the page.
 func (l *listing) read(ctx context.Context) error {
-	taken, err := l.take(ctx)
+	shown, around, err := l.readShown(ctx)
 	if err != nil {
 		return call.Wrap(err, "comments of product %q", l.query.Product)
 	}
-	shown, around := l.window.Cut(taken, l.query.Slice.Size)
 	if around, err = l.probe(ctx, around); err != nil {
 		return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
 	}
-	l.page = makePage(l.query, shown, around)
-	l.page.CompressedTexts = last(l.execution.page).compressedOf(l.page.Comments)
+	l.page = makePage(l.fromEnd, shown, around)
+	if len(l.execution.page) > 0 {
+		l.page.CompressedTexts = last(l.execution.page).compressedOf(l.page.Comments)
+	}
 	return nil
+}
+
+// readShown reads the comments that the page shows, in the direction of reading.
+func (l *listing) readShown(ctx context.Context) ([]comment.Comment, planner.Neighbours, error) {
+	if planner.SkipApart(l.window.Skip(), l.planner.Known.Sizes) {
+		if past, ended, err := l.skipApart(ctx); err != nil || ended {
+			_, around := l.window.Cut(past, 0)
+			return nil, around, err
+		}
+	}
+	taken, err := l.take(ctx)
+	l.skipped += min(l.window.Skip(), len(taken))
+	shown, around := l.window.Cut(taken, l.size)
+	return shown, around, err
+}
+
+// skipApart reads the comments before the page without their texts, and moves the window behind
+// them. It reports whether the list ended before the page, and what there was of it.
+func (l *listing) skipApart(ctx context.Context) (past []comment.Comment, ended bool, err error) {
+	past, l.execution.skips, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
+		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), WithoutText: true,
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	l.store.malformed.Report(last(l.execution.skips).improper()...)
+	l.skipped = min(l.window.Skip(), len(past))
+	behind, found := l.window.LastSkipped(past)
+	if !found {
+		return past, true, nil
+	}
+	l.window = l.window.From(behind)
+	return past, false, nil
 }
 
 // take takes the comments of the window's beginning, and learns from what it cost.
 func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
 	taken, runs, err := l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
-		Window: l.window, Purpose: comment.ReadPage, Want: l.window.Want(l.query.Slice.Size), WithoutText: l.query.WithoutText,
+		Window: l.window, Purpose: comment.ReadPage, Want: l.window.Want(l.size), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
 		Last: l.store.recent.of(l.key),
 	})
 	l.execution.page = runs
@@ -140,13 +177,13 @@ func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, mos
 }
 
 // makePage puts what was read, in the direction of reading, into the order of the list.
-func makePage(q comment.Query, shown []comment.Comment, around planner.Neighbours) comment.Page {
+func makePage(fromEnd bool, shown []comment.Comment, around planner.Neighbours) comment.Page {
 	page := comment.Page{
 		Comments:    shown,
 		HasNext:     around.Ahead == planner.Yes,
 		HasPrevious: around.Behind == planner.Yes,
 	}
-	if q.Slice.FromEnd {
+	if fromEnd {
 		slices.Reverse(page.Comments)
 		page.HasNext, page.HasPrevious = page.HasPrevious, page.HasNext
 	}

@@ -44,11 +44,13 @@ func newPages(maxAge time.Duration) *pages {
 
 // keeps tells whether the page of a query may be cached: only first pages, which many clients
 // request.
-func (p *pages) keeps(key queryKey) bool { return p != nil && !key.after.given && !key.before.given }
+func (p *pages) keeps(key queryKey) bool {
+	return p != nil && !key.after.given && !key.before.given && key.number <= 1
+}
 
 // keep caches a page that was read from a moment on.
 func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
-	if !p.keeps(key) || page.Counted != nil && page.Counted.Err != nil || textBytes(page) > largestKept {
+	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
 		return
 	}
 	p.mu.Lock()

@@ -17,8 +17,13 @@ type Prices struct{}
 
 // PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
 // matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
+// Of a page by number, skipping the comments before it is part of that; looking it up comes on top.
 // The filter must be normalized. Its dates, the product and the cursors do not matter.
 func (Prices) PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
+
+// LookupUnits returns the estimated read units of looking up so many places of a list in the index of
+// page numbers.
+func (Prices) LookupUnits(places int) float64 { return planner.LookupEstimate(places) }
 
 // CountUnits returns the estimated read units of counting a list within a range of dates. It
 // assumes that the range holds assumedCounted comments, evenly spread over the partitions. Counting

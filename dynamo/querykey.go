@@ -20,6 +20,8 @@ type queryKey struct {
 	size                   int
 	fromEnd                bool
 	after, before          optional[comment.Position]
+	number                 int // of the page, 0 for none
+	numbering              comment.Numbering
 	count                  comment.Counting
 	settledOnly            bool
 	withoutText            bool
@@ -45,6 +47,8 @@ func keyOf(q comment.Query) queryKey {
 		after:       positionOrNone(q.Slice.After),
 		before:      positionOrNone(q.Slice.Before),
 		count:       q.Count,
+		number:      q.Slice.Page,
+		numbering:   q.Numbering,
 		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
 	}
@@ -54,10 +58,13 @@ func keyOf(q comment.Query) queryKey {
 	return key
 }
 
-// page is the key of all queries that show the same comments, whatever they count and whether they
-// want texts.
+// page is the key of all queries that show the same comments, whatever they count and tell of
+// page numbers, and whether they want texts.
 func (k queryKey) page() queryKey {
-	k.count, k.withoutText = comment.CountNothing, false
+	k.count, k.withoutText, k.numbering = comment.CountNothing, false, comment.Numbering{}
+	if k.number == 1 {
+		k.number = 0
+	}
 	return k
 }
 

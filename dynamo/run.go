@@ -56,7 +56,20 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
 	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
+	r.skip(ctx, taken)
 	return r.unpack(taken), err
+}
+
+// skip forgets the texts of the comments that are left out again. The caller's operation holds them
+// no longer.
+func (r *run) skip(ctx context.Context, taken []layout.Compressed) {
+	dropped := 0
+	for i := range taken[:min(r.plan.Skip, len(taken))] {
+		l := &taken[i]
+		dropped += l.Bytes
+		l.Text, l.CompressedText = "", nil
+	}
+	usage.From(ctx).Drop(dropped)
 }
 
 // unpack returns the taken comments and keeps their compressed texts. When two reads find two
@@ -246,6 +259,7 @@ func (r *run) improper() []layout.Improper {
 
 // execution is what was executed for a page.
 type execution struct {
+	skips  []*run // to the page, if its number is skipped to by reads of their own
 	page   []*run // the last one brought the page; those before it were given up
 	probes []*run
 }

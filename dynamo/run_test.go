@@ -230,7 +230,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("took %v\nwant %v", got, want)
 		}
-		if report := explain(execution{page: []*run{done}}, nil, len(got)); report.Waves != done.waves {
+		if report := explain(execution{page: []*run{done}}, nil, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
 		}
 	})

@@ -49,6 +49,7 @@ type Store struct {
 	sizes    *sizes                            // of the comments of products
 	recent   *recent                           // what pages held when they were last read
 	attempts *attempts                         // that were given up lately
+	lookups  *lookupPrices                     // what finding pages by their numbers took
 
 	// What keeps pages fresh.
 	changes *changes // of products, by this Store or heard from the stream
@@ -64,7 +65,7 @@ type Store struct {
 func NewStore(client client, table string) *Store {
 	s := &Store{
 		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), changes: newChanges(), moves: newMoves(),
+		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
 	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
 	return s

@@ -66,12 +66,15 @@ type ComplexityRoot struct {
 	}
 
 	CommentConnection struct {
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		Plan       func(childComplexity int) int
-		Stats      func(childComplexity int) int
-		TotalCount func(childComplexity int) int
+		Edges       func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		PageCount   func(childComplexity int) int
+		PageCursors func(childComplexity int, around *int) int
+		PageInfo    func(childComplexity int) int
+		PageNumber  func(childComplexity int) int
+		Plan        func(childComplexity int) int
+		Stats       func(childComplexity int) int
+		TotalCount  func(childComplexity int) int
 	}
 
 	CommentEdge struct {
@@ -113,11 +116,35 @@ type ComplexityRoot struct {
 		EditComment   func(childComplexity int, input EditCommentInput) int
 	}
 
+	PageCursor struct {
+		Cursor    func(childComplexity int) int
+		IsCurrent func(childComplexity int) int
+		Page      func(childComplexity int) int
+	}
+
+	PageCursors struct {
+		Around   func(childComplexity int) int
+		First    func(childComplexity int) int
+		Last     func(childComplexity int) int
+		Next     func(childComplexity int) int
+		Previous func(childComplexity int) int
+	}
+
 	PageInfo struct {
 		EndCursor       func(childComplexity int) int
 		HasNextPage     func(childComplexity int) int
 		HasPreviousPage func(childComplexity int) int
 		StartCursor     func(childComplexity int) int
+	}
+
+	PagePosition struct {
+		By        func(childComplexity int) int
+		Calls     func(childComplexity int) int
+		Counted   func(childComplexity int) int
+		Rank      func(childComplexity int) int
+		ReadUnits func(childComplexity int) int
+		Skipped   func(childComplexity int) int
+		Waves     func(childComplexity int) int
 	}
 
 	PlanCandidate struct {
@@ -152,7 +179,7 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
-		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool) int
+		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool, page *int) int
 		CommentsInOtherLanguages func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		Languages                func(childComplexity int) int
@@ -178,6 +205,7 @@ type ComplexityRoot struct {
 		ItemsReturned func(childComplexity int) int
 		Lookups       func(childComplexity int) int
 		Milliseconds  func(childComplexity int) int
+		Position      func(childComplexity int) int
 		Queries       func(childComplexity int) int
 		ReadUnits     func(childComplexity int) int
 		Reads         func(childComplexity int) int
@@ -205,6 +233,9 @@ type ComplexityRoot struct {
 type CommentConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *CommentConnection) (*int, error)
 	Stats(ctx context.Context, obj *CommentConnection) (*comment.Statistics, error)
+	PageCount(ctx context.Context, obj *CommentConnection) (*int, error)
+	PageNumber(ctx context.Context, obj *CommentConnection) (*int, error)
+	PageCursors(ctx context.Context, obj *CommentConnection, around *int) (*PageCursors, error)
 }
 type MutationResolver interface {
 	AddComment(ctx context.Context, input AddCommentInput) (*AddCommentPayload, error)
@@ -212,7 +243,7 @@ type MutationResolver interface {
 	DeleteComment(ctx context.Context, input DeleteCommentInput) (*DeleteCommentPayload, error)
 }
 type ProductResolver interface {
-	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool) (*CommentConnection, error)
+	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool, page *int) (*CommentConnection, error)
 	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Statistics, error)
 	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
 	CommentsInOtherLanguages(ctx context.Context, obj *comment.Product) (*int, error)
@@ -358,12 +389,35 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentConnection.Nodes(childComplexity), true
+	case "CommentConnection.pageCount":
+		if e.ComplexityRoot.CommentConnection.PageCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.PageCount(childComplexity), true
+	case "CommentConnection.pageCursors":
+		if e.ComplexityRoot.CommentConnection.PageCursors == nil {
+			break
+		}
+
+		args, err := ec.field_CommentConnection_pageCursors_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.CommentConnection.PageCursors(childComplexity, args["around"].(*int)), true
 	case "CommentConnection.pageInfo":
 		if e.ComplexityRoot.CommentConnection.PageInfo == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CommentConnection.PageInfo(childComplexity), true
+	case "CommentConnection.pageNumber":
+		if e.ComplexityRoot.CommentConnection.PageNumber == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentConnection.PageNumber(childComplexity), true
 	case "CommentConnection.plan":
 		if e.ComplexityRoot.CommentConnection.Plan == nil {
 			break
@@ -513,6 +567,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mutation.EditComment(childComplexity, args["input"].(EditCommentInput)), true
 
+	case "PageCursor.cursor":
+		if e.ComplexityRoot.PageCursor.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursor.Cursor(childComplexity), true
+	case "PageCursor.isCurrent":
+		if e.ComplexityRoot.PageCursor.IsCurrent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursor.IsCurrent(childComplexity), true
+	case "PageCursor.page":
+		if e.ComplexityRoot.PageCursor.Page == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursor.Page(childComplexity), true
+
+	case "PageCursors.around":
+		if e.ComplexityRoot.PageCursors.Around == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursors.Around(childComplexity), true
+	case "PageCursors.first":
+		if e.ComplexityRoot.PageCursors.First == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursors.First(childComplexity), true
+	case "PageCursors.last":
+		if e.ComplexityRoot.PageCursors.Last == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursors.Last(childComplexity), true
+	case "PageCursors.next":
+		if e.ComplexityRoot.PageCursors.Next == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursors.Next(childComplexity), true
+	case "PageCursors.previous":
+		if e.ComplexityRoot.PageCursors.Previous == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageCursors.Previous(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -537,6 +641,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
+
+	case "PagePosition.by":
+		if e.ComplexityRoot.PagePosition.By == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.By(childComplexity), true
+	case "PagePosition.calls":
+		if e.ComplexityRoot.PagePosition.Calls == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.Calls(childComplexity), true
+	case "PagePosition.counted":
+		if e.ComplexityRoot.PagePosition.Counted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.Counted(childComplexity), true
+	case "PagePosition.rank":
+		if e.ComplexityRoot.PagePosition.Rank == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.Rank(childComplexity), true
+	case "PagePosition.readUnits":
+		if e.ComplexityRoot.PagePosition.ReadUnits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.ReadUnits(childComplexity), true
+	case "PagePosition.skipped":
+		if e.ComplexityRoot.PagePosition.Skipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.Skipped(childComplexity), true
+	case "PagePosition.waves":
+		if e.ComplexityRoot.PagePosition.Waves == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PagePosition.Waves(childComplexity), true
 
 	case "PlanCandidate.chosen":
 		if e.ComplexityRoot.PlanCandidate.Chosen == nil {
@@ -683,7 +830,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Product.Comments(childComplexity, args["filter"].(*comment.Filter), args["order"].(*comment.Order), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["settledOnly"].(*bool)), true
+		return e.ComplexityRoot.Product.Comments(childComplexity, args["filter"].(*comment.Filter), args["order"].(*comment.Order), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["settledOnly"].(*bool), args["page"].(*int)), true
 	case "Product.commentsInOtherLanguages":
 		if e.ComplexityRoot.Product.CommentsInOtherLanguages == nil {
 			break
@@ -836,6 +983,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueryPlan.Milliseconds(childComplexity), true
+	case "QueryPlan.position":
+		if e.ComplexityRoot.QueryPlan.Position == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueryPlan.Position(childComplexity), true
 	case "QueryPlan.queries":
 		if e.ComplexityRoot.QueryPlan.Queries == nil {
 			break
@@ -1220,6 +1373,18 @@ type Product implements Node {
     option changes neither cursors nor counts.
     """
     settledOnly: Boolean = false
+    """
+    The number of the page, from 1: the pages before it have ` + "`" + `first` + "`" + ` comments each. A page beyond
+    the last is empty. Not with ` + "`" + `after` + "`" + `, ` + "`" + `before` + "`" + `, ` + "`" + `last` + "`" + ` or ` + "`" + `settledOnly` + "`" + `, nor with a ` + "`" + `first` + "`" + ` of 0.
+
+    A page by number is the page that is there when it is read: comments that come and go in front
+    of it shift it. Use ` + "`" + `pageCursors` + "`" + ` for links that do not shift.
+
+    A page that is not near an end of its list is found by an index of page numbers. While the index
+    is away or being built, such a page is an error with the code ` + "`" + `UNAVAILABLE` + "`" + `, and cursors go on
+    working.
+    """
+    page: Int
   ): CommentConnection
   """
   How many comments the product has, and how they rate it. Statistics follow a change of a comment
@@ -1317,9 +1482,13 @@ type CommentConnection {
   pageInfo: PageInfo!
   """
   How many comments the whole list has, not just the page. Without a range of dates, the number
-  comes from the statistics of the product and costs next to nothing. With one, the comments in the
-  range are counted, which reads all of them; the plan shows the cost. Such a count may count a
-  comment twice, or not at all, whose rating or language is edited at that moment.
+  comes from the statistics of the product and costs next to nothing. With one, the index of page
+  numbers has the exact number. If there is no such index, or it is not complete, the comments in
+  the range are counted, which reads all of them; the plan tells which, and the cost. Such a count
+  may count a comment twice, or not at all, whose rating or language is edited at that moment.
+
+  Beside ` + "`" + `pageCount` + "`" + `, ` + "`" + `pageNumber` + "`" + ` or ` + "`" + `pageCursors` + "`" + `, the number comes from the index as these do, so
+  that they fit together.
   """
   totalCount: Int
   """
@@ -1327,8 +1496,59 @@ type CommentConnection {
   costs as much as ` + "`" + `totalCount` + "`" + `.
   """
   stats: CommentStats
+  """
+  How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. An
+  error with the code ` + "`" + `UNAVAILABLE` + "`" + ` while the index of page numbers is off, away or being built.
+  """
+  pageCount: Int
+  """
+  The number of this page, from 1. For a page that was reached by cursor, its place in the list is
+  looked up. Comments that came or went since may have shifted it by less than a page: then it is
+  the number of the page whose beginning is closest. Null if the size is 0.
+  """
+  pageNumber: Int
+  """
+  Where other pages begin, to draw numbered links with one request. Null if the size is 0.
+  """
+  pageCursors(
+    "How many pages on either side to list in ` + "`" + `around` + "`" + `, 0 to 10."
+    around: Int = 2
+  ): PageCursors
   "How the page was read, and what it cost."
   plan: QueryPlan!
+}
+
+"""
+Links from a page to other pages of its list. A link is null where there is no such page. From a page
+beyond the last, ` + "`" + `previous` + "`" + ` leads to the last, and ` + "`" + `around` + "`" + ` has the last pages.
+"""
+type PageCursors {
+  "The first page; null if the list has no comments."
+  first: PageCursor
+  "The page before this one."
+  previous: PageCursor
+  "This page and those next to it, by number."
+  around: [PageCursor!]!
+  "The page after this one."
+  next: PageCursor
+  "The last page; null if the list has no comments."
+  last: PageCursor
+}
+
+"""
+A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
+that stand there now, while others come and go.
+"""
+type PageCursor {
+  """
+  The cursor for ` + "`" + `after` + "`" + `, with the same ` + "`" + `first` + "`" + `, to get exactly this page. That of page 1 stands
+  before the first comment, so it leads to the comments that are the first by then.
+  """
+  cursor: String!
+  "The number of the page, from 1."
+  page: Int!
+  "Whether this is the page that has the links."
+  isCurrent: Boolean!
 }
 
 "How many comments there are, and how they rate."
@@ -1408,6 +1628,11 @@ type QueryPlan {
   "Every partition that was not read because it is known to have no comments."
   skipped: [PlanSkip!]!
   """
+  How the page was found by its number, and what was asked of the index of page numbers; null if the
+  page was asked for without a number and nothing was looked up.
+  """
+  position: PagePosition
+  """
   How many comments were fetched by their ids. They were edited a moment ago, and the partitions
   that were read did not show them yet. This takes one more call and one more wave. They are not
   part of ` + "`" + `reads` + "`" + `, but of the totals below.
@@ -1435,6 +1660,40 @@ type QueryPlan {
   page from the page cache, which the server may have for first pages, shows the plan of its read.
   """
   age: Float!
+}
+
+"""
+How the first comment of a page was found. What was looked up in the index of page numbers is not
+part of the totals of the plan.
+"""
+type PagePosition {
+  "How the page was found: the way with the lower price in read units."
+  by: PositionSource!
+  "How many comments of the list come before the page; null if it was asked for without a number."
+  rank: Int
+  "How many comments were read before the page, and left out. They are part of the plan's totals."
+  skipped: Int!
+  """
+  Whether ` + "`" + `totalCount` + "`" + ` and ` + "`" + `stats` + "`" + ` of a range of dates come from the index. Otherwise they are in
+  ` + "`" + `reads` + "`" + `, with the purpose ` + "`" + `COUNT` + "`" + `.
+  """
+  counted: Boolean!
+  "The number of calls to the index."
+  calls: Int!
+  "The number of waves of these calls."
+  waves: Int!
+  "The read capacity units that they consumed; 0 for an index outside of DynamoDB."
+  readUnits: Float!
+}
+
+"How the first comment of a page was found."
+enum PositionSource {
+  "By reading all comments between the page and the nearer end of its list."
+  READ_THROUGH
+  "By a lookup in the index of page numbers."
+  INDEX
+  "The page was asked for without a number; only its number or other pages were looked up."
+  CURSOR
 }
 
 """
@@ -1520,6 +1779,10 @@ enum ReadPurpose {
   """
   PROBE
   """
+  To get to a page by number: the comments before it, without their texts.
+  """
+  SKIP
+  """
   To count the comments in a range of dates, for ` + "`" + `totalCount` + "`" + ` and ` + "`" + `stats` + "`" + `. The whole range is read.
   """
   COUNT
@@ -1594,6 +1857,12 @@ func (ec *executionContext) childFields_CommentConnection(ctx context.Context, f
 		return ec.fieldContext_CommentConnection_totalCount(ctx, field)
 	case "stats":
 		return ec.fieldContext_CommentConnection_stats(ctx, field)
+	case "pageCount":
+		return ec.fieldContext_CommentConnection_pageCount(ctx, field)
+	case "pageNumber":
+		return ec.fieldContext_CommentConnection_pageNumber(ctx, field)
+	case "pageCursors":
+		return ec.fieldContext_CommentConnection_pageCursors(ctx, field)
 	case "plan":
 		return ec.fieldContext_CommentConnection_plan(ctx, field)
 	}
@@ -1666,6 +1935,34 @@ func (ec *executionContext) childFields_LeaderboardEntry(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type LeaderboardEntry", field.Name)
 }
 
+func (ec *executionContext) childFields_PageCursor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_PageCursor_cursor(ctx, field)
+	case "page":
+		return ec.fieldContext_PageCursor_page(ctx, field)
+	case "isCurrent":
+		return ec.fieldContext_PageCursor_isCurrent(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PageCursor", field.Name)
+}
+
+func (ec *executionContext) childFields_PageCursors(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "first":
+		return ec.fieldContext_PageCursors_first(ctx, field)
+	case "previous":
+		return ec.fieldContext_PageCursors_previous(ctx, field)
+	case "around":
+		return ec.fieldContext_PageCursors_around(ctx, field)
+	case "next":
+		return ec.fieldContext_PageCursors_next(ctx, field)
+	case "last":
+		return ec.fieldContext_PageCursors_last(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PageCursors", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -1678,6 +1975,26 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+}
+
+func (ec *executionContext) childFields_PagePosition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "by":
+		return ec.fieldContext_PagePosition_by(ctx, field)
+	case "rank":
+		return ec.fieldContext_PagePosition_rank(ctx, field)
+	case "skipped":
+		return ec.fieldContext_PagePosition_skipped(ctx, field)
+	case "counted":
+		return ec.fieldContext_PagePosition_counted(ctx, field)
+	case "calls":
+		return ec.fieldContext_PagePosition_calls(ctx, field)
+	case "waves":
+		return ec.fieldContext_PagePosition_waves(ctx, field)
+	case "readUnits":
+		return ec.fieldContext_PagePosition_readUnits(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PagePosition", field.Name)
 }
 
 func (ec *executionContext) childFields_PlanCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -1774,6 +2091,8 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 		return ec.fieldContext_QueryPlan_reads(ctx, field)
 	case "skipped":
 		return ec.fieldContext_QueryPlan_skipped(ctx, field)
+	case "position":
+		return ec.fieldContext_QueryPlan_position(ctx, field)
 	case "lookups":
 		return ec.fieldContext_QueryPlan_lookups(ctx, field)
 	case "queries":
@@ -1932,6 +2251,20 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 
 // region    ***************************** args.gotpl *****************************
 
+func (ec *executionContext) field_CommentConnection_pageCursors_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "around",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["around"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_addComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -2033,6 +2366,14 @@ func (ec *executionContext) field_Product_comments_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["settledOnly"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "page",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["page"] = arg7
 	return args, nil
 }
 
@@ -2780,6 +3121,96 @@ func (ec *executionContext) fieldContext_CommentConnection_stats(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _CommentConnection_pageCount(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentConnection_pageCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CommentConnection().PageCount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentConnection_pageCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentConnection", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CommentConnection_pageNumber(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentConnection_pageNumber(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CommentConnection().PageNumber(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentConnection_pageNumber(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentConnection", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CommentConnection_pageCursors(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentConnection_pageCursors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.CommentConnection().PageCursors(ctx, obj, fc.Args["around"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageCursors) graphql.Marshaler {
+			return ec.marshalOPageCursors2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursors(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentConnection_pageCursors(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CommentConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursors(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_CommentConnection_pageCursors_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CommentConnection_plan(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3356,6 +3787,235 @@ func (ec *executionContext) fieldContext_Mutation_deleteComment(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _PageCursor_cursor(ctx context.Context, field graphql.CollectedField, obj *PageCursor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursor_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursor_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PageCursor", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PageCursor_page(ctx context.Context, field graphql.CollectedField, obj *PageCursor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursor_page(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Page, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursor_page(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PageCursor", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PageCursor_isCurrent(ctx context.Context, field graphql.CollectedField, obj *PageCursor) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursor_isCurrent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsCurrent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursor_isCurrent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PageCursor", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PageCursors_first(ctx context.Context, field graphql.CollectedField, obj *PageCursors) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursors_first(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.First, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+			return ec.marshalOPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursors_first(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PageCursors",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PageCursors_previous(ctx context.Context, field graphql.CollectedField, obj *PageCursors) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursors_previous(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Previous, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+			return ec.marshalOPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursors_previous(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PageCursors",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PageCursors_around(ctx context.Context, field graphql.CollectedField, obj *PageCursors) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursors_around(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Around, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*PageCursor) graphql.Marshaler {
+			return ec.marshalNPageCursor2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursors_around(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PageCursors",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PageCursors_next(ctx context.Context, field graphql.CollectedField, obj *PageCursors) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursors_next(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Next, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+			return ec.marshalOPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursors_next(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PageCursors",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PageCursors_last(ctx context.Context, field graphql.CollectedField, obj *PageCursors) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PageCursors_last(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Last, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+			return ec.marshalOPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PageCursors_last(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PageCursors",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageCursor(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3446,6 +4106,167 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_by(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_by(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.By, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.PositionSource) graphql.Marshaler {
+			return ec.marshalNPositionSource2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPositionSource(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_by(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type PositionSource does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_rank(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_rank(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rank, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_rank(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_skipped(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_skipped(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Skipped, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_skipped(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_counted(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_counted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Counted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_counted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_calls(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_calls(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Calls, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_calls(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_waves(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_waves(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Waves, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_waves(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _PagePosition_readUnits(ctx context.Context, field graphql.CollectedField, obj *comment.PagePosition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PagePosition_readUnits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReadUnits, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v float64) graphql.Marshaler {
+			return ec.marshalNFloat2float64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PagePosition_readUnits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PagePosition", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _PlanCandidate_name(ctx context.Context, field graphql.CollectedField, obj *comment.PlanCandidate) (ret graphql.Marshaler) {
@@ -3987,7 +4808,7 @@ func (ec *executionContext) _Product_comments(ctx context.Context, field graphql
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().Comments(ctx, obj, fc.Args["filter"].(*comment.Filter), fc.Args["order"].(*comment.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["settledOnly"].(*bool))
+			return ec.Resolvers.Product().Comments(ctx, obj, fc.Args["filter"].(*comment.Filter), fc.Args["order"].(*comment.Order), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["settledOnly"].(*bool), fc.Args["page"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *CommentConnection) graphql.Marshaler {
@@ -4661,6 +5482,38 @@ func (ec *executionContext) fieldContext_QueryPlan_skipped(_ context.Context, fi
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PlanSkip(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueryPlan_position(ctx context.Context, field graphql.CollectedField, obj *comment.QueryPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueryPlan_position(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Position, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.PagePosition) graphql.Marshaler {
+			return ec.marshalOPagePosition2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPagePosition(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_QueryPlan_position(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueryPlan",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PagePosition(ctx, field)
 		},
 	}
 	return fc, nil
@@ -6603,6 +7456,120 @@ func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.Sele
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "pageCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentConnection_pageCount(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "pageNumber":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentConnection_pageNumber(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "pageCursors":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentConnection_pageCursors(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "plan":
 			out.Values[i] = ec._CommentConnection_plan(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -6964,6 +7931,112 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 	return out
 }
 
+var pageCursorImplementors = []string{"PageCursor"}
+
+func (ec *executionContext) _PageCursor(ctx context.Context, sel ast.SelectionSet, obj *PageCursor) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pageCursorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PageCursor")
+		case "cursor":
+			out.Values[i] = ec._PageCursor_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "page":
+			out.Values[i] = ec._PageCursor_page(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isCurrent":
+			out.Values[i] = ec._PageCursor_isCurrent(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pageCursorsImplementors = []string{"PageCursors"}
+
+func (ec *executionContext) _PageCursors(ctx context.Context, sel ast.SelectionSet, obj *PageCursors) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pageCursorsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PageCursors")
+		case "first":
+			out.Values[i] = ec._PageCursors_first(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "previous":
+			out.Values[i] = ec._PageCursors_previous(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "around":
+			out.Values[i] = ec._PageCursors_around(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "next":
+			out.Values[i] = ec._PageCursors_next(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "last":
+			out.Values[i] = ec._PageCursors_last(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *PageInfo) graphql.Marshaler {
@@ -6994,6 +8067,74 @@ func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet,
 		case "endCursor":
 			out.Values[i] = ec._PageInfo_endCursor(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pagePositionImplementors = []string{"PagePosition"}
+
+func (ec *executionContext) _PagePosition(ctx context.Context, sel ast.SelectionSet, obj *comment.PagePosition) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pagePositionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PagePosition")
+		case "by":
+			out.Values[i] = ec._PagePosition_by(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rank":
+			out.Values[i] = ec._PagePosition_rank(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "skipped":
+			out.Values[i] = ec._PagePosition_skipped(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "counted":
+			out.Values[i] = ec._PagePosition_counted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "calls":
+			out.Values[i] = ec._PagePosition_calls(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "waves":
+			out.Values[i] = ec._PagePosition_waves(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "readUnits":
+			out.Values[i] = ec._PagePosition_readUnits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -7747,6 +8888,11 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 		case "skipped":
 			out.Values[i] = ec._QueryPlan_skipped(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "position":
+			out.Values[i] = ec._QueryPlan_position(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "lookups":
@@ -8541,6 +9687,32 @@ func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋtalkbackᚋtalkback�
 	return ret
 }
 
+func (ec *executionContext) marshalNPageCursor2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursorᚄ(ctx context.Context, sel ast.SelectionSet, v []*PageCursor) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx context.Context, sel ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PageCursor(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNPageInfo2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v *PageInfo) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -8609,6 +9781,23 @@ func (ec *executionContext) marshalNPlanSkip2ᚕgithubᚗcomᚋtalkbackᚋtalkba
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNPositionSource2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPositionSource(ctx context.Context, v any) (comment.PositionSource, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.PositionSource(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPositionSource2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPositionSource(ctx context.Context, sel ast.SelectionSet, v comment.PositionSource) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) marshalNProduct2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProduct(ctx context.Context, sel ast.SelectionSet, v comment.Product) graphql.Marshaler {
@@ -9229,6 +10418,27 @@ func (ec *executionContext) marshalONode2githubᚗcomᚋtalkbackᚋtalkbackᚋco
 		return graphql.Null
 	}
 	return ec._Node(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPageCursor2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursor(ctx context.Context, sel ast.SelectionSet, v *PageCursor) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PageCursor(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPageCursors2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageCursors(ctx context.Context, sel ast.SelectionSet, v *PageCursors) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PageCursors(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPagePosition2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐPagePosition(ctx context.Context, sel ast.SelectionSet, v *comment.PagePosition) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PagePosition(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProduct2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProduct(ctx context.Context, sel ast.SelectionSet, v *comment.Product) graphql.Marshaler {

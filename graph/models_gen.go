@@ -61,8 +61,14 @@ type CommentConnection struct {
 	Counted *comment.Counted `json:"-"`
 	// Filter says which, normalized.
 	Filter comment.Filter `json:"-"`
+	// Numbered is what was looked up of page numbers along with the page, nil for nothing.
+	Numbered *comment.Numbered `json:"-"`
+	// Order is the order of the list.
+	Order comment.Order `json:"-"`
 	// Product is the product whose comments are listed.
 	Product string `json:"-"`
+	// Size is how many comments the page was asked to have.
+	Size int `json:"-"`
 }
 
 // A comment in a list.
@@ -121,6 +127,33 @@ type LeaderboardEntry struct {
 	Product *comment.Product `json:"product"`
 	// The number of its 5-star comments, at least 1.
 	Count int `json:"count"`
+}
+
+// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
+// that stand there now, while others come and go.
+type PageCursor struct {
+	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 stands
+	// before the first comment, so it leads to the comments that are the first by then.
+	Cursor string `json:"cursor"`
+	// The number of the page, from 1.
+	Page int `json:"page"`
+	// Whether this is the page that has the links.
+	IsCurrent bool `json:"isCurrent"`
+}
+
+// Links from a page to other pages of its list. A link is null where there is no such page. From a page
+// beyond the last, `previous` leads to the last, and `around` has the last pages.
+type PageCursors struct {
+	// The first page; null if the list has no comments.
+	First *PageCursor `json:"first,omitempty"`
+	// The page before this one.
+	Previous *PageCursor `json:"previous,omitempty"`
+	// This page and those next to it, by number.
+	Around []*PageCursor `json:"around"`
+	// The page after this one.
+	Next *PageCursor `json:"next,omitempty"`
+	// The last page; null if the list has no comments.
+	Last *PageCursor `json:"last,omitempty"`
 }
 
 // The position of a page in its list.

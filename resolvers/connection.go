@@ -15,6 +15,9 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if counted := connection.Counted; counted != nil {
 		return unlessFailed(&counted.Total, counted.Err)
 	}
+	if numbered := connection.Numbered; numbered != nil && numbered.Counted {
+		return &numbered.Total, nil
+	}
 	counts, err := countsOf(ctx, connection.Product, connection.Filter)
 	if err != nil {
 		return nil, err
@@ -38,9 +41,9 @@ func unlessFailed[T any](value *T, err error) (*T, error) {
 	return value, nil
 }
 
-// slice returns the slice of the list that a page asks for. It checks the size and reads the
-// cursors.
-func (l list) slice(asked *lookahead.Page, after, before *string) (comment.Slice, error) {
+// slice returns the slice of the list that a page asks for. It checks the size and the number, and
+// reads the cursors.
+func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (comment.Slice, error) {
 	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
 	if asked.BothEnds {
 		return slice, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
@@ -52,11 +55,15 @@ func (l list) slice(asked *lookahead.Page, after, before *string) (comment.Slice
 	if slice.Before, err = l.position("before", before); err != nil {
 		return slice, err
 	}
-	return slice, slice.Check(l.order)
+	if page == nil {
+		return slice, slice.Check(l.order)
+	}
+	slice.Page = *page
+	return slice, slice.CheckPage()
 }
 
 // connection returns a page of the list in the shape of the schema.
-func connection(l list, page comment.Page) *graph.CommentConnection {
+func connection(l list, size int, page comment.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
 		Nodes:    make([]*comment.Comment, len(page.Comments)),
@@ -64,7 +71,10 @@ func connection(l list, page comment.Page) *graph.CommentConnection {
 		Plan:     &page.Plan,
 		Product:  l.product,
 		Filter:   l.filter,
+		Order:    l.order,
+		Size:     size,
 		Counted:  page.Counted,
+		Numbered: page.Numbered,
 	}
 	edges, cursors := make([]graph.CommentEdge, len(page.Comments)), l.cursors(page.Comments)
 	for i := range page.Comments {

@@ -7,6 +7,9 @@ package resolvers
 //	 6 bytes  fingerprint of the list: product, filter and order
 //	 4 bytes  checksum of all before it
 //
+// A cursor of the other kind stands before the first comment of its list: it has another version,
+// and a position of zeros.
+//
 // It does not depend on how the page was read, so it stays valid when the plan changes. It grants
 // no access that its holder would not have without it, so it needs no secret. Checksum and
 // fingerprint detect mistakes.
@@ -24,6 +27,7 @@ import (
 
 const (
 	cursorVersion     = 1
+	startVersion      = 2 // before the first comment
 	positionStart     = 1
 	fingerprintStart  = positionStart + len(comment.Position{})
 	fingerprintLength = 6
@@ -53,15 +57,28 @@ func millisecond(t *time.Time) []int64 {
 	return []int64{t.UnixMilli()}
 }
 
+// encodeStart returns the cursor behind a position, nil for the start of the list.
+func encodeStart(after *comment.Position, f fingerprint) string {
+	if after == nil {
+		return encode(startVersion, []comment.Position{{}}, f)[0]
+	}
+	return encodeCursor(*after, f)
+}
+
 func encodeCursor(p comment.Position, f fingerprint) string {
 	return encodeCursors([]comment.Position{p}, f)[0]
 }
 
-// encodeCursors returns the cursors of a page. All are parts of one string, which saves
-// allocations: a page has many cursors.
+// encodeCursors returns the cursors of a page.
 func encodeCursors(positions []comment.Position, f fingerprint) []string {
+	return encode(cursorVersion, positions, f)
+}
+
+// encode returns cursors of one kind. All are parts of one string, which saves allocations: a page
+// has many cursors.
+func encode(version byte, positions []comment.Position, f fingerprint) []string {
 	var raw [cursorLength]byte
-	raw[0] = cursorVersion
+	raw[0] = version
 	copy(raw[fingerprintStart:], f[:])
 	written := make([]byte, 0, len(positions)*cursorText)
 	for _, p := range positions {
@@ -76,7 +93,8 @@ func encodeCursors(positions []comment.Position, f fingerprint) []string {
 	return cursors
 }
 
-// position reads a cursor of the list from an argument. It returns nil if none was given.
+// position reads a cursor of the list from an argument. It returns nil if none was given, and for
+// the cursor before the first comment, which as after excludes nothing.
 func (l list) position(argument string, cursor *string) (*comment.Position, error) {
 	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil
@@ -85,10 +103,16 @@ func (l list) position(argument string, cursor *string) (*comment.Position, erro
 	switch {
 	case !whole:
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s was cut or edited: pass one exactly as an answer gave it, or none to start anew", argument)
-	case raw[0] != cursorVersion:
+	case raw[0] != cursorVersion && raw[0] != startVersion:
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another version of this service: start anew without it", argument)
 	case fingerprint(raw[fingerprintStart:checksumStart]) != l.fingerprint():
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another list: pass it with the product, filter and order that it came with, or start anew without it", argument)
+	}
+	if raw[0] == startVersion {
+		if argument != "after" {
+			return nil, comment.Errorf(comment.BadCursor, "the cursor in %s stands before the first comment, so nothing comes before it: pass it as after", argument)
+		}
+		return nil, nil
 	}
 	p := comment.Position(raw[positionStart:fingerprintStart])
 	return &p, nil

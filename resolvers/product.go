@@ -21,25 +21,28 @@ type productResolver struct{ *Resolver }
 // Comments returns a page of the comments of the product.
 func (r productResolver) Comments(
 	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
-	_ *int, after *string, _ *int, before *string, settledOnly *bool,
+	_ *int, after *string, _ *int, before *string, settledOnly *bool, page *int,
 ) (*graph.CommentConnection, error) {
 	list, err := listOf(product.ID, filter, order)
 	if err != nil {
 		return nil, err
 	}
 	asked := lookahead.From(ctx).Page
-	slice, err := list.slice(asked, after, before)
+	slice, err := list.slice(asked, after, before, page)
 	if err != nil {
 		return nil, err
 	}
 	query := list.query(slice)
 	query.SettledOnly = settledOnly != nil && *settledOnly
-	query.Count = asked.Count
-	page, err := r.page(ctx, query)
+	if query.SettledOnly && page != nil {
+		return nil, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	}
+	query.Count, query.Numbering = asked.Count, asked.Numbering
+	read, err := r.page(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return connection(list, page), nil
+	return connection(list, slice.Size, read), nil
 }
 
 // Stats returns how many comments the product has, in all languages or in one.

@@ -20,10 +20,11 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 }
 
 // PageEstimate is what one page of a list may cost in read units, read from partitions that hold
-// nothing else. The filter must be normalized.
+// nothing else, and a share of what skipping the comments before it may. The filter must be
+// normalized.
 func PageEstimate(q comment.Query) float64 {
 	var w Window
-	return NarrowUnits(q.Filter, w.Want(q.Slice.Size))
+	return NarrowUnits(q.Filter, w.Want(q.Slice.Size)) + skipShare*SkipUnits(q)
 }
 
 // CountEstimate is what it may cost to count a list within a range of dates, in read units. The
@@ -38,3 +39,24 @@ func CountEstimate(q comment.Query) float64 {
 // have fewer in all. A range of years of a product with thousands costs more than is estimated, up
 // to the bound.
 const assumedCounted = 400
+
+// MaxSkip is how many comments are read and left out at most to get to a page by number. A list of
+// so many comments needs no index.
+const MaxSkip = 256
+
+// skipShare is the part of the price of skipping comments that is in the estimate of a page. The
+// bound of the page is BoundFactor (8) times the estimate: it has room for an attempt of half the
+// price, and for up to twice the price after it.
+const skipShare = 1.0 / 3
+
+// SkipUnits is what reading the comments before a page by number may cost, as NarrowUnits.
+func SkipUnits(q comment.Query) float64 {
+	if q.Slice.Rank() == 0 {
+		return 0
+	}
+	return NarrowUnits(q.Filter, min(q.Slice.Rank(), MaxSkip))
+}
+
+// LookupEstimate is what looking up so many places in an index may cost, in read units: the items
+// that every lookup reads, and half of a leaf for each place, as neighbours share leaves.
+func LookupEstimate(places int) float64 { return 4 + float64(places) }

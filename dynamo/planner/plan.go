@@ -20,6 +20,8 @@ type Plan struct {
 	Descending bool
 	// Want is how many comments to take from the merged reads; 0 if all are counted.
 	Want int
+	// Skip is how many of these are left out again: their texts are not kept.
+	Skip int
 	// WithoutText leaves out the texts of the comments. Such reads cost the same and transfer less.
 	WithoutText bool
 	// Reads are made in parallel, one for each partition.

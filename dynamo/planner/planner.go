@@ -25,6 +25,8 @@ type Request struct {
 	Purpose comment.ReadPurpose
 	// Want is how many comments to take from it.
 	Want int
+	// Skip is how many of these are left out again.
+	Skip int
 	// WithoutText leaves out the texts of the comments.
 	WithoutText bool
 	// Last is what the same stretch held when it was last read, nil if that is not known.
@@ -95,7 +97,7 @@ func withRatings(filter comment.Filter) comment.Filter {
 // taking is the plan for a request before its reads are chosen.
 func (p Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
-	plan.Want, plan.WithoutText = r.Want, r.WithoutText
+	plan.Want, plan.Skip, plan.WithoutText = r.Want, r.Skip, r.WithoutText
 	return plan
 }
 

@@ -70,6 +70,7 @@ func (r Read) verb() string {
 
 var purposeText = map[comment.ReadPurpose]string{
 	comment.ReadPage:  "for the page and its neighbours",
+	comment.ReadSkip:  "to get past the comments before the page",
 	comment.ReadProbe: "to see whether anything lies beyond a cursor",
 	comment.ReadCount: "for the count of the whole list",
 }

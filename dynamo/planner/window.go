@@ -14,6 +14,50 @@ type Window struct {
 	descending bool
 	// start and end are the cursors where reading starts and must stop; nil for none.
 	start, end *comment.Position
+	// skip is how many comments to leave out before the page.
+	skip int
+}
+
+// Skipping is the window with so many comments to leave out before the page.
+func (w Window) Skipping(skip int) Window {
+	w.skip = skip
+	return w
+}
+
+// Skip is how many comments to leave out before the page.
+func (w Window) Skip() int { return w.skip }
+
+// WantSkipped is how many comments to take to get past those that are left out: these and the one at
+// the starting cursor.
+func (w Window) WantSkipped() int {
+	if w.start == nil {
+		return w.skip
+	}
+	return w.skip + 1
+}
+
+// LastSkipped is the position of the last comment that is left out, of what was taken from the
+// window. It is not found if the list ends before.
+func (w Window) LastSkipped(taken []comment.Comment) (last comment.Position, found bool) {
+	if w.start != nil && len(taken) > 0 && taken[0].ID.Position() == *w.start {
+		taken = taken[1:]
+	}
+	if len(taken) < w.skip {
+		return last, false
+	}
+	return taken[w.skip-1].ID.Position(), true
+}
+
+// From is what is left of the window from a position on: the comment there is behind the page.
+// Nothing is left to be skipped.
+func (w Window) From(start comment.Position) Window {
+	w.start, w.skip = &start, 0
+	if w.descending {
+		w.high = start
+	} else {
+		w.low = start
+	}
+	return w
 }
 
 // WindowOf is the window of a question. A page counted from the end of the list is read backwards.
@@ -42,13 +86,13 @@ func WindowOf(q comment.Query) Window {
 
 func (w Window) empty() bool { return w.low.Compare(w.high) > 0 }
 
-// Want is how many comments to take for a page: those shown, one beyond, and the one at the
-// starting cursor.
+// Want is how many comments to take for a page: those skipped and shown, one beyond, and the one at
+// the starting cursor.
 func (w Window) Want(size int) int {
 	if w.start == nil {
-		return size + 1
+		return w.skip + size + 1
 	}
-	return size + 2
+	return w.skip + size + 2
 }
 
 // Neighbours tells what is known of the comments behind the page (where reading came from) and
@@ -89,6 +133,10 @@ func (w Window) Cut(taken []comment.Comment, size int) ([]comment.Comment, Neigh
 			n.Ahead = Yes
 			taken = taken[:last]
 		}
+	}
+	if skipped := min(w.skip, len(taken)); skipped > 0 {
+		n.Behind = Yes
+		taken = taken[skipped:]
 	}
 	if len(taken) > size {
 		n.Ahead = Yes

@@ -19,6 +19,8 @@ func (f *Field) readArguments(arguments map[string]any) {
 		f.Leaders = integer(arguments["first"], comment.DefaultLeaders)
 	case Comments:
 		f.Page = pageOf(arguments)
+	case PageLinks:
+		f.Around = integer(arguments["around"], comment.DefaultAround)
 	case Statistics:
 		f.OneLanguage = arguments["lang"] != nil
 	}
@@ -40,6 +42,7 @@ func pageOf(arguments map[string]any) *Page {
 	page := &Page{Size: comment.DefaultPageSize, FromEnd: last != nil, BothEnds: first != nil && last != nil}
 	page.Size = integer(first, page.Size)
 	page.Size = integer(last, page.Size)
+	page.Number = integer(arguments["page"], 0)
 	filter, _ := arguments["filter"].(map[string]any)
 	page.Dated = filter["createdAfter"] != nil || filter["createdBefore"] != nil
 	page.Filter = filterOf(filter)

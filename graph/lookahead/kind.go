@@ -30,6 +30,14 @@ const (
 	ListTotal
 	// ListStats is the number of comments in that list, by rating.
 	ListStats
+	// PageCount is how many pages that list has.
+	PageCount
+	// PageNumber is the number of the page.
+	PageNumber
+	// PageLinks are where other pages begin.
+	PageLinks
+	// LinksAround is the list of links to the pages next to a page.
+	LinksAround
 	// Latest reads the newest comment of a product.
 	Latest
 	// LatestRated reads the newest comment of a product with one of two ratings.
@@ -77,11 +85,15 @@ var kinds = map[string]map[string]Kind{
 	},
 	"Comment": {"text": Text},
 	"CommentConnection": {
-		"edges":      PageElements,
-		"nodes":      PageElements,
-		"totalCount": ListTotal,
-		"stats":      ListStats,
+		"edges":       PageElements,
+		"nodes":       PageElements,
+		"totalCount":  ListTotal,
+		"stats":       ListStats,
+		"pageCount":   PageCount,
+		"pageNumber":  PageNumber,
+		"pageCursors": PageLinks,
 	},
+	"PageCursors":  {"around": LinksAround},
 	"CommentStats": {"ratings": Ratings},
 	"QueryPlan": {
 		"candidates": PlanCandidates,

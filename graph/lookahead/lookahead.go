@@ -43,6 +43,9 @@ type Field struct {
 	// Leaders is how many products a Leaderboard is to list. The field refuses a number that is out
 	// of range.
 	Leaders int
+	// Around is for how many pages on either side PageLinks asks. The field refuses a number that is
+	// out of range.
+	Around int
 	// OneLanguage says that the statistics of a product are asked for in a single language.
 	OneLanguage bool
 }
@@ -60,6 +63,11 @@ type Page struct {
 	Filter comment.Filter
 	// Dated says that the filter has a range of dates.
 	Dated bool
+	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
+	// below 1.
+	Number int
+	// Numbering is what to tell of page numbers along with the page.
+	Numbering comment.Numbering
 	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
 	// statistics of the product have the counts of other lists.
 	Count comment.Counting

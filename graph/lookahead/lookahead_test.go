@@ -81,7 +81,8 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		"Mutation.addComment(input)": "one comment", "Mutation.editComment(input)": "one comment", "Mutation.deleteComment(input)": "one comment",
 		"Product.comments(filter)": "read", "Product.comments(first)": "read", "Product.comments(last)": "read",
 		"Product.comments(order)": order, "Product.comments(after)": cursor, "Product.comments(before)": cursor,
-		"Product.comments(settledOnly)": page, "Product.stats(lang)": "read",
+		"Product.comments(settledOnly)": page, "Product.comments(page)": "read", "Product.stats(lang)": "read",
+		"CommentConnection.pageCursors(around)": "read",
 	}
 	var found []string
 	for name, fields := range kinds {
@@ -98,6 +99,9 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	}
 	if len(found) != len(known) {
 		t.Errorf("%d arguments are known, and the schema has %d", len(known), len(found))
+	}
+	if around := schema.Types["CommentConnection"].Fields.ForName("pageCursors").Arguments.ForName("around").DefaultValue.Raw; around != fmt.Sprint(comment.DefaultAround) {
+		t.Errorf("the schema's default is %s pages around, the service's %d", around, comment.DefaultAround)
 	}
 	if first := schema.Types["Query"].Fields.ForName("leaderboard").Arguments.ForName("first").DefaultValue.Raw; first != fmt.Sprint(comment.DefaultLeaders) {
 		t.Errorf("the schema's default is %s leaders, the service's %d", first, comment.DefaultLeaders)
@@ -137,6 +141,10 @@ func TestPage(t *testing.T) {
 		{"(filter: {" + dates + "})", "stats { total } totalCount", Page{Size: 20, Dated: true, Count: comment.CountByRating}, false},
 		{"(filter: {" + dates + "})", "totalCount @skip(if: $yes)", Page{Size: 20, Dated: true}, false},
 		{"(filter: {" + dates + "})", "nodes { product { comments { totalCount } } }", Page{Size: 20, Dated: true}, true},
+		{"(page: 3, first: 5)", "pageCount", Page{Size: 5, Number: 3, Numbering: comment.Numbering{Count: true}}, false},
+		{"", "pageNumber pageCursors { last { page } }", Page{Size: 20, Numbering: comment.Numbering{Number: true, Links: true, Around: comment.DefaultAround}}, false},
+		{"", "a: pageCursors(around: 4) { last { page } } b: pageCursors(around: 0) { last { page } }", Page{Size: 20, Numbering: comment.Numbering{Links: true, Around: 4}}, false},
+		{"", "pageCursors(around: 1000000) { last { page } }", Page{Size: 20, Numbering: comment.Numbering{Links: true, Around: comment.MaxAround}}, false},
 		{"(filter: {" + dates + "})", "... on CommentConnection { c: totalCount } nodes { product { stats { total } } }", Page{Size: 20, Dated: true, Count: comment.CountTotal}, true},
 	} {
 		got := comments(t, row.arguments, row.selection, variables)

@@ -97,12 +97,28 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 	if f.Page != nil {
 		page = f.Page
 	}
+	page.number(&f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
 		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
 	}
 	return f
+}
+
+// number has something told of page numbers along with the page, if the field asks for that.
+func (p *Page) number(f *Field) {
+	if p == nil {
+		return
+	}
+	switch n := &p.Numbering; f.Kind {
+	case PageCount:
+		n.Count = true
+	case PageNumber:
+		n.Number = true
+	case PageLinks:
+		n.Links, n.Around = true, max(n.Around, min(max(f.Around, 0), comment.MaxAround))
+	}
 }
 
 // counts has something counted along with the page if its list has a range of dates, and reports

@@ -12,8 +12,11 @@ import (
 // Prices are what reads and writes cost, in read capacity units. The package that knows the table
 // implements them.
 type Prices interface {
-	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter.
+	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter. For
+	// a page by number, looking it up comes on top.
 	PageUnits(q comment.Query) float64
+	// LookupUnits is what looking up so many places in the index of page numbers may cost.
+	LookupUnits(places int) float64
 	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor
 	// its dates matter.
 	CountUnits(q comment.Query) float64
@@ -34,6 +37,7 @@ type place struct {
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
 	count    *float64        // units charged so far for counting the list of that page
+	places   *float64        // units charged so far for looking up places in that list
 }
 
 // estimate adds up what an operation may cost.
@@ -97,8 +101,15 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountByRating) },
-	lookahead.Latest:       func(f priced, _ *place) float64 { return f.latest() },
-	lookahead.LatestRated:  func(f priced, _ *place) float64 { return f.latest(1, 2) },
+	lookahead.PageCount:    func(f priced, inside *place) float64 { return f.looked(inside, 1) },
+	lookahead.PageNumber:   func(f priced, inside *place) float64 { return f.looked(inside, 2) },
+	lookahead.PageLinks:    func(f priced, inside *place) float64 { return f.looked(inside, linkedPlaces(inside.page)) },
+	lookahead.LinksAround: func(_ priced, inside *place) float64 {
+		inside.times *= float64(1 + 2*inside.page.Numbering.Around)
+		return 0
+	},
+	lookahead.Latest:      func(f priced, _ *place) float64 { return f.latest() },
+	lookahead.LatestRated: func(f priced, _ *place) float64 { return f.latest(1, 2) },
 
 	lookahead.Statistics: priced.statsOfLanguage,
 	lookahead.Languages: func(f priced, inside *place) float64 {
@@ -144,9 +155,24 @@ func (f priced) write(*place) float64 { return f.prices.WriteUnits() + f.prices.
 
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
-	inside.page, inside.count = f.Page, new(float64)
-	return f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: comment.Slice{Size: shown(f.Page)}})
+	inside.page, inside.count, inside.places = f.Page, new(float64), new(float64)
+	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
+	units := f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
+	if slice.Rank() > 0 {
+		units += f.looked(inside, 1)
+	}
+	return units
 }
+
+// looked returns the price of looking up so many places in the list of the page above. All that the
+// page tells of page numbers is looked up together.
+func (f priced) looked(inside *place, places int) float64 {
+	return raise(inside.places, f.prices.LookupUnits(places), 1)
+}
+
+// linkedPlaces returns how many places are looked up for the links of a page: the page itself, or
+// two cursors, those around it, and its neighbours and the last page.
+func linkedPlaces(page *lookahead.Page) int { return 2*page.Numbering.Around + 5 }
 
 // shown returns how many comments a page has at most. The field refuses other sizes, and reads
 // nothing.

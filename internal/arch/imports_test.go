@@ -69,7 +69,7 @@ var own = map[string]struct {
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders", "internal/usage"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
-		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/panics", "internal/usage", "pageindex", "stream",
+		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
 	"dynamo/layout":   {[]string{"comment"}, "what is stored does not depend on how it is read"},
 	"dynamo/capacity": {[]string{"comment"}, "prices are DynamoDB's, whatever is read"},
@@ -98,6 +98,7 @@ var own = map[string]struct {
 	"pageindex/postgres":    {[]string{"comment", "pageindex/relational"}, "likewise"},
 	"internal/postgrestest": {[]string{"internal/engine/child", "internal/enginetest"}, "it starts a server and knows nothing of what is kept there"},
 	"pageindex/runs":        {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
+	"pageindex/numbers":     {[]string{"comment", "pageindex"}, "what a page tells of numbers is asked of any index in the same way"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/coercion":      {nil, "values are read by their types, whatever the schema is about"},

@@ -64,6 +64,19 @@ func (o *Operation) Hold(bytes int) error {
 	return nil
 }
 
+// Drop gives back bytes that were held, before Close.
+func (o *Operation) Drop(bytes int) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.closed {
+		o.held -= int64(bytes)
+		o.pool.held.Add(-int64(bytes))
+	}
+}
+
 // Consume adds read units that a call consumed.
 func (o *Operation) Consume(units float64) {
 	if o == nil {

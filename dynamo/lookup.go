@@ -1,0 +1,73 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/numbers"
+)
+
+// lookup is what the index of page numbers is asked for one page. Its error is kept, since a page
+// can do without all of it unless it was asked for by number.
+type lookup struct {
+	*numbers.Lookup
+	begun bool
+	err   error
+}
+
+// errNoNumbers says that page numbers are off.
+var errNoNumbers = comment.Errorf(comment.Unavailable, "page numbers are off on this server: page with cursors, or start it with --pages table or another store")
+
+// newLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
+// looked up if there is an index, and otherwise read.
+func (s *Store) newLookup(q comment.Query, list planner.Planner, place bool) *lookup {
+	counts := q.Count != comment.CountNothing && s.index != nil
+	switch {
+	case !place && !counts && !q.Numbering.Asks():
+		return nil
+	case s.index == nil:
+		return &lookup{err: errNoNumbers}
+	}
+	return &lookup{Lookup: numbers.New(s.index, numbers.Wanted{
+		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
+		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(),
+	})}
+}
+
+// begin makes the first call, unless it was made.
+func (l *lookup) begin(ctx context.Context) error {
+	if l.err == nil && !l.begun {
+		l.begun = true
+		l.err = l.Begin(ctx)
+	}
+	return l.err
+}
+
+// finish makes the calls that are left.
+func (l *lookup) finish(ctx context.Context) {
+	if l.begin(ctx) == nil {
+		l.err = l.Finish(ctx)
+	}
+}
+
+// counted is what was counted of the list, nil if that has to be read.
+func (l *lookup) counted() *comment.Counted {
+	if l == nil || l.err != nil {
+		return nil
+	}
+	return &comment.Counted{Total: l.Counts.Total(), ByRating: l.Counts}
+}
+
+// told is what the page tells of page numbers, nil for nothing.
+func (l *lookup) told(q comment.Query) *comment.Numbered {
+	switch {
+	case l == nil || l.err != nil && !q.Numbering.Asks():
+		return nil
+	case l.err != nil:
+		return &comment.Numbered{Err: l.err}
+	}
+	numbered := l.Numbered()
+	return &numbered
+}

@@ -1,0 +1,119 @@
+package dynamo
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/planner"
+)
+
+// answering answers one query: the page, and beside it what is looked up or counted of its list.
+type answering struct {
+	store *Store
+	query comment.Query
+	known planner.Known
+
+	list      *listing
+	placement planner.Placement // of a page by number
+	lookup    *lookup           // nil if nothing is looked up
+	count     *counting         // nil if nothing is counted by reading
+}
+
+func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Known) *answering {
+	a := &answering{store: s, query: q, known: known, list: s.newListing(q, key, known)}
+	if q.Slice.Page > 0 {
+		a.placement = a.list.planner.Place(q, s.lookups.expected())
+	}
+	a.lookup = s.newLookup(q, a.list.planner, a.placement.By == comment.ByIndex)
+	return a
+}
+
+// place finds where a page by number begins. Other pages know.
+func (a *answering) place(ctx context.Context) error {
+	switch {
+	case a.query.Slice.Page == 0:
+		return nil
+	case a.store.index == nil:
+		return errNoNumbers
+	case a.placement.By == comment.ByReading:
+		a.list.placeAt(a.placement)
+		return nil
+	}
+	if err := a.lookup.begin(ctx); err != nil {
+		return call.Wrap(err, "place of page %d of product %q", a.query.Slice.Page, a.query.Product)
+	}
+	rank, start := a.query.Slice.Rank(), a.lookup.Start
+	if rank >= a.lookup.Counts.Total() {
+		a.list.placeAt(planner.Placement{FromEnd: true}) // beyond the end: is there anything before it?
+		return nil
+	}
+	if !a.query.Numbering.Links {
+		a.store.lookups.learn(a.lookup.Cost, rank-start.Rank)
+	}
+	a.list.placeBehind(start.After, rank-start.Rank)
+	return nil
+}
+
+// aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
+// the page stands without all of it.
+func (a *answering) aside(ctx context.Context) error {
+	if a.lookup != nil {
+		a.lookup.finish(ctx)
+	}
+	if a.query.Count == comment.CountNothing || a.lookup.counted() != nil {
+		return nil
+	}
+	a.count = a.store.newCounting(a.query, a.known)
+	return a.count.execute(ctx)
+}
+
+// page puts the answer together.
+func (a *answering) page() comment.Page {
+	page := a.list.page
+	page.Numbered = a.lookup.told(a.query)
+	if a.query.Count != comment.CountNothing {
+		page.Counted = a.lookup.counted()
+	}
+	if a.count != nil {
+		page.Counted = a.count.result()
+	}
+	page.Plan = explain(a.list.execution, a.count, a.position(), len(page.Comments))
+	return page
+}
+
+// position says how the page was found, nil if there is nothing to say.
+func (a *answering) position() *comment.PagePosition {
+	looked := a.lookup != nil && a.lookup.Lookup != nil && a.lookup.Cost.Calls > 0
+	if a.query.Slice.Page == 0 && !looked {
+		return nil
+	}
+	out := &comment.PagePosition{By: comment.ByCursor, Skipped: a.list.skipped}
+	if a.query.Slice.Page > 0 {
+		out.By, out.Rank = a.placement.By, new(a.query.Slice.Rank())
+	}
+	if looked {
+		cost := a.lookup.Cost
+		out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
+		out.Counted = a.query.Count != comment.CountNothing && a.lookup.err == nil
+	}
+	return out
+}
+
+// placeAt reads the page from an end of the list.
+func (l *listing) placeAt(placement planner.Placement) {
+	slice := comment.Slice{Size: placement.Size, FromEnd: placement.FromEnd}
+	l.moveTo(slice, placement.Skip)
+}
+
+// placeBehind reads the page from a position on, nil for the beginning of the list.
+func (l *listing) placeBehind(after *comment.Position, skip int) {
+	l.moveTo(comment.Slice{Size: l.query.Slice.Size, After: after}, skip)
+}
+
+// moveTo reads a slice instead of the one that the query names, after leaving out so many comments.
+func (l *listing) moveTo(slice comment.Slice, skip int) {
+	q := comment.Query{Product: l.query.Product, Filter: l.planner.Filter, Order: l.query.Order, Slice: slice}
+	l.window = planner.WindowOf(q).Skipping(skip)
+	l.size, l.fromEnd = slice.Size, slice.FromEnd
+}

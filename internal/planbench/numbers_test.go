@@ -1,0 +1,160 @@
+package planbench
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+// indexed is an index of a product's comments that finds no more than it was asked for: where an
+// exact rank is not wanted, it leaves as many comments to be skipped as it may like.
+type indexed struct {
+	model *conformance.Model
+	least int // comments that it leaves
+}
+
+func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	targets = slices.Clone(targets)
+	for i, target := range targets {
+		if target.At == nil && !target.Exact {
+			targets[i].Rank = max(0, target.Rank-x.least)
+		}
+	}
+	found, err := x.model.Find(ctx, list, targets)
+	found.Cost = pageindex.Cost{Calls: 3, Waves: 2, ReadUnits: 2}
+	return found, err
+}
+
+// index is an index of all comments of the product.
+func (p *Product) index(t *rapid.T) *conformance.Model {
+	model := conformance.NewModel()
+	var entries []pageindex.Entry
+	for _, c := range p.comments {
+		cell := c.Cell()
+		entries = append(entries, pageindex.Entry{Product: generatedProduct, Position: c.ID.Position(), Cell: &cell, Follows: "1"})
+	}
+	if err := model.Apply(context.Background(), entries); err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// indexes are the indexes of products, each made once.
+var indexes = map[*Product]*conformance.Model{}
+
+// A page by number is the page that is there when one walks by cursor, whatever is believed of the
+// product and whatever the index leaves to be skipped. It costs at most so many times what was
+// estimated. The beginnings of the pages that it links to lead there.
+func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := hostile(t, false)
+		if indexes[p] == nil {
+			indexes[p] = p.index(t)
+		}
+		q := anyPage(t, p)
+		q.Slice = comment.Slice{Size: max(1, q.Slice.Size)}
+		if rapid.IntRange(0, 3).Draw(t, "hostile") > 0 { // else hardly any comment matches
+			q.Filter = rapid.SampledFrom([]comment.Filter{
+				{}, {Ratings: []int{5}}, {Ratings: []int{1, 4, 5}}, {Languages: []comment.Language{"en"}}, {Languages: []comment.Language{"en", manyTongues[0]}, Ratings: []int{5}},
+			}).Draw(t, "common")
+		}
+		if rapid.IntRange(0, 3).Draw(t, "dated") == 0 {
+			q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "created after").CreatedAt())
+		}
+		q.Numbering = comment.Numbering{
+			Count: rapid.Bool().Draw(t, "count"), Number: rapid.Bool().Draw(t, "number"),
+			Links: rapid.Bool().Draw(t, "links"), Around: rapid.IntRange(0, comment.MaxAround).Draw(t, "around"),
+		}
+		list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
+		pages := comment.Pages(len(list), q.Slice.Size)
+		q.Slice.Page = rapid.IntRange(1, pages+2).Draw(t, "page")
+
+		store := p.table.Store()
+		known := rapid.SampledFrom([]planner.Known{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
+		store.UseKnown(func(comment.Query) planner.Known { return known })
+		store.NumberPages(indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")})
+
+		page := numberedPage(t, store, q)
+		start := min(q.Slice.Rank(), len(list))
+		end := min(start+q.Slice.Size, len(list))
+		checkIsSlice(t, page, list, start, end)
+		if q.Numbering.Asks() {
+			checkNumbered(t, store, q, page, list)
+		}
+	})
+}
+
+// numberedPage reads a page and holds its cost against the bound.
+func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page {
+	account := usage.NewPool(1 << 40).Open(1 << 40)
+	page, err := store.Comments(usage.With(t.Context(), account), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if units, most := account.Units(), capacity.BoundFactor*(dynamo.Prices{}).PageUnits(q); units > most {
+		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan.Summary())
+	}
+	return page
+}
+
+func checkIsSlice(t *rapid.T, page comment.Page, list []comment.Comment, start, end int) {
+	if len(page.Comments) != end-start {
+		t.Fatalf("the page has %d comments, want %d\n%s", len(page.Comments), end-start, page.Plan.Summary())
+	}
+	for i, c := range page.Comments {
+		if c.ID != list[start+i].ID || c.Text != list[start+i].Text {
+			t.Fatalf("comment %d is %s, want %s\n%s", i, c.ID, list[start+i].ID, page.Plan.Summary())
+		}
+	}
+	if page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0) {
+		t.Fatalf("next %t, previous %t; the page is %d to %d of %d\n%s", page.HasNext, page.HasPrevious, start, end, len(list), page.Plan.Summary())
+	}
+}
+
+// checkNumbered follows the links of a page, and has each page that it gets there tell its number.
+func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page comment.Page, list []comment.Comment) {
+	numbered := page.Numbered
+	pages := comment.Pages(len(list), q.Slice.Size)
+	counted := numbered.Counted || !q.Numbering.Count && !q.Numbering.Links
+	if numbered.Counted {
+		counted = numbered.Total == len(list) && numbered.Pages == pages
+	}
+	if numbered.Err != nil || !counted || numbered.Page != q.Slice.Page {
+		t.Fatalf("%+v of a list of %d", *numbered, len(list))
+	}
+	if !q.Numbering.Links {
+		return
+	}
+	links := numbered.Links(q.Numbering.Around)
+	want := func(name string, link *comment.PageLink, number int) {
+		if there := number >= 1 && number <= pages; there != (link != nil) || there && link.Page != number {
+			t.Fatalf("%s is %v, want page %d of %d", name, link, number, pages)
+		}
+	}
+	want("first", links.First, 1)
+	want("previous", links.Previous, min(q.Slice.Page-1, pages))
+	want("next", links.Next, q.Slice.Page+1)
+	want("last", links.Last, pages)
+	for i, link := range links.Around {
+		want("around", &link, max(1, min(q.Slice.Page, pages)-q.Numbering.Around)+i)
+		q := q
+		q.Slice, q.Numbering = comment.Slice{Size: q.Slice.Size, After: link.After}, comment.Numbering{Number: true}
+		start := (link.Page - 1) * q.Slice.Size
+		there := numberedPage(t, store, q)
+		checkIsSlice(t, there, list, start, min(start+q.Slice.Size, len(list)))
+		if there.Numbered.Page != link.Page {
+			t.Fatalf("the link to page %d leads to page %d", link.Page, there.Numbered.Page)
+		}
+	}
+}
