@@ -31,24 +31,40 @@ type BatchGetter interface {
 // still unprocessed after the last try are returned as left. Items come in no order, and keys
 // without an item are in neither.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (items, left []layout.Item, err error) {
+	got, err := GetMetered(ctx, client, table, want)
+	return got.Items, got.Left, err
+}
+
+// Got is what GetMetered fetched, and what that took.
+type Got struct {
+	Items, Left []layout.Item
+	Calls       int
+	Units       float64 // read units
+}
+
+// GetMetered is GetItems, and says what it took.
+func GetMetered(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems:           map[string]types.KeysAndAttributes{table: want},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		})
 		if err != nil {
-			return nil, nil, err
+			return Got{}, err
 		}
+		got.Calls++
 		for i := range output.ConsumedCapacity {
-			usage.From(ctx).Consume(UnitsOf(&output.ConsumedCapacity[i]))
+			got.Units += UnitsOf(&output.ConsumedCapacity[i])
 		}
-		items = append(items, output.Responses[table]...)
+		got.Items = append(got.Items, output.Responses[table]...)
 		want.Keys = output.UnprocessedKeys[table].Keys
 		if len(want.Keys) == 0 || try == getTries-1 {
-			return items, want.Keys, nil
+			got.Left = want.Keys
+			usage.From(ctx).Consume(got.Units)
+			return got, nil
 		}
 		if err := pause(ctx, getFirstWait<<try); err != nil {
-			return nil, nil, err
+			return Got{}, err
 		}
 	}
 }

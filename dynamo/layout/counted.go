@@ -40,10 +40,13 @@ func ParseCell(text string) (comment.Cell, error) {
 }
 
 // Items of a product's page index. They have a partition of their own, so that a merge takes no
-// write capacity from the product's markers.
+// write capacity from the product's markers. The directory sorts right before the log, so that one
+// Query reads both.
 const (
 	pagesPKPrefix  = "R#"
-	logEntryPrefix = "L#"
+	logEntryPrefix = DirectorySK + "#"
+	// DirectorySK is the sort key of the directory.
+	DirectorySK = "L"
 	// AttrPages is the content of an item of the page index: B, as package runs encodes it.
 	AttrPages = "v"
 )

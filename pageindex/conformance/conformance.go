@@ -7,29 +7,44 @@
 package conformance
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
+// test is a test of the suite. Those without builds only apply entries and look.
+type test struct {
+	name   string
+	run    func(t *testing.T, h *history, p Place)
+	builds bool
+}
+
+var tests = []test{
+	{name: "History", run: testHistory},
+	{name: "Reopened", run: testReopened, builds: true},
+	{name: "Gone", run: testGone, builds: true},
+	{name: "Concurrent", run: testConcurrent},
+	{name: "OneState", run: testOneState},
+	{name: "Build", run: testBuild, builds: true},
+	{name: "BuildBesideAll", run: testBuildBesideAll, builds: true},
+	{name: "LaterBuild", run: testLaterBuild, builds: true},
+	{name: "UnfinishedBuild", run: testUnfinishedBuild, builds: true},
+	{name: "ManyLanguages", run: testManyLanguages},
+	{name: "Pages", run: testPages},
+}
+
 // Run tests a store. Each call of place returns an empty place of its own.
-func Run(t *testing.T, place func(t *testing.T) Place) {
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, h *history, p Place)
-	}{
-		{"History", testHistory},
-		{"Reopened", testReopened},
-		{"Gone", testGone},
-		{"Concurrent", testConcurrent},
-		{"OneState", testOneState},
-		{"Build", testBuild},
-		{"BuildBesideAll", testBuildBesideAll},
-		{"LaterBuild", testLaterBuild},
-		{"UnfinishedBuild", testUnfinishedBuild},
-		{"ManyLanguages", testManyLanguages},
-		{"Pages", testPages},
-	} {
+func Run(t *testing.T, place func(t *testing.T) Place) { runAll(t, tests, place) }
+
+// RunCounted tests an index that is kept by counting comments. Build and Covers are not called.
+func RunCounted(t *testing.T, place func(t *testing.T) Place) {
+	builds := func(test test) bool { return test.builds }
+	runAll(t, slices.DeleteFunc(slices.Clone(tests), builds), place)
+}
+
+func runAll(t *testing.T, tests []test, place func(t *testing.T) Place) {
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t, &history{r: commenttest.Rand(t)}, place(t))
 		})

@@ -220,7 +220,7 @@ func (w *world) write(m *Merge, step func(string) bool) error {
 	if !step("replace the directory") {
 		return errEnded
 	}
-	if now, _ := DecodeDirectory(w.directory); now.Version != result.Directory.Version-1 {
+	if now, _ := DecodeDirectory(w.directory); now.Version != m.before.Version {
 		return fmt.Errorf("another merge was first: %w", ErrTorn)
 	}
 	w.directory = result.Directory.Encode()

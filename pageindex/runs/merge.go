@@ -120,13 +120,13 @@ func (r Result) Abandoned(chunks []Key) []Key {
 	return slices.DeleteFunc(slices.Clone(chunks), func(key Key) bool { return named[key] })
 }
 
-// OldVersion returns the version of keys whose merges have all ended, or cannot succeed any more.
-// It is the latest such version, so that with each merge the keys of one more are looked at.
-func (r Result) OldVersion() uint64 { return r.Directory.Version - 2 }
+// OldVersion returns the version before: no merge that makes it can succeed any more. With each
+// merge, the keys of one more version are looked at.
+func (r Result) OldVersion() uint64 { return r.Directory.Version - 1 }
 
 // Result ends the merge. It is given a random number, for the keys of new chunks.
 func (m *Merge) Result(random uint32) Result {
-	d := Directory{Version: m.before.Version + 1, Merged: m.view.head.Last}
+	d := Directory{Version: max(m.before.Version+1, m.view.head.First), Merged: m.view.head.Last}
 	out := Result{Chunks: map[Key]Chunk{}, Unused: m.before.Replaced}
 	stretches := m.stretches()
 	if len(stretches) == 1 && stretches[0].kept == nil {
@@ -140,7 +140,7 @@ func (m *Merge) Result(random uint32) Result {
 			d.References = append(d.References, *s.kept)
 		case d.Inline == nil:
 			for _, runs := range pack(s.runs, i == len(stretches)-1) {
-				key := Key{Version: m.before.Version, Number: random + uint32(len(out.Chunks))}
+				key := Key{Version: d.Version, Number: random + uint32(len(out.Chunks))}
 				out.Chunks[key] = Chunk{Runs: runs}
 				d.References = append(d.References, m.view.reference(key, runs))
 			}

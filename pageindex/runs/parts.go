@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/talkback/talkback/comment"
@@ -55,14 +56,25 @@ func (h Head) Exists() bool { return h.First != 0 }
 
 // Key names a chunk. A key is never used twice, so a chunk never changes.
 type Key struct {
-	// Version is that of the directory which the merge that made the chunk replaces.
+	// Version is that of the directory for which a merge made the chunk.
 	Version uint64
-	// Number is random, in case several merges replace the same directory.
+	// Number is random, since several merges may make the same version, and one of them succeeds.
 	Number uint32
 }
 
 // String returns the key as text. Keys sort by version.
 func (k Key) String() string { return fmt.Sprintf("%016x-%08x", k.Version, k.Number) }
+
+// ParseKey reads what String returned.
+func ParseKey(text string) (key Key, ok bool) {
+	n, err := fmt.Sscanf(text, "%016x-%08x", &key.Version, &key.Number)
+	return key, n == 2 && err == nil
+}
+
+// Compare orders keys as their texts.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Version, other.Version), cmp.Compare(k.Number, other.Number))
+}
 
 // Chunk is an item with adjacent runs, in ascending order.
 type Chunk struct{ Runs []Run }
@@ -82,7 +94,8 @@ type Reference struct {
 
 // Directory says where the runs are. The zero Directory is that of a product which never had one.
 type Directory struct {
-	// Version rises by one with each merge.
+	// Version rises with each merge. That of the first directory is the head's First, so that no
+	// version comes back after all comments of a product were deleted.
 	Version uint64
 	// Merged is the number of the last entry that the runs include.
 	Merged uint64

@@ -200,29 +200,46 @@ func (v *View) Reveal(r Range, read []Marker) error {
 // reveal also takes entries after the last of the view, whose changes are undone.
 func (v *View) reveal(r Range, read []Marker, later []Entry) error {
 	s := v.segments[max(0, v.find(r.From))]
-	cells := make(map[comment.Position]*comment.Cell, len(read))
-	for _, m := range read {
-		cells[m.Position] = &m.Cell
-	}
+	known := map[comment.Position]*comment.Cell{}
 	for _, c := range s.changes {
-		cells[c.Position] = c.To
+		known[c.Position] = c.To
 	}
 	for _, e := range slices.Backward(later) {
 		for _, c := range e.Changes {
-			cells[c.Position] = c.From
+			known[c.Position] = c.From
 		}
 	}
-	s.markers, s.revealed = nil, true
+	s.markers, s.revealed = s.overridden(read, known), true
 	sum := comment.Stats{}
-	for p, cell := range cells {
-		if cell != nil && p.Compare(s.from) >= 0 && p.Compare(s.last) <= 0 {
-			s.markers = append(s.markers, Marker{Position: p, Cell: *cell})
-			sum.Add(*cell, 1)
-		}
+	for _, m := range s.markers {
+		sum.Add(m.Cell, 1)
 	}
-	slices.SortFunc(s.markers, func(a, b Marker) int { return a.Position.Compare(b.Position) })
 	if !maps.Equal(sum, s.counts) {
 		return fmt.Errorf("the markers from %s to %s are not as they are counted: %w", s.from, s.last, ErrTorn)
 	}
 	return nil
+}
+
+// overridden returns the markers of the segment in order: those that were read, except where it is
+// known otherwise.
+func (s *segment) overridden(read []Marker, known map[comment.Position]*comment.Cell) []Marker {
+	outside := func(p comment.Position) bool { return p.Compare(s.from) < 0 || p.Compare(s.last) > 0 }
+	out := slices.DeleteFunc(slices.Clone(read), func(m Marker) bool {
+		_, overridden := known[m.Position]
+		return overridden || outside(m.Position)
+	})
+	for p, cell := range known {
+		if cell != nil && !outside(p) {
+			out = append(out, Marker{Position: p, Cell: *cell})
+		}
+	}
+	slices.SortFunc(out, func(a, b Marker) int { return a.Position.Compare(b.Position) })
+	return out
+}
+
+// ViewOf returns the view of a product that has these comments, and no index.
+func ViewOf(markers []Marker) *View {
+	s := &segment{last: comment.MaxPosition, revealed: true}
+	s.markers = s.overridden(markers, nil)
+	return &View{segments: []*segment{s}}
 }

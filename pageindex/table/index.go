@@ -1,0 +1,171 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// Index finds places in the lists of a table's products, and merges the logs of their indexes. It
+// is safe for concurrent use, by several processes too.
+type Index struct {
+	client client
+	table  string
+}
+
+// client is the part of the SDK's client that an Index works with.
+type client interface {
+	readClient
+	mergeClient
+}
+
+var _ pageindex.Index = (*Index)(nil)
+
+// New returns the index of a table, which must be as layout.Definition says.
+func New(client client, table string) *Index { return &Index{client: client, table: table} }
+
+const (
+	// readThrough is the number of comments up to which a product needs no index: they all are
+	// read.
+	readThrough = 256
+	// findTries is how often a lookup reads parts that do not fit together. All tries but the first
+	// read consistently, and wait before.
+	findTries     = 5
+	findFirstWait = 5 * time.Millisecond
+)
+
+// Find implements pageindex.Index. All reads are eventually consistent, unless their answers do not
+// fit together.
+func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	l := lookup{
+		list:    runs.List{Filter: list.Filter, Order: list.Order},
+		reading: &reading{client: x.client, table: x.table, product: list.Product},
+	}
+	for _, t := range targets {
+		l.targets = append(l.targets, runs.Target(t))
+	}
+	for try := range findTries {
+		found, err := l.find(ctx)
+		if err == nil {
+			return l.answer(found), nil
+		}
+		if !errors.Is(err, runs.ErrTorn) {
+			return pageindex.Found{}, err
+		}
+		l.consistent = true
+		if err := wait.For(ctx, findFirstWait<<try); err != nil {
+			return pageindex.Found{}, err
+		}
+	}
+	return pageindex.Found{}, comment.Errorf(comment.Unavailable,
+		"the page numbers of product %q do not agree with its comments: ask again in a moment; if that does not help, run talkback rebuild --pages", list.Product)
+}
+
+// lookup is one call of Find.
+type lookup struct {
+	*reading
+	list    runs.List
+	targets []runs.Target
+}
+
+func (l *lookup) answer(found runs.Found) pageindex.Found {
+	out := pageindex.Found{Counts: found.Counts, Cost: l.cost}
+	for _, b := range found.Boundaries {
+		out.Boundaries = append(out.Boundaries, pageindex.Boundary(b))
+	}
+	return out
+}
+
+// find makes one try.
+func (l *lookup) find(ctx context.Context) (runs.Found, error) {
+	var head runs.Head
+	var stored stored
+	err := l.wave(ctx,
+		func(ctx context.Context) (err error) { head, err = l.head(ctx); return err },
+		func(ctx context.Context) (err error) { stored, err = l.stored(ctx); return err })
+	if err != nil {
+		return runs.Found{}, err
+	}
+	if !head.Exists() {
+		return l.findUnindexed(ctx)
+	}
+	view, err := runs.NewView(head, stored.directory, stored.log)
+	if err != nil {
+		return runs.Found{}, err
+	}
+	for {
+		found, needs := view.Locate(l.list, l.targets)
+		switch {
+		case needs.None():
+			return found, nil
+		case needs.Unsplit:
+			return runs.Found{}, comment.Errorf(comment.Unavailable, "the page numbers of product %q are being built: ask again in a moment; cursors work meanwhile", l.product)
+		}
+		if err := l.fill(ctx, view, needs); err != nil {
+			return runs.Found{}, err
+		}
+	}
+}
+
+// fill reads what a view needs, in one wave.
+func (l *lookup) fill(ctx context.Context, view *runs.View, needs runs.Needs) error {
+	var mu sync.Mutex
+	var reads []func(context.Context) error
+	for keys := range slices.Chunk(needs.Chunks, call.MaxKeysPerGet) {
+		reads = append(reads, func(ctx context.Context) error {
+			chunks, err := l.chunks(ctx, keys)
+			mu.Lock()
+			defer mu.Unlock()
+			for key, chunk := range chunks {
+				err = errors.Join(err, view.Load(key, chunk))
+			}
+			return err
+		})
+	}
+	for _, between := range needs.Markers {
+		reads = append(reads, func(ctx context.Context) error {
+			markers, err := l.markers(ctx, between, 0)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				return err
+			}
+			return view.Reveal(between, markers)
+		})
+	}
+	return l.wave(ctx, reads...)
+}
+
+// findUnindexed answers for a product without an index, if it is small.
+func (l *lookup) findUnindexed(ctx context.Context) (runs.Found, error) {
+	var markers []runs.Marker
+	err := l.wave(ctx, func(ctx context.Context) (err error) {
+		markers, err = l.markers(ctx, runs.Range{Last: comment.MaxPosition}, readThrough)
+		return err
+	})
+	if err == nil && len(markers) > readThrough || errors.Is(err, errTooMany) {
+		return runs.Found{}, comment.Errorf(comment.Unavailable,
+			"product %q has no page numbers yet: they are built once one of its comments changes, or by talkback rebuild --pages; cursors work meanwhile", l.product)
+	}
+	if err != nil {
+		return runs.Found{}, err
+	}
+	found, _ := runs.ViewOf(markers).Locate(l.list, l.targets)
+	return found, nil
+}
+
+// Merge merges the log of a product's index into its runs, and deletes what is left of an index
+// that the product had before, also if it has none now. Several processes may call it at once: of
+// two that do the same, one changes nothing.
+func (x *Index) Merge(ctx context.Context, product string) error {
+	m := merging{client: x.client, reading: &reading{client: x.client, table: x.table, product: product, consistent: true}}
+	return m.run(ctx)
+}

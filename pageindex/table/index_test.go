@@ -1,0 +1,172 @@
+package table_test
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/pageindex/table"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// counted is an index that is fed by having comments counted.
+type counted struct {
+	*table.Index
+	counter *counts.Counter
+	client  *dynamodb.Client
+	table   string
+}
+
+func newCounted(t testing.TB, endpoint string) *counted {
+	t.Helper()
+	client, name := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	return sharing(client, name)
+}
+
+// sharing returns another index of a table, as another process has it.
+func sharing(client *dynamodb.Client, name string) *counted {
+	c := &counted{Index: table.New(client, name), counter: counts.NewCounter(client, name), client: client, table: name}
+	c.counter.KeepPages(c.Index, slog.New(slog.DiscardHandler))
+	return c
+}
+
+// Apply counts entries. The stream has those of one comment in their order.
+func (c *counted) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
+		return cmp.Compare(a.Follows, b.Follows)
+	})
+	var records []stream.Record
+	for _, entry := range entries {
+		if entry.Cell == nil { // a stream has first that it was there
+			made := entry
+			made.Cell, made.Follows = &comment.Cell{Language: "en", Rating: 1}, earliest
+			records = append(records, record(made))
+		}
+		records = append(records, record(entry))
+	}
+	if err := c.counter.Handle(ctx, records); err != nil {
+		return err
+	}
+	c.counter.AwaitMerges(ctx)
+	return nil
+}
+
+// earliest is the position of a record before all others.
+const earliest stream.Position = "0"
+
+func record(entry pageindex.Entry) stream.Record {
+	r := stream.Record{Position: cmp.Or(entry.Follows, earliest)}
+	image := layout.CommentKey(comment.IDOf(entry.Position))
+	image[layout.AttrAll] = layout.Text("P#" + entry.Product)
+	image[layout.AttrLanguage], image[layout.AttrRating] = layout.Text("en"), layout.Number(1)
+	if entry.Cell == nil {
+		r.Old = image
+		return r
+	}
+	image[layout.AttrLanguage] = layout.Text(string(entry.Cell.Language))
+	image[layout.AttrRating] = layout.Number(int64(entry.Cell.Rating))
+	r.New = image
+	return r
+}
+
+func (c *counted) Covers(context.Context) (string, error)         { return "", nil }
+func (c *counted) Build(context.Context) (pageindex.Build, error) { return nil, nil }
+func (c *counted) Close() error                                   { return nil }
+
+// held returns the sort keys of a product's index.
+func (c *counted) held(t testing.TB, product string) []string {
+	t.Helper()
+	output, err := c.client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(c.table), ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :key"),
+		ExpressionAttributeValues: layout.Item{":key": layout.PagesKey(product, "")[layout.AttrPK]},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, it := range output.Items {
+		keys = append(keys, layout.NewReader(it).Text(layout.AttrSK))
+	}
+	return keys
+}
+
+func TestConformance(t *testing.T) {
+	conformance.RunCounted(t, func(t *testing.T) conformance.Place {
+		c := newCounted(t, dynamotest.Dynoxide(t))
+		return conformance.Place{Shared: true, Open: func(*testing.T) conformance.Store { return sharing(c.client, c.table) }}
+	})
+}
+
+// entries returns new comments of a product, a second apart.
+func entries(product string, from, number int) []pageindex.Entry {
+	out := make([]pageindex.Entry, number)
+	for i := range out {
+		n := from + i
+		out[i] = pageindex.Entry{
+			Product: product, Position: place(n), Follows: follows(n),
+			Cell: &comment.Cell{Language: []comment.Language{"en", "de", "en", "fr"}[n%4], Rating: 1 + n%comment.MaxRating},
+		}
+	}
+	return out
+}
+
+func follows(n int) stream.Position { return stream.PositionOf("2026-01-01", strconv.Itoa(n)) }
+
+// place returns the place of the n-th comment, a second after that before it.
+func place(n int) comment.Position {
+	return comment.PositionAt(time.Date(2020, 1, 1, 0, 0, n, 0, time.UTC), [10]byte{byte(n), byte(n >> 8)})
+}
+
+// When the last comment of a product is gone, so is its index, and another can start.
+func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		c := newCounted(t, endpoint)
+		next := 0
+		for range 2 {
+			added := entries("p", next, 1500)
+			next += 2 * len(added)
+			gone := slices.Clone(added)
+			for i := range gone {
+				gone[i].Cell, gone[i].Follows = nil, follows(next-i)
+			}
+			for _, batch := range [][]pageindex.Entry{added, gone[:700]} {
+				if err := c.Apply(t.Context(), batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(c.held(t, "p")) == 0 {
+				t.Fatal("no index was made")
+			}
+			found, err := c.Find(t.Context(), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 700, Exact: true}})
+			if err != nil || found.Counts.Total() != 800 || found.Boundaries[0].Rank != 700 || *found.Boundaries[0].After != added[1399].Position {
+				t.Fatalf("got %+v, %v", found, err)
+			}
+			if err := c.Apply(t.Context(), gone[700:]); err != nil {
+				t.Fatal(err)
+			}
+			if held := c.held(t, "p"); len(held) > 0 {
+				t.Errorf("left: %q", held)
+			}
+		}
+	})
+}

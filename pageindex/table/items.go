@@ -1,0 +1,111 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+const (
+	chunkPrefix = "K#"
+	// attrVersion is an attribute of the directory: N, its version, for conditions.
+	attrVersion = "n"
+)
+
+func chunkSK(key runs.Key) string { return chunkPrefix + key.String() }
+
+func chunkKeys(product string, keys []runs.Key) []layout.Item {
+	out := make([]layout.Item, len(keys))
+	for i, key := range keys {
+		out[i] = layout.PagesKey(product, chunkSK(key))
+	}
+	return out
+}
+
+func chunkItem(product string, key runs.Key, chunk runs.Chunk) layout.Item {
+	out := layout.PagesKey(product, chunkSK(key))
+	out[layout.AttrPages] = layout.Binary(chunk.Encode())
+	return out
+}
+
+func directoryItem(product string, d runs.Directory) layout.Item {
+	out := layout.PagesKey(product, layout.DirectorySK)
+	out[layout.AttrPages] = layout.Binary(d.Encode())
+	out[attrVersion] = layout.Number(int64(d.Version))
+	return out
+}
+
+// content returns the bytes of an attribute, nil if it is missing or of another type.
+func content(it layout.Item, attr string) []byte {
+	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
+		return value.Value
+	}
+	return nil
+}
+
+// stored is the directory and the log of a product, as they were read.
+type stored struct {
+	directory runs.Directory
+	log       []runs.Entry
+}
+
+// decodeStored reads the items of a product from the directory on, in the order of their keys.
+func decodeStored(items []layout.Item) (s stored, err error) {
+	for _, it := range items {
+		sortKey := layout.NewReader(it).Text(layout.AttrSK)
+		if sortKey == layout.DirectorySK {
+			if s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages)); err != nil {
+				return s, err
+			}
+		}
+		number, ok := layout.LogEntryOfSK(sortKey)
+		if !ok {
+			continue
+		}
+		entry, err := runs.DecodeEntry(number, content(it, layout.AttrPages))
+		if err != nil {
+			return s, err
+		}
+		s.log = append(s.log, entry)
+	}
+	return s, nil
+}
+
+// languages keeps one copy of each language. The text of a marker is a part of an answer, which a
+// language would keep from being collected.
+type languages map[comment.Language]comment.Language
+
+// decodeMarkers reads the markers of comments that are counted.
+func (known languages) decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error) {
+	for _, it := range items {
+		r := layout.NewReader(it)
+		text := r.OptionalText(layout.AttrCell)
+		if text == "" {
+			continue
+		}
+		cell, err := layout.ParseCell(text)
+		if err != nil {
+			return nil, fmt.Errorf("marker %s: attribute %q is %w", r.Text(layout.AttrSK), layout.AttrCell, err)
+		}
+		position, err := comment.ParsePosition(r.Text(layout.AttrSK)[len(layout.MarkerSKPrefix):])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, runs.Marker{Position: position, Cell: known.once(cell)})
+	}
+	return out, nil
+}
+
+func (known languages) once(cell comment.Cell) comment.Cell {
+	if copied, found := known[cell.Language]; found {
+		cell.Language = copied
+		return cell
+	}
+	cell.Language = comment.Language([]byte(cell.Language))
+	known[cell.Language] = cell.Language
+	return cell
+}

@@ -1,0 +1,285 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// mergeClient is the part of the SDK's client that a merge works with, beside reads.
+type mergeClient interface {
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
+}
+
+// mergeTries is how often a merge begins again because others wrote what it reads.
+const mergeTries = 4
+
+// merging is one call of Merge. Its steps are those of runs.Merge.
+type merging struct {
+	*reading
+	client mergeClient
+}
+
+// run merges, and begins again if others wrote meanwhile what it reads.
+func (m *merging) run(ctx context.Context) (err error) {
+	for range mergeTries {
+		if err = m.merge(ctx); !errors.Is(err, runs.ErrTorn) {
+			break
+		}
+	}
+	return call.Wrap(err, "merge of the page index of product %q", m.product)
+}
+
+func (m *merging) merge(ctx context.Context) error {
+	head, err := m.head(ctx)
+	if err != nil {
+		return err
+	}
+	if !head.Exists() {
+		return m.sweep(ctx)
+	}
+	stored, err := m.stored(ctx)
+	if err != nil {
+		return err
+	}
+	merge, err := runs.NewMerge(head, stored.directory, stored.log)
+	if err != nil || merge.Empty() {
+		return err
+	}
+	if err := m.load(ctx, merge); err != nil {
+		return err
+	}
+	if err := m.split(ctx, merge, head.Last); err != nil {
+		return err
+	}
+	return m.write(ctx, stored, merge.Result(rand.Uint32()))
+}
+
+func (m *merging) load(ctx context.Context, merge *runs.Merge) error {
+	for keys := range slices.Chunk(merge.Chunks(), call.MaxKeysPerGet) {
+		chunks, err := m.chunks(ctx, keys)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if err := merge.Load(key, chunks[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// split reads the markers of runs that are too large, and after that the head and the entries that
+// were added meanwhile.
+func (m *merging) split(ctx context.Context, merge *runs.Merge, last uint64) error {
+	unsplit := merge.Unsplit()
+	if len(unsplit) == 0 {
+		return nil
+	}
+	read := make([][]runs.Marker, len(unsplit))
+	err := call.Parallel(ctx, len(unsplit), func(ctx context.Context, i int) (err error) {
+		read[i], err = m.markers(ctx, unsplit[i], 0)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	head, err := m.headAfterwards(ctx)
+	if err != nil {
+		return err
+	}
+	log, err := m.logAfter(ctx, last)
+	if err != nil {
+		return err
+	}
+	for i, between := range unsplit {
+		if err := merge.Split(between, read[i], head, log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// headAfterwards reads the head in a transaction. A query may have seen markers of a transaction
+// that has not reached the statistics yet. This read is refused then, or waits, so that the head
+// names the entries of all changes that were seen.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
+func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error) {
+	err = call.Retry(ctx, func() (progress bool, err error) {
+		output, err := m.client.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{
+			TableName:            aws.String(m.table),
+			Key:                  layout.ProductKey(m.product, layout.StatisticsSK),
+			ProjectionExpression: aws.String(layout.AttrHead),
+		}}}})
+		if err != nil {
+			return false, call.Wrap(err, "TransactGetItems of the statistics")
+		}
+		head, err = runs.DecodeHead(content(output.Responses[0].Item, layout.AttrHead))
+		return false, err
+	})
+	return head, err
+}
+
+// write writes the result of a merge, unless another merge was first.
+func (m *merging) write(ctx context.Context, before stored, result runs.Result) error {
+	var chunks []types.WriteRequest
+	for key, chunk := range result.Chunks {
+		chunks = append(chunks, put(chunkItem(m.product, key, chunk)))
+	}
+	if err := m.writeAll(ctx, chunks); err != nil {
+		return err
+	}
+	replaced, err := m.replace(ctx, before.directory.Version, result.Directory)
+	if err != nil || !replaced {
+		return err
+	}
+	old, err := m.chunksOf(ctx, result.OldVersion())
+	if err != nil {
+		return err
+	}
+	var unused []layout.Item
+	for _, entry := range before.log {
+		if entry.Number <= result.Directory.Merged {
+			unused = append(unused, layout.PagesKey(m.product, layout.LogEntrySK(entry.Number)))
+		}
+	}
+	keys := slices.Concat(result.Unused, result.Abandoned(old))
+	slices.SortFunc(keys, runs.Key.Compare)
+	return m.deleteAll(ctx, append(unused, chunkKeys(m.product, slices.Compact(keys))...))
+}
+
+// replace puts a directory in place of that of a version, and reports whether it was still there.
+func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory) (bool, error) {
+	input := &dynamodb.PutItemInput{
+		TableName:           aws.String(m.table),
+		Item:                directoryItem(m.product, d),
+		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+	}
+	if version > 0 {
+		input.ConditionExpression = aws.String(attrVersion + " = :version")
+		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}
+	}
+	_, err := m.client.PutItem(ctx, input)
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	return err == nil, call.Wrap(err, "PutItem of the directory")
+}
+
+// chunksOf returns the keys of all chunks of a version.
+func (m *merging) chunksOf(ctx context.Context, version uint64) (keys []runs.Key, err error) {
+	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: version}.String()[:16])
+	for _, it := range items {
+		key, ok := runs.ParseKey(layout.NewReader(it).Text(layout.AttrSK)[len(chunkPrefix):])
+		if ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, err
+}
+
+// keys returns the keys of the items of the product's index whose sort keys have a prefix, with the
+// version if one is the directory.
+func (m *merging) keys(ctx context.Context, prefix string) (keys []layout.Item, err error) {
+	condition, values := "begins_with("+layout.AttrSK+",:prefix)", layout.Item{
+		":key": layout.PagesKey(m.product, "")[layout.AttrPK], ":prefix": layout.Text(prefix),
+	}
+	err = m.query(ctx, "keys of the page index", condition, values, layout.AttrPK+","+layout.AttrSK+","+attrVersion, 0, func(page []layout.Item) error {
+		keys = append(keys, page...)
+		return nil
+	})
+	return keys, err
+}
+
+// sweep deletes all that is left of the index of a product that has none.
+func (m *merging) sweep(ctx context.Context) error {
+	var keys []layout.Item
+	for _, prefix := range []string{chunkPrefix, layout.DirectorySK} {
+		some, err := m.keys(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, some...)
+	}
+	// An index that started meanwhile may have written some of them.
+	if head, err := m.headAfterwards(ctx); err != nil || head.Exists() {
+		return err
+	}
+	for i, key := range keys {
+		if key[attrVersion] != nil {
+			keys = slices.Delete(keys, i, i+1)
+			if err := m.deleteDirectory(ctx, key); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return m.deleteAll(ctx, keys)
+}
+
+// deleteDirectory deletes a directory, unless it was replaced since its key and version were read.
+func (m *merging) deleteDirectory(ctx context.Context, read layout.Item) error {
+	_, err := m.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName:                 aws.String(m.table),
+		Key:                       layout.PagesKey(m.product, layout.DirectorySK),
+		ConditionExpression:       aws.String(attrVersion + " = :version"),
+		ExpressionAttributeValues: layout.Item{":version": read[attrVersion]},
+	})
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return nil
+	}
+	return call.Wrap(err, "DeleteItem of the directory")
+}
+
+func put(it layout.Item) types.WriteRequest {
+	return types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}
+}
+
+func (m *merging) deleteAll(ctx context.Context, keys []layout.Item) error {
+	var deletes []types.WriteRequest
+	for _, key := range keys {
+		deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
+	}
+	return m.writeAll(ctx, deletes)
+}
+
+// maxItemsPerWrite is how many items one BatchWriteItem can write.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
+const maxItemsPerWrite = 25
+
+// writeAll writes items without conditions. To write one again changes nothing.
+func (m *merging) writeAll(ctx context.Context, requests []types.WriteRequest) error {
+	for part := range slices.Chunk(requests, maxItemsPerWrite) {
+		left := map[string][]types.WriteRequest{m.table: part}
+		err := call.Retry(ctx, func() (progress bool, err error) {
+			output, err := m.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
+			if err != nil {
+				return false, call.Wrap(err, "BatchWriteItem of %d items", len(part))
+			}
+			progress = len(output.UnprocessedItems[m.table]) < len(left[m.table])
+			if left = output.UnprocessedItems; len(left) > 0 {
+				return progress, call.ErrBusy
+			}
+			return progress, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// readClient is the part of the SDK's client that reads.
+type readClient interface {
+	call.Querier
+	call.BatchGetter
+}
+
+// reading reads parts of one product's index, and adds up what that costs. It is safe for
+// concurrent use.
+type reading struct {
+	client     readClient
+	table      string
+	product    string
+	consistent bool
+
+	mu   sync.Mutex
+	cost pageindex.Cost
+}
+
+// wave makes reads in parallel.
+func (r *reading) wave(ctx context.Context, reads ...func(context.Context) error) error {
+	r.mu.Lock()
+	r.cost.Waves++
+	r.mu.Unlock()
+	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
+}
+
+func (r *reading) add(calls int, units float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cost.Calls += calls
+	r.cost.ReadUnits += units
+}
+
+// get fetches items by their keys. Those that do not exist are missing.
+func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttributes) ([]layout.Item, error) {
+	want.ConsistentRead = aws.Bool(r.consistent)
+	got, err := call.GetMetered(ctx, r.client, r.table, want)
+	r.add(got.Calls, got.Units)
+	if err == nil && len(got.Left) > 0 {
+		err = call.ErrBusy
+	}
+	return got.Items, call.Wrap(err, "BatchGetItem of %s of product %q", what, r.product)
+}
+
+// query reads all pages of a query, and hands each over. A page has at most so many items, 0 for
+// as many as fit.
+func (r *reading) query(ctx context.Context, what, condition string, values layout.Item, attrs string, limit int, page func([]layout.Item) error) error {
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(r.table),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND " + condition),
+		ExpressionAttributeValues: values,
+		ProjectionExpression:      aws.String(attrs),
+		ConsistentRead:            aws.Bool(r.consistent),
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if limit > 0 {
+		input.Limit = aws.Int32(int32(limit))
+	}
+	for {
+		output, err := r.client.Query(ctx, input)
+		if err != nil {
+			return call.Wrap(err, "Query of %s of product %q", what, r.product)
+		}
+		units := call.UnitsOf(output.ConsumedCapacity)
+		r.add(1, units)
+		usage.From(ctx).Consume(units)
+		if err := page(output.Items); err != nil || output.LastEvaluatedKey == nil {
+			return err
+		}
+		input.ExclusiveStartKey = output.LastEvaluatedKey
+	}
+}
+
+// head reads the head of the index, the zero Head if the product has none.
+func (r *reading) head(ctx context.Context) (runs.Head, error) {
+	items, err := r.get(ctx, "the statistics", types.KeysAndAttributes{
+		Keys:                 []layout.Item{layout.ProductKey(r.product, layout.StatisticsSK)},
+		ProjectionExpression: aws.String(layout.AttrHead),
+	})
+	if err != nil || len(items) == 0 {
+		return runs.Head{}, err
+	}
+	return runs.DecodeHead(content(items[0], layout.AttrHead))
+}
+
+// stored reads the directory and the log.
+func (r *reading) stored(ctx context.Context) (stored, error) {
+	return r.from(ctx, "the page index", "begins_with("+layout.AttrSK+",:from)", layout.DirectorySK)
+}
+
+// logAfter reads the entries after one.
+func (r *reading) logAfter(ctx context.Context, number uint64) ([]runs.Entry, error) {
+	s, err := r.from(ctx, "the log", layout.AttrSK+" > :from", layout.LogEntrySK(number))
+	return s.log, err
+}
+
+func (r *reading) from(ctx context.Context, what, condition, sortKey string) (stored, error) {
+	values := layout.Item{":key": layout.PagesKey(r.product, "")[layout.AttrPK], ":from": layout.Text(sortKey)}
+	var items []layout.Item
+	err := r.query(ctx, what, condition, values, layout.AttrSK+","+layout.AttrPages, 0, func(page []layout.Item) error {
+		items = append(items, page...)
+		return nil
+	})
+	if err != nil {
+		return stored{}, err
+	}
+	return decodeStored(items)
+}
+
+// chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if some do not exist.
+func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]runs.Chunk, error) {
+	items, err := r.get(ctx, "chunks of the page index", types.KeysAndAttributes{
+		Keys:                 chunkKeys(r.product, keys),
+		ProjectionExpression: aws.String(layout.AttrSK + "," + layout.AttrPages),
+	})
+	if err != nil {
+		return nil, err
+	}
+	bySortKey := make(map[string]layout.Item, len(items))
+	for _, it := range items {
+		bySortKey[layout.NewReader(it).Text(layout.AttrSK)] = it
+	}
+	out := make(map[runs.Key]runs.Chunk, len(keys))
+	for _, key := range keys {
+		it, found := bySortKey[chunkSK(key)]
+		if !found {
+			return nil, fmt.Errorf("chunk %s does not exist: %w", key, runs.ErrTorn)
+		}
+		if out[key], err = runs.DecodeChunk(content(it, layout.AttrPages)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// markers reads the markers of comments that are counted, in order, until there are more than most;
+// 0 for no limit.
+func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]runs.Marker, error) {
+	key := layout.ProductKey(r.product, "")
+	values := layout.Item{
+		":key":  key[layout.AttrPK],
+		":from": layout.Text(layout.MarkerSKPrefix + between.From.String()),
+		":to":   layout.Text(layout.MarkerSKPrefix + between.Last.String()),
+	}
+	var out []runs.Marker
+	known, limit := languages{}, 0
+	if most > 0 {
+		limit = most + 1
+	}
+	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, layout.AttrSK+","+layout.AttrCell, limit, func(page []layout.Item) (err error) {
+		if out, err = known.decodeMarkers(out, page); err == nil && most > 0 && len(out) > most {
+			err = errTooMany
+		}
+		return err
+	})
+	return out, err
+}
+
+// errTooMany ends a query whose answer is too large.
+var errTooMany = fmt.Errorf("too many comments")
