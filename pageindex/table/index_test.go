@@ -143,13 +143,13 @@ func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
 		c := newCounted(t, endpoint)
 		next := 0
 		for range 2 {
-			added := entries("p", next, 1500)
+			added := entries("p", next, 500)
 			next += 2 * len(added)
 			gone := slices.Clone(added)
 			for i := range gone {
 				gone[i].Cell, gone[i].Follows = nil, follows(next-i)
 			}
-			for _, batch := range [][]pageindex.Entry{added, gone[:700]} {
+			for _, batch := range [][]pageindex.Entry{added, gone[:200]} {
 				if err := c.Apply(t.Context(), batch); err != nil {
 					t.Fatal(err)
 				}
@@ -157,11 +157,11 @@ func TestNothingStaysOfAProductWithoutComments(t *testing.T) {
 			if len(c.held(t, "p")) == 0 {
 				t.Fatal("no index was made")
 			}
-			found, err := c.Find(t.Context(), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 700, Exact: true}})
-			if err != nil || found.Counts.Total() != 800 || found.Boundaries[0].Rank != 700 || *found.Boundaries[0].After != added[1399].Position {
+			found, err := c.Find(t.Context(), pageindex.List{Product: "p", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 150, Exact: true}})
+			if err != nil || found.Counts.Total() != 300 || found.Boundaries[0].Rank != 150 || *found.Boundaries[0].After != added[349].Position {
 				t.Fatalf("got %+v, %v", found, err)
 			}
-			if err := c.Apply(t.Context(), gone[700:]); err != nil {
+			if err := c.Apply(t.Context(), gone[200:]); err != nil {
 				t.Fatal(err)
 			}
 			if held := c.held(t, "p"); len(held) > 0 {
