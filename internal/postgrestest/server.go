@@ -2,6 +2,7 @@ package postgrestest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -147,11 +148,12 @@ func (s *Server) Start() error {
 // Stop ends the server and all its connections, as an administrator does in a hurry.
 func (s *Server) Stop() error { return s.end(syscall.SIGINT) }
 
-// Kill ends the server without giving it a chance to write anything.
-func (s *Server) Kill() error { return s.end(syscall.SIGKILL) }
+// Crash ends the server without giving it a chance to write anything: it calls that an immediate
+// shutdown, and recovers at the next start. kill -9 would leave its children behind for a while.
+func (s *Server) Crash() error { return s.end(syscall.SIGQUIT) }
 
 func (s *Server) end(signal syscall.Signal) error {
-	if err := syscall.Kill(s.running.PID(), signal); err != nil {
+	if err := syscall.Kill(s.running.PID(), signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	select {

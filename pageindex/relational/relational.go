@@ -99,9 +99,6 @@ func New(db Database) *Store {
 	return &Store{db: db, sql: strings.NewReplacer(words...), now: time.Now}
 }
 
-// SetClock replaces the clock that ages what is remembered, for tests.
-func (s *Store) SetClock(now func() time.Time) { s.now = now }
-
 // step is what a transaction does.
 type step func(ctx context.Context, tx *sql.Tx) error
 

@@ -1,0 +1,223 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/postgrestest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
+
+func open(t *testing.T, target, table string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), target, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// entry is the n-th comment of a product, as a record says.
+func entry(product string, n, record int) pageindex.Entry {
+	return pageindex.Entry{
+		Product:  product,
+		Position: comment.PositionAt(time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC), [10]byte{byte(n)}),
+		Cell:     &comment.Cell{Language: "de", Rating: record%comment.MaxRating + 1},
+		Follows:  stream.PositionOf("label", fmt.Sprint(record)),
+	}
+}
+
+func total(ctx context.Context, s *Store, product string) (int, error) {
+	found, err := s.Find(ctx, pageindex.List{Product: product, Order: comment.NewestFirst}, []pageindex.Target{{Rank: 1}})
+	return found.Counts.Total(), err
+}
+
+func checkTotal(t *testing.T, s *Store, product string, want int) {
+	t.Helper()
+	if got, err := total(t.Context(), s, product); err != nil || got != want {
+		t.Errorf("%s has %d comments (%v), want %d", product, got, err, want)
+	}
+}
+
+// Tables of comments do not mix in one database, whatever they are called. Long names that begin
+// alike are different names.
+func TestTablesDoNotMix(t *testing.T) {
+	target := postgrestest.Database(t)
+	long := strings.Repeat("x", 250)
+	for i, table := range []string{"comments", "Comments", "shop.eu-1_comments", long + "1", long + "2"} {
+		s := open(t, target, table)
+		if err := s.Apply(t.Context(), []pageindex.Entry{entry("p", i, 1)}); err != nil {
+			t.Fatalf("%s: %v", table, err)
+		}
+		checkTotal(t, s, "p", 1)
+	}
+}
+
+// Several servers change the same comments at once, in different orders, while others build. Each
+// change is counted once.
+func TestServersShare(t *testing.T) {
+	target := postgrestest.Database(t)
+	products := []string{"a", "b", "c"}
+	var all sync.WaitGroup
+	for server := range 4 {
+		s := open(t, target, "comments")
+		all.Go(func() {
+			for record := range 25 {
+				var entries []pageindex.Entry
+				for n := range 20 {
+					entries = append(entries, entry(products[(n+server)%3], (n*7+server*5+record)%30, 4*record+server))
+				}
+				if err := s.Apply(t.Context(), entries); err != nil {
+					t.Error(err)
+				}
+				if server == 0 && record%10 == 0 {
+					if _, err := s.Build(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	s := open(t, target, "comments")
+	for _, product := range products {
+		var entries int
+		row := s.db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries WHERE generation = 1 AND product = $1`, product)
+		if err := row.Scan(&entries); err != nil {
+			t.Fatal(err)
+		}
+		checkTotal(t, s, product, entries)
+	}
+}
+
+// A server that is down when the store is opened, or goes down later, fails calls until it is back.
+// What was acknowledged before it crashed is there again.
+func TestServerDownAndBack(t *testing.T) {
+	server := postgrestest.Durable(t)
+	target := server.Database(t)
+	early := open(t, target, "comments")
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	late := open(t, target, "comments")
+	for _, s := range []*Store{early, late} {
+		_, err := total(t.Context(), s, "p")
+		if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "postgres://127.0.0.1:") {
+			t.Errorf("a lookup without a server ends with %v", err)
+		}
+		if strings.Contains(fmt.Sprintf("%v %+v", err, errors.Unwrap(err)), postgrestest.Password) {
+			t.Errorf("the error holds the password: %v", err)
+		}
+		if err := s.Apply(t.Context(), []pageindex.Entry{entry("p", 0, 1)}); comment.KindOf(err) != comment.Unavailable {
+			t.Errorf("a change without a server ends with %v", err)
+		}
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		for _, s := range []*Store{early, late} {
+			checkTotal(t, s, "p", n)
+		}
+		if err := early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(server.Crash(), server.Start()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A schema that was dropped while servers have it open is made anew by the first that needs it.
+func TestEmptied(t *testing.T) {
+	target := postgrestest.Database(t)
+	one, other := open(t, target, "comments"), open(t, target, "comments")
+	b, err := one.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Add(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), b.Finish(t.Context(), "token")); err != nil {
+		t.Fatal(err)
+	}
+	checkTotal(t, other, "p", 1)
+	if _, err := one.db.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Store{one, other} {
+		if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
+			t.Errorf("emptied, it covers %q (%v)", covers, err)
+		}
+		checkTotal(t, s, "p", 0)
+	}
+}
+
+// A lookup that waits for too long ends, whether the caller, the URL or nothing says when.
+func TestSlow(t *testing.T) {
+	target := postgrestest.Database(t)
+	patient, hasty := open(t, target, "comments"), open(t, target+"&statement_timeout=50ms", "comments")
+	checkTotal(t, hasty, "p", 0)
+	other, err := pgx.Connect(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close(context.WithoutCancel(t.Context()))
+	if _, err := other.Exec(t.Context(), `BEGIN; LOCK TABLE talkback_comments.store IN ACCESS EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, byCaller := total(soon, patient, "p")
+	_, byServer := total(t.Context(), hasty, "p")
+	for _, err := range []error{byCaller, byServer} {
+		if comment.KindOf(err) != comment.Timeout || !strings.Contains(err.Error(), "did not answer in time") {
+			t.Errorf("a slow lookup ends with %v", err)
+		}
+	}
+	if _, err := other.Exec(t.Context(), `ROLLBACK`); err != nil {
+		t.Fatal(err)
+	}
+	checkTotal(t, patient, "p", 0)
+	checkTotal(t, hasty, "p", 0)
+}
+
+// No error shows the password, whatever is wrong with the URL or with who connects.
+func TestPasswordsAreNotShown(t *testing.T) {
+	target := postgrestest.Database(t)
+	for _, row := range []struct {
+		why, target string
+		want        comment.Kind
+	}{
+		{"no such database", strings.Replace(target, "/test_", "/other_", 1), comment.Unavailable},
+		{"no such user", strings.Replace(target, "talkback:", "stranger:", 1), comment.Unavailable},
+		{"nothing listens", "postgres://u:" + postgrestest.Password + "@127.0.0.1:1/db", comment.Unavailable},
+		{"a port that is no number", "postgres://u:" + postgrestest.Password + "@127.0.0.1:x/db", comment.BadInput},
+		{"a broken escape", "postgres://u:" + postgrestest.Password + "%zz@127.0.0.1:1/db", comment.BadInput},
+		{"a bad setting", target + "&pool_max_conns=" + postgrestest.Password, comment.BadInput},
+	} {
+		s, err := Open(t.Context(), row.target, "comments")
+		if err == nil {
+			_, err = total(t.Context(), s, "p")
+			s.Close()
+		}
+		if comment.KindOf(err) != row.want || strings.Contains(fmt.Sprintf("%v %#v", err, err), postgrestest.Password) {
+			t.Errorf("%s: %v", row.why, err)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/pageindex/relational"
+	"github.com/talkback/talkback/stream"
+)
+
+// The test binary is also the process that is killed while it writes.
+const (
+	writesTo   = "TALKBACK_TEST_WRITES_TO"
+	writesFrom = "TALKBACK_TEST_WRITES_FROM"
+)
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(writesTo); file != "" {
+		fmt.Fprintln(os.Stderr, write(file))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func open(t *testing.T, file string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+const product = "espresso-machine"
+
+// madeAt is when all comments were written, in one day and its neighbors.
+var madeAt = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// batchOf is the n-th batch that the writing process applies: comments that are written, moved to
+// another cell, and removed.
+func batchOf(n int) []pageindex.Entry {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	entries := make([]pageindex.Entry, 1+r.IntN(12))
+	for i := range entries {
+		which := r.IntN(200)
+		entries[i] = pageindex.Entry{
+			Product:  product,
+			Position: comment.PositionAt(madeAt.Add(time.Duration(which%40)*24*time.Hour), [10]byte{9: byte(which)}),
+			Follows:  stream.PositionOf("label", fmt.Sprint(100*n+i)),
+		}
+		if r.IntN(4) > 0 {
+			entries[i].Cell = &comment.Cell{Language: []comment.Language{"de", "en"}[r.IntN(2)], Rating: 1 + r.IntN(5)}
+		}
+	}
+	return entries
+}
+
+// write applies batches to a file, and prints the number of each that was acknowledged.
+func write(file string) error {
+	from, err := strconv.Atoi(os.Getenv(writesFrom))
+	if err != nil {
+		return err
+	}
+	s, err := Open(context.Background(), file)
+	if err != nil {
+		return err
+	}
+	for n := from; ; n++ {
+		if err := s.Apply(context.Background(), batchOf(n)); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// kills is how often the writing process is killed.
+const kills = 40
+
+// However often a process is killed while it writes, what it acknowledged is there, and the batch
+// that it was at is there as a whole or not at all.
+func TestKilledWhileWriting(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	r, model, next := commenttest.Rand(t), conformance.NewModel(), 0
+	for range kills {
+		acknowledged := next
+		for _, n := range writeUntilKilled(t, file, next, 1+r.IntN(20)) {
+			if n != acknowledged {
+				t.Fatalf("batch %d was acknowledged after %d", n, acknowledged-1)
+			}
+			acknowledged++
+		}
+		for ; next < acknowledged; next++ {
+			apply(t, model, batchOf(next))
+		}
+		s := open(t, file)
+		if differs(t, s, model) != "" {
+			apply(t, model, batchOf(next)) // written, but the process did not get to tell
+			next++
+		}
+		if difference := differs(t, s, model); difference != "" {
+			t.Fatalf("after %d acknowledged batches: %s", acknowledged, difference)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// writeUntilKilled kills a writing process after so many batches, and returns those that it
+// acknowledged.
+func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged []int) {
+	t.Helper()
+	process := exec.CommandContext(t.Context(), os.Args[0])
+	process.Env = append(os.Environ(), writesTo+"="+file, writesFrom+"="+strconv.Itoa(from))
+	var said strings.Builder
+	process.Stderr = &said
+	output, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		n, err := strconv.Atoi(lines.Text())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if acknowledged = append(acknowledged, n); len(acknowledged) == after {
+			_ = process.Process.Kill() // the rest of what it said is read all the same
+		}
+	}
+	if err := process.Wait(); err == nil || said.Len() > 0 {
+		t.Fatalf("the process was not killed: %v: %s", err, said.String())
+	}
+	return acknowledged
+}
+
+func apply(t *testing.T, s pageindex.Store, entries []pageindex.Entry) {
+	t.Helper()
+	if err := s.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differs compares each comment's place and cell in two indexes.
+func differs(t *testing.T, a, b pageindex.Index) string {
+	t.Helper()
+	for _, language := range []comment.Language{"de", "en"} {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			list := pageindex.List{
+				Product: product, Order: comment.OldestFirst, Filter: comment.Filter{Languages: []comment.Language{language}, Ratings: []int{rating}},
+			}
+			targets := make([]pageindex.Target, 1, 60)
+			for rank := range 59 {
+				targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
+			}
+			one, other := find(t, a, list, targets), find(t, b, list, targets)
+			if one != other {
+				return fmt.Sprintf("of %s %d, the store has %s, want %s", language, rating, one, other)
+			}
+		}
+	}
+	return ""
+}
+
+func find(t *testing.T, index pageindex.Index, list pageindex.List, targets []pageindex.Target) string {
+	t.Helper()
+	found, err := index.Find(t.Context(), list, targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprint(found.Counts)
+	for _, b := range found.Boundaries {
+		text += fmt.Sprint(" ", b.Rank, b.After)
+	}
+	return text
+}
+
+// A second process is told to keep off, and gets the file once the first has closed it.
+func TestOneProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	first := open(t, file)
+	_, err := Open(t.Context(), file)
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), file+" is in use by another process") {
+		t.Errorf("opening it again ends with %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, file)
+}
+
+// The file is its owner's alone, and one that a newer program made is not opened.
+func TestOpen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	s := open(t, file)
+	for _, name := range []string{file, file + "-wal", file + "-lock"} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != private {
+			t.Errorf("%s has the mode %v (%v)", name, info, err)
+		}
+	}
+	if _, err := s.write.ExecContext(t.Context(), `UPDATE store SET version = version + 1`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), file); !errors.Is(err, relational.ErrNewer) {
+		t.Errorf("a newer schema is opened: %v", err)
+	}
+	for name, content := range map[string]string{"no database": strings.Repeat("no database ", 1000), "missing/pages.db": ""} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(content), private); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), path); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is opened: %v", name, err)
+		}
+	}
+}
+
+// Another program that writes to the file, such as one that repairs it, only makes us wait.
+func TestBusy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pages.db")
+	s := open(t, file)
+	other, err := connect(file, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := make(chan error, 1)
+	go func() { applied <- s.Apply(t.Context(), batchOf(0)) }()
+	find(t, s, pageindex.List{Product: product, Order: comment.NewestFirst}, nil) // readers do not wait
+	select {
+	case err := <-applied:
+		t.Errorf("it did not wait: %v", err)
+	default:
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-applied; err != nil {
+		t.Error(err)
+	}
+}
