@@ -4,9 +4,10 @@
 // reads to one list), counts (statistics and leaderboards) and leases (who reads the stream).
 //
 // To follow a query, read comments.go, then listing.go, which plans and executes one page, run.go,
-// which executes one plan wave by wave, and explain.go. count.go counts the list beside the page,
-// moved.go adds comments that an edit moved while the page was read, and input.go turns a read of a
-// plan into a call of the SDK.
+// which executes one plan wave by wave, and explain.go. place.go finds a page by its number, and
+// lookup.go asks the index of page numbers. count.go counts the list beside the page, moved.go adds
+// comments that an edit moved while the page was read, and input.go turns a read of a plan into a
+// call of the SDK.
 //
 // A Store remembers hints for its plans: memory.go has statistics, sizes.go how large comments are,
 // recent.go what pages held, attempts.go which plans were given up. flight.go shares a page among

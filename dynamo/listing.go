@@ -85,7 +85,7 @@ func (l *listing) readShown(ctx context.Context) ([]comment.Comment, planner.Nei
 // them. It reports whether the list ended before the page, and what there was of it.
 func (l *listing) skipApart(ctx context.Context) (past []comment.Comment, ended bool, err error) {
 	past, l.execution.skips, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
-		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), WithoutText: true,
+		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), Skip: l.window.WantSkipped(), WithoutText: true,
 	})
 	if err != nil {
 		return nil, false, err

@@ -2,6 +2,7 @@ package planbench
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -37,7 +38,7 @@ func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pagein
 }
 
 // index is an index of all comments of the product.
-func (p *Product) index(t *rapid.T) *conformance.Model {
+func (p *Product) index(t rapid.TB) *conformance.Model {
 	model := conformance.NewModel()
 	var entries []pageindex.Entry
 	for _, c := range p.comments {
@@ -71,6 +72,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		}
 		if rapid.IntRange(0, 3).Draw(t, "dated") == 0 {
 			q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "created after").CreatedAt())
+			q.Count = rapid.SampledFrom([]comment.Counting{comment.CountNothing, comment.CountTotal, comment.CountByRating}).Draw(t, "counting")
 		}
 		q.Numbering = comment.Numbering{
 			Count: rapid.Bool().Draw(t, "count"), Number: rapid.Bool().Draw(t, "number"),
@@ -89,6 +91,9 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		start := min(q.Slice.Rank(), len(list))
 		end := min(start+q.Slice.Size, len(list))
 		checkIsSlice(t, page, list, start, end)
+		if q.Count != comment.CountNothing {
+			checkCounted(t, page, list)
+		}
 		if q.Numbering.Asks() {
 			checkNumbered(t, store, q, page, list)
 		}
@@ -119,6 +124,23 @@ func checkIsSlice(t *rapid.T, page comment.Page, list []comment.Comment, start, 
 	}
 	if page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0) {
 		t.Fatalf("next %t, previous %t; the page is %d to %d of %d\n%s", page.HasNext, page.HasPrevious, start, end, len(list), page.Plan.Summary())
+	}
+}
+
+// checkCounted holds the count of a range of dates against the list: the index has it, and nothing
+// is read for it.
+func checkCounted(t *rapid.T, page comment.Page, list []comment.Comment) {
+	var want comment.Counts
+	for _, c := range list {
+		want[c.Rating-1]++
+	}
+	if page.Counted.Err != nil || page.Counted.Total != len(list) || page.Counted.ByRating != want || !page.Plan.Position.Counted {
+		t.Fatalf("counted %+v of %v", *page.Counted, want)
+	}
+	for _, read := range page.Plan.Reads {
+		if read.Purpose == comment.ReadCount {
+			t.Fatalf("the range was read\n%s", page.Plan.Summary())
+		}
 	}
 }
 
@@ -155,6 +177,40 @@ func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page commen
 		checkIsSlice(t, there, list, start, min(start+q.Slice.Size, len(list)))
 		if there.Numbered.Page != link.Page {
 			t.Fatalf("the link to page %d leads to page %d", link.Page, there.Numbered.Page)
+		}
+	}
+}
+
+// A page holds its own texts and not those of the comments that were skipped to get to it, by a read
+// of their own or by that of the page.
+func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
+	comments, r := Generate(400, 1), rand.New(rand.NewPCG(1, 0))
+	for i := range comments {
+		comments[i].Text = words(r, 100)
+	}
+	p, err := NewProduct(t.Context(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := p.index(t)
+	held := func(slice comment.Slice) int {
+		pool := usage.NewPool(1 << 40)
+		store := p.table.Store()
+		store.NumberPages(indexed{model: index})
+		store.UseKnown(func(comment.Query) planner.Known { return planner.Known{} })
+		q := comment.Query{Product: generatedProduct, Order: comment.NewestFirst, Slice: slice}
+		page, err := store.Comments(usage.With(t.Context(), pool.Open(1<<40)), q)
+		if err != nil || len(page.Comments) != slice.Size {
+			t.Fatal(len(page.Comments), err)
+		}
+		return pool.Held()
+	}
+	list := commenttest.NewModel(p.comments...).List(generatedProduct, comment.Filter{}, comment.NewestFirst)
+	for _, page := range []int{2, 9} { // left out of the read of the page; before it
+		slice := comment.Slice{Size: 20, Page: page}
+		after := list[slice.Rank()-1].ID.Position()
+		if byNumber, byCursor := held(slice), held(comment.Slice{Size: 20, After: &after}); byNumber > byCursor {
+			t.Errorf("page %d holds %d bytes, by cursor %d", page, byNumber, byCursor)
 		}
 	}
 }

@@ -153,7 +153,11 @@ func (l *Lookup) page() int {
 		}
 		first = max(first, end-slice.Size)
 	}
-	return (first+slice.Size/2)/slice.Size + 1
+	page := (first+slice.Size/2)/slice.Size + 1
+	if first < l.numbered.Total {
+		page = min(page, l.numbered.Pages) // what is left of the last page may be close to one that is not there
+	}
+	return page
 }
 
 // likely returns the pages to ask for before the number of pages is known.

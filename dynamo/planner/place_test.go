@@ -1,0 +1,73 @@
+package planner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Each row is a page of 20 comments that is to be found. 32 comments cost a unit to read, a lookup
+// costs 7.
+func TestPlacementHasTheLowestPrice(t *testing.T) {
+	const size = 20
+	from := func(skip, size int) Placement { return Placement{By: comment.ByReading, Skip: skip, Size: size} }
+	back := func(skip, size int) Placement {
+		return Placement{By: comment.ByReading, FromEnd: true, Skip: skip, Size: size}
+	}
+	index := Placement{By: comment.ByIndex, Size: size}
+	for _, row := range []struct {
+		why         string
+		rank, total int
+		small       bool
+		want        Placement
+	}{
+		{"the second page is a short way from the start", 20, -1, false, from(20, size)},
+		{"as far as a lookup costs, it is read", 200, -1, false, from(200, size)},
+		{"beyond that, it is looked up", 220, -1, false, index},
+		{"unless the list is small", 220, -1, true, from(220, size)},
+		{"though not beyond what may be skipped, whatever is believed", 260, -1, true, index},
+		{"in the middle of a long list", 50_000, 100_000, false, index},
+		{"the last page is a short way from the end, and shorter than others", 99_980, 99_990, false, back(0, 10)},
+		{"the page before it", 99_960, 99_990, false, back(10, size)},
+		{"as far from the end as a lookup costs", 99_900, 100_100, false, back(180, size)},
+		{"farther from the end", 99_860, 100_100, false, index},
+		{"the end is nearer", 140, 200, true, back(40, size)},
+		{"the start is nearer", 60, 200, true, from(60, size)},
+		{"both are equally near: the start needs no count", 100, 220, true, from(100, size)},
+		{"beyond the end, it is enough to see whether there is a comment", 400, 200, true, back(0, 0)},
+		{"beyond the end of a list without comments", 20, 0, true, back(0, 0)},
+	} {
+		got := Placing{
+			Rank: row.rank, Size: size, Total: row.total, Small: row.small, Lookup: 7,
+			Through: func(n int) float64 { return float64(n) / 32 },
+		}.Choose()
+		if got != row.want {
+			t.Errorf("%s: page behind %d of %d: %+v, want %+v", row.why, row.rank, row.total, got, row.want)
+		}
+	}
+}
+
+// What is known of the product says how near the end is, unless it may be wrong.
+func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
+	stats := comment.Stats{"en": {0, 0, 0, 0, 40}, comment.OtherLanguages: {1}}
+	day := time.Unix(0, 0)
+	for _, row := range []struct {
+		why             string
+		known           Known
+		filter          comment.Filter
+		total, believed int
+	}{
+		{"nothing is known", Known{}, comment.Filter{}, -1, 0},
+		{"counts that may be old", Known{Stats: stats}, comment.Filter{}, -1, 41},
+		{"counts of the last seconds", Known{Stats: stats, Trusted: true}, comment.Filter{}, 41, 41},
+		{"of one language", Known{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"en"}}, 40, 40},
+		{"a language that shares a row", Known{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"fr"}}, -1, 0},
+		{"counts know no dates", Known{Stats: stats, Trusted: true}, comment.Filter{CreatedAfter: &day}, -1, 0},
+	} {
+		p := Planner{Filter: row.filter, Known: row.known}
+		if p.total() != row.total || p.Total() != row.believed {
+			t.Errorf("%s: %d, believed %d; want %d, believed %d", row.why, p.total(), p.Total(), row.total, row.believed)
+		}
+	}
+}
