@@ -11,27 +11,28 @@ type pageHead struct {
 	// head is the encoded head, nil for none, and entry an entry of the log that goes with it.
 	head  []byte
 	entry *runs.Entry
-	// anew says that the index starts anew or ends, wrong that it did not match its markers.
-	anew, wrong bool
+	// starts and ends say that the index starts anew or ends, wrong that it did not match its
+	// markers.
+	starts, ends, wrong bool
 }
 
 // pageHeadOf decides about the head of a product's page index after a steady look. An index that
-// matches its markers stays. Any other starts anew, if it is kept: a large one at once, so that it
-// is there when the rebuild is done, and a small one when the product is next counted.
+// matches its markers stays, if it is kept. A wrong one ends, so that what is stored of it can be
+// deleted. A large product without an index gets one at once, so that it is there when the rebuild
+// is done, and a small one when the product is next counted.
 func pageHeadOf(seen *examined, kept bool, now time.Time) pageHead {
-	before := seen.before.head
-	out := pageHead{anew: before != nil, wrong: seen.runs.wrong() != ""}
+	before, wrong := seen.before.head, seen.runs.wrong() != ""
 	switch {
 	case !kept:
 		return pageHead{}
-	case len(seen.marked) == 0:
-		return out
-	case before != nil && !out.wrong:
+	case before != nil && (wrong || len(seen.marked) == 0):
+		return pageHead{ends: true, wrong: wrong}
+	case before != nil:
 		return pageHead{head: before}
 	}
 	head, entry := countInHead(startHead(seen.marked, seen.newest, now), nil)
-	if entry != nil || before != nil {
-		out.head, out.entry, out.anew = head.Encode(), entry, true
+	if entry == nil {
+		return pageHead{}
 	}
-	return out
+	return pageHead{head: head.Encode(), entry: entry, starts: true}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/runs"
 )
 
 const (
@@ -43,8 +42,8 @@ type repair struct {
 	difference comment.Stats
 	// entries are the items of languages to write, or to delete if they are empty.
 	entries []leaderPlace
-	// page is the entry of the page index's log to write, nil for none.
-	page *runs.Entry
+	// page is the head of the page index.
+	page pageHead
 	// needed says that something must be written, wrong that something is wrong.
 	needed, wrong bool
 }
@@ -55,7 +54,7 @@ type repair struct {
 func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
 	after.changes, after.head = seen.before.next(), index.head
 	fix := repair{
-		product: seen.product, before: seen.before, after: after, page: index.entry,
+		product: seen.product, before: seen.before, after: after, page: index,
 		difference: differenceOf(seen.counted(), seen.marked),
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
@@ -72,7 +71,7 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 	fix.wrong = fix.wrong || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
 		hasEmpty(seen.before.stats) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
-	fix.needed = fix.wrong || index.anew || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
+	fix.needed = fix.wrong || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
 }
 
@@ -117,7 +116,7 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 			settings.guard(table, f.product),
 		}
 		if out == nil {
-			writes = appendEntry(writes, table, f.product, f.page)
+			writes = appendEntry(writes, table, f.product, f.page.entry)
 		}
 		for _, place := range entries[:min(len(entries), entriesPerRepair)] {
 			writes = append(writes, leaderWrite(table, place, settings.shards))
@@ -273,12 +272,17 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	}
 	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
 	if !fix.needed {
-		return true, r.merge(ctx, seen, fix)
+		return true, r.tidy(ctx, seen)
 	}
 	misfit := seen.runs.wrong()
 	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) || misfit != rc.misfit {
 		rc.difference, rc.misfit = fix.difference, misfit
 		return false, nil
+	}
+	if fix.page.starts {
+		if err := r.merge(ctx, rc.product); err != nil { // deletes what is left of an earlier index
+			return false, err
+		}
 	}
 	for _, writes := range fix.transactions(r.table, r.settings) {
 		if err := call.Transact(ctx, r.transactor, writes); err != nil {
@@ -292,16 +296,24 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	if fix.wrong {
 		r.repaired.Add(1)
 	}
-	return rc.settled, r.merge(ctx, seen, fix)
+	if fix.page.starts || fix.page.ends {
+		err = r.merge(ctx, rc.product)
+	}
+	return rc.settled && !fix.page.ends, err
 }
 
-// merge merges the log of a page index that started anew or has a run which is too large, and
-// deletes what is left of the index of a product without comments.
-func (r *recounter) merge(ctx context.Context, seen *examined, fix repair) error {
-	if r.pages == nil || fix.page == nil && !seen.runs.unsplit() && len(seen.marked) > 0 {
+// merge merges the log of a product's page index, or deletes what is left of one that ended.
+func (r *recounter) merge(ctx context.Context, product string) error {
+	return call.Wrap(r.pages.Merge(ctx, product), "page index of product %q", product)
+}
+
+// tidy has a merge do what earlier ones left undone: split large runs, and delete what is left of
+// the index of a product without comments.
+func (r *recounter) tidy(ctx context.Context, seen *examined) error {
+	if r.pages == nil || !seen.runs.unsplit() && len(seen.marked) > 0 {
 		return nil
 	}
-	return call.Wrap(r.pages.Merge(ctx, seen.product), "page index of product %q", seen.product)
+	return r.merge(ctx, seen.product)
 }
 
 // arrange decides which languages get rows of their own. Giving rows to other languages than have

@@ -109,7 +109,7 @@ func (e *examined) indexDrifts(add func(kind DriftKind, follows bool, detail str
 	if wrong := e.runs.wrong(); wrong != "" {
 		add(WrongIndex, false, "%s", wrong)
 	}
-	if e.checked && e.before.head == nil && pageHeadOf(e, true, time.Now()).anew {
+	if e.checked && pageHeadOf(e, true, time.Now()).starts {
 		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Counts(comment.Filter{}).Total())
 	}
 }
