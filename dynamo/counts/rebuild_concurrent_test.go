@@ -3,6 +3,7 @@ package counts_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ type world struct {
 	client *dynamodb.Client
 	table  string
 	store  *dynamo.Store
+	pages  counts.PageIndex // kept by the counters, unless it is nil
 
 	mu      sync.Mutex
 	fewer   *sync.Cond // records that are not counted
@@ -152,6 +154,9 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 		group.Go(func() error {
 			var inHand []stalled
 			counter := counts.NewCounter(w.client, w.table)
+			if w.pages != nil {
+				counter.KeepPages(w.pages, slog.New(slog.DiscardHandler))
+			}
 			for {
 				over := false
 				select {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -17,9 +18,9 @@ import (
 )
 
 // rebuildKeeping rebuilds, and keeps the page index.
-func rebuildKeeping(t *testing.T, index *unmerged) counts.RebuildResult {
+func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex) counts.RebuildResult {
 	t.Helper()
-	rebuilder := newRebuilder(index.client, index.table)
+	rebuilder := newRebuilder(client, name)
 	rebuilder.KeepPages(index, slog.New(slog.DiscardHandler))
 	result, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
 	if err != nil {
@@ -29,9 +30,9 @@ func rebuildKeeping(t *testing.T, index *unmerged) counts.RebuildResult {
 }
 
 // verifyIndex fails unless exactly these kinds of drift are found.
-func verifyIndex(t *testing.T, index *unmerged, want ...counts.DriftKind) {
+func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex, want ...counts.DriftKind) {
 	t.Helper()
-	verifier := counts.HastenVerifier(counts.NewVerifier(index.client, index.table, 2))
+	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, 2))
 	verifier.CheckPages(index)
 	found, err := verifier.Run(t.Context(), func(int) {})
 	if err != nil {
@@ -81,11 +82,11 @@ func TestDamagedIndex(t *testing.T) {
 		{"an entry of the log is gone", func(head runs.Head) { v.delete("R#p", layout.LogEntrySK(head.Last)) }, counts.WrongIndex},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			verifyIndex(t, u)
+			verifyIndex(t, client, u.table, u)
 			row.do(u.head(t, "p"))
-			verifyIndex(t, u, row.finds)
-			rebuildKeeping(t, u)
-			verifyIndex(t, u)
+			verifyIndex(t, client, u.table, u, row.finds)
+			rebuildKeeping(t, client, u.table, u)
+			verifyIndex(t, client, u.table, u)
 			u.check(t, rd.life)
 			more(3)
 			u.check(t, rd.life)
@@ -112,11 +113,11 @@ func TestRebuildKeepsTheIndex(t *testing.T) {
 	for _, l := range []*life{large, many, small} {
 		load(t, client, u.table, l.model.All())
 	}
-	rebuildKeeping(t, u)
+	rebuildKeeping(t, client, u.table, u)
 	u.check(t, large)
 	u.check(t, many)
-	verifyIndex(t, u)
-	if again := rebuildKeeping(t, u); again.Repaired > 0 {
+	verifyIndex(t, client, u.table, u)
+	if again := rebuildKeeping(t, client, u.table, u); again.Repaired > 0 {
 		t.Errorf("the second rebuild repairs %d products", again.Repaired)
 	}
 
@@ -124,7 +125,7 @@ func TestRebuildKeepsTheIndex(t *testing.T) {
 	fresh := large.comment(true)
 	large.model.Insert(fresh)
 	load(t, client, u.table, []comment.Comment{fresh})
-	rebuildKeeping(t, u)
+	rebuildKeeping(t, client, u.table, u)
 	if after := u.check(t, large); after.First != before.First {
 		t.Error("the index started anew although it was right")
 	}

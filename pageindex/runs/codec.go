@@ -3,6 +3,7 @@ package runs
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"maps"
 	"math/bits"
 	"slices"
@@ -13,8 +14,13 @@ import (
 // format is the first byte of everything that is encoded here.
 const format = 1
 
+// ErrTorn says that parts of an index do not fit together, or cannot be read. Parts that were read
+// at different moments may not fit: a reader reads all of them again, consistently. If that does
+// not help, the table is damaged.
+var ErrTorn = errors.New("the parts of the page index do not fit together")
+
 // errDamaged is the cause of errors about bytes that Encode cannot have made.
-var errDamaged = errors.New("the bytes are damaged, or of a later release")
+var errDamaged = fmt.Errorf("%w: the bytes are damaged, or of a later release", ErrTorn)
 
 // appendPosition writes a position: how many bytes it shares with another, which the reader knows,
 // and its further bytes up to the last that is not zero.

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,10 +8,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 )
-
-// ErrTorn says that parts of an index do not fit together. Read at different moments, they may: a
-// reader reads all of them again, consistently. If that does not help, the table is damaged.
-var ErrTorn = errors.New("the parts of the page index do not fit together")
 
 // View is what a product's index says at one moment: after the last entry that its head names. It
 // holds what was read so far, and learns more by Load and Reveal.

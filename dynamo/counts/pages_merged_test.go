@@ -1,0 +1,207 @@
+package counts_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/table"
+)
+
+// checkRanks fails unless the index of a product has the counts of the comments in each run, and
+// finds the ranks of a sorted list under random filters.
+func checkRanks(t *testing.T, r *rand.Rand, client *dynamodb.Client, name, product string, model *commenttest.Model) {
+	t.Helper()
+	index := table.New(client, name)
+	all, err := index.Runs(t.Context(), product)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, run := range all {
+		want := comment.Stats{}
+		for _, c := range model.List(product, comment.Filter{}, comment.NewestFirst) {
+			if p := c.ID.Position(); p.Compare(run.From) >= 0 && p.Compare(run.End) < 0 {
+				want.Add(c.Cell(), 1)
+			}
+		}
+		if diff := cmp.Diff(want, run.Counts); diff != "" {
+			t.Errorf("run %d of %d: %s", i, len(all), diff)
+		}
+	}
+	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
+		filter := []comment.Filter{{}, {Ratings: []int{1, 5}}, {Languages: []comment.Language{"en"}}}[r.IntN(3)]
+		want := model.List(product, filter, order)
+		rank := r.IntN(len(want) + 1)
+		found, err := index.Find(t.Context(), pageindex.List{Product: product, Filter: filter, Order: order}, []pageindex.Target{{Rank: rank, Exact: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, before := found.Boundaries[0], 0
+		for _, c := range want {
+			if b.After != nil && (c.ID.Position().Compare(*b.After) <= 0) == (order == comment.OldestFirst) || b.After != nil && c.ID.Position() == *b.After {
+				before++
+			}
+		}
+		if b.Rank != rank || before != rank || found.Counts.Total() != len(want) {
+			t.Errorf("filter %v, order %v: rank %d is said to be %d, with %d of %d comments before it; counted %d", filter, order, rank, b.Rank, before, len(want), found.Counts.Total())
+		}
+	}
+}
+
+// Ranks are those of the sorted markers after each batch, while logs are merged, whatever the
+// network does and whatever is replayed. A counter that does not keep the index now and then drops
+// it.
+func TestRanksAreCounted(t *testing.T) {
+	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
+	r := commenttest.Rand(t)
+	name := newTable(t, direct)
+	faults := rand.New(rand.NewPCG(r.Uint64(), 1))
+	client, network := faulttest.Under(direct, func(int) faulttest.Fault {
+		if faults.IntN(15) == 0 {
+			return faulttest.Kinds[faults.IntN(len(faulttest.Kinds))]
+		}
+		return faulttest.None
+	})
+	counter, rd := counts.NewCounter(client, name), &reader{life: newLife(r, "p")}
+	counter.KeepPages(table.New(client, name), slog.New(slog.DiscardHandler))
+	rd.add(300, false)
+	for step := range commenttest.Times(30, 300) {
+		rd.some()
+		if step%10 == 9 {
+			rd.mustCount(t, counts.NewCounter(direct, name))
+			rd.add(1, true)
+		}
+		rd.mustCount(t, counter)
+		if r.IntN(3) == 0 {
+			counter.AwaitMerges(t.Context())
+		}
+		if err := network.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		checkRanks(t, r, direct, name, rd.product, rd.model)
+		if t.Failed() {
+			t.Fatalf("step %d", step)
+		}
+	}
+}
+
+// A rebuild beside counting and merging leaves a right index.
+func TestIndexWhileAllGoesOn(t *testing.T) {
+	r := commenttest.Rand(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	w := newWorld(t, client, commenttest.Many(r, "globe", 300))
+	index := table.New(client, w.table)
+	w.pages = index
+	w.live(r, func(ctx context.Context) error {
+		for range 2 {
+			rebuilder := newRebuilder(client, w.table)
+			rebuilder.KeepPages(index, slog.New(slog.DiscardHandler))
+			if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.check()
+	checkRanks(t, r, client, w.table, "globe", w.model)
+}
+
+// Verify finds damage to what is stored of a page index, and a rebuild makes the index anew.
+func TestDamagedRuns(t *testing.T) {
+	r := commenttest.Rand(t)
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	name := newTable(t, client)
+	v := vandal{t: t, client: client, table: name}
+	comments := commenttest.Many(r, "p", 280)
+	for i := range comments { // languages so long that the runs take several chunks
+		comments[i].Language = comment.Language(fmt.Sprintf("x-aaaaaaaa-bbbbbbbb-cccccccc-%03d", i%130))
+	}
+	model := commenttest.NewModel(comments...)
+	load(t, client, name, comments)
+	index := table.New(client, name)
+	rebuildKeeping(t, client, name, index)
+	if chunks := sortKeys(t, client, name, "R#p", "K#"); len(chunks) < 2 {
+		t.Fatalf("chunks %q", chunks)
+	}
+	for _, row := range []struct {
+		why string
+		do  func(chunk string)
+	}{
+		{"a chunk is gone", func(chunk string) { v.delete("R#p", chunk) }},
+		{"a chunk cannot be read", func(chunk string) { v.update("R#p", chunk, "SET v = :a", text("?")) }},
+		{"the directory is gone", func(string) { v.delete("R#p", "L") }},
+		{"the directory cannot be read", func(string) {
+			v.update("R#p", "L", "SET v = :a", &types.AttributeValueMemberB{Value: []byte("?")})
+		}},
+		{"everything is gone", func(string) {
+			for _, sort := range sortKeys(t, client, name, "R#p", "") {
+				v.delete("R#p", sort)
+			}
+		}},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			verifyIndex(t, client, name, index)
+			row.do(sortKeys(t, client, name, "R#p", "K#")[0])
+			verifyIndex(t, client, name, index, counts.WrongIndex)
+			rebuildKeeping(t, client, name, index)
+			verifyIndex(t, client, name, index)
+			checkRanks(t, r, client, name, "p", model)
+		})
+	}
+}
+
+// sortKeys returns the sort keys in a partition that have a prefix.
+func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix string) (found []string) {
+	t.Helper()
+	output, err := client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &name, KeyConditionExpression: aws.String("PK = :key"),
+		ExpressionAttributeValues: layout.Item{":key": text(partition)}, ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range output.Items {
+		if sort := layout.NewReader(it).Text("SK"); strings.HasPrefix(sort, prefix) {
+			found = append(found, sort)
+		}
+	}
+	return found
+}
+
+// A product whose comments are all deleted leaves nothing in the partition of its index.
+func TestNothingIsLeftOfAnIndex(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	name := newTable(t, client)
+	counter, rd := counts.NewCounter(client, name), &reader{life: newLife(commenttest.Rand(t), "p")}
+	counter.KeepPages(table.New(client, name), slog.New(slog.DiscardHandler))
+	rd.add(400, true)
+	rd.mustCount(t, counter)
+	counter.AwaitMerges(t.Context())
+	if len(sortKeys(t, client, name, "R#p", "")) == 0 {
+		t.Fatal("nothing was there")
+	}
+	for _, c := range rd.model.All() {
+		rd.delete(c)
+	}
+	rd.mustCount(t, counter)
+	counter.AwaitMerges(t.Context())
+	if left := sortKeys(t, client, name, "R#p", ""); len(left) > 0 {
+		t.Errorf("left are %q", left)
+	}
+}

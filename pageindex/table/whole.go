@@ -1,0 +1,56 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/pageindex/runs"
+)
+
+// Runs returns all runs of a product's index in ascending order, the head as the last of them, as
+// they are at one moment; none if the product has no index. An error that wraps runs.ErrTorn says
+// that parts of the index are missing, cannot be read or do not fit together.
+func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err error) {
+	r := &reading{client: x.client, table: x.table, product: product, consistent: true}
+	for try := range findTries {
+		if all, err = r.whole(ctx); !errors.Is(err, runs.ErrTorn) {
+			break
+		}
+		if err := wait.For(ctx, findFirstWait<<try); err != nil {
+			return nil, err
+		}
+	}
+	return all, call.Wrap(err, "page index of product %q", product)
+}
+
+// whole reads the whole index.
+func (r *reading) whole(ctx context.Context) ([]runs.Run, error) {
+	head, err := r.head(ctx)
+	if err != nil || !head.Exists() {
+		return nil, err
+	}
+	stored, err := r.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view, err := runs.NewView(head, stored.directory, stored.log)
+	if err != nil {
+		return nil, err
+	}
+	for keys := range slices.Chunk(view.Unloaded(), call.MaxKeysPerGet) {
+		chunks, err := r.chunks(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for key, chunk := range chunks {
+			err = errors.Join(err, view.Load(key, chunk))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return view.Runs(), nil
+}
