@@ -40,9 +40,10 @@ provision: provision-engine
 	@internal/provision/postgres.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
-# that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs.
+# that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs. The compiler takes a
+# sixth less time if it collects garbage less often.
 test:
-	@$(MAKE) --no-print-directory -j5 run-tests lint check-explorer
+	@GOGC=$${GOGC:-400} $(MAKE) --no-print-directory -j5 run-tests lint check-explorer
 
 # The tests alone, without that of the architecture.
 run-tests: provision compile-tests build
@@ -62,9 +63,9 @@ check-explorer:
 torture: provision
 	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench
 
-# What gofmt, go vet, the architecture test and staticcheck find. The program is built first, so that its packages are not compiled by both at once.
-# The tests go first where the processor is short.
-lint: build
+# What gofmt, go vet, the architecture test and staticcheck find. What they read of packages is compiled first, so that nothing is
+# compiled by two at once. The tests go first where the processor is short.
+lint: build compile-tests
 	@nice internal/lint/lint.sh
 
 # Known vulnerabilities that the program reaches. Not part of test, for it asks https://vuln.go.dev, which is not to be

@@ -44,7 +44,9 @@ fi
 echo "fetching DynamoDB Local"
 mkdir -p "$root/.cache"
 rm -rf "$target.new"
-mvn -B -q -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$target.new" ||
+# Maven runs for seconds, too short for Java's second compiler to pay.
+MAVEN_OPTS="-XX:+UseSerialGC -XX:TieredStopAtLevel=1 ${MAVEN_OPTS:-}" \
+	mvn -B -q -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$target.new" ||
 	leave_out "$suite" "Maven could not fetch it; its words are above"
 if ! holds "$target.new"; then
 	echo "what Maven fetched is not what dynamodb-local.sha256 lists: after a change of pom.xml, write that file anew" >&2

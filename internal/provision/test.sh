@@ -5,31 +5,20 @@
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+. "$here/race.sh"
 cd "$here/../.."
 mkdir -p .cache
 log=.cache/test.log
 failed=.cache/test.failed
 
-# Without a C compiler there is no race detector; compiler.sh has said so. It leaves out packages of others that do much and
-# share nothing between goroutines but by way of a sync.Pool: watched, they take five times as long. Packages with atomics, a
-# sync.Map or a sync.Once of their own, such as encoding/json, have to be watched: the detector would take what these order
-# for races.
-unwatched="encoding/base64 regexp strconv unicode/utf8 github.com/alecthomas/kong github.com/klauspost/compress/flate
-	github.com/aws/smithy-go/transport/http/protocol/internal/json/..."
-race=
-if command -v cc >/dev/null || command -v gcc >/dev/null; then
-	race=-race
-	for package in $unwatched; do
-		race="$race -gcflags=$package=-race=false"
-	done
-fi
-
-# The architecture test reads all of the code and runs none of it, so that to watch it for races only takes time.
-packages=$(go list ./... | grep -v '/internal/arch$')
+# The architecture test reads all of the code and runs none of it, and the plans' costs are computed, one after the other: to
+# watch these for races only takes time.
+computed=./internal/planbench
+packages=$(go list ./... | grep -Ev '/internal/(arch|planbench)$')
 
 if [ "${1:-}" = --compile ]; then
 	[ -n "$race" ] || exit 0 # compiler.sh may be about to install one
-	exec go list $race -test -deps -export $packages >/dev/null
+	eval "exec go list $race -test -deps -export \$packages" >/dev/null
 fi
 
 # roomy FOLDER tells whether a folder has room for what the tests write, 4 GB, and may hold programs that run.
@@ -48,13 +37,19 @@ if [ -z "${TMPDIR:-}" ] && roomy /dev/shm 2>/dev/null; then
 fi
 
 # The packages that take longest come first, so that none of them is left running alone at the end.
-longest="./command ./dynamo/counts ./dynamo ./dynamo/leases ./internal/planbench ./internal/counting ./internal/importer ./web"
+longest="./command ./dynamo/counts ./dynamo ./dynamo/leases ./internal/counting ./internal/importer ./web"
 rm -f "$failed"
 # Twice as many parallel tests as processors of a small machine: most of them wait for processes of their own.
 #
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
-# Vet is off because lint.sh has run it.
-{ go test $race -vet=off -parallel 4 -timeout 30m -v "$@" $longest $packages 2>&1 || echo "go test ended with status $?" >"$failed"; } |
+# Vet is off because lint.sh has run it. GOGC is for the compiler and the linker: tests bound the memory that is used.
+tests() {
+	go test -exec "env -u GOGC" -vet=off -parallel 4 -timeout 30m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
+}
+{
+	tests "$@" $computed
+	eval "tests $race "'"$@" $longest $packages'
+} |
 	tee "$log" |
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 
