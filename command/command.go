@@ -35,6 +35,8 @@ type line struct {
 	Rebuild Rebuild `cmd:"" help:"Count all comments again and repair statistics and leaderboards, while the service runs."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 
+	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
+
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
 	Completion   Completion   `cmd:"" help:"Print the script that completes command lines of talkback in a shell."`
 	Help         Help         `cmd:"" help:"Print the help of a command."`

@@ -65,6 +65,9 @@ type mark struct {
 // load takes the folder's lock and reads what is in it. The caller holds appending and mu, or is the
 // only one.
 func (c *core) load() error {
+	if err := c.folder.check(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.folder.path(), privateFolder); err != nil {
 		return err
 	}

@@ -361,6 +361,21 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
+// A folder with files of someone else is left alone.
+func TestOtherFiles(t *testing.T) {
+	folder := t.TempDir()
+	mine := filepath.Join(folder, buildFolder, "main.c")
+	if err := errors.Join(os.Mkdir(filepath.Dir(mine), privateFolder), os.WriteFile(mine, []byte("int main;"), private)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t.Context(), folder, quiet); comment.KindOf(err) != comment.BadInput {
+		t.Errorf("%v, want it to be refused", err)
+	}
+	if found := allFiles(t, folder); !slices.Equal(found, []string{mine}) {
+		t.Errorf("in the folder there are %q", found)
+	}
+}
+
 // A folder that is emptied under a running store is noticed, and is an empty store from then on.
 func TestEmptied(t *testing.T) {
 	folder := t.TempDir()

@@ -12,12 +12,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // What is in the folder.
 const (
-	lockFile    = "lock"
+	lockFile    = "talkback-pages.lock" // tells that the folder is ours
 	rootFile    = "root"
 	chunkFolder = "chunks"
 	logFolder   = "logs"
@@ -32,6 +33,21 @@ type folder string
 
 func (f folder) path(names ...string) string {
 	return filepath.Join(append([]string{string(f)}, names...)...)
+}
+
+// check refuses a folder that holds other files, none of which may be lost.
+func (f folder) check() error {
+	entries, err := os.ReadDir(f.path())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(f.path(lockFile)); errors.Is(err, fs.ErrNotExist) {
+		return comment.Errorf(comment.BadInput, "the folder %s holds other files than those of page numbers: give one that is empty or new", f)
+	}
+	return nil
 }
 
 // prepare makes the folders that are missing.

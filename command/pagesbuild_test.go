@@ -1,0 +1,102 @@
+package command_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/files"
+)
+
+// Files are made of an export and hold the place of every comment. They cover nothing, since nobody
+// knows what has changed since. A row that cannot be read, and an index of a server, stop it.
+func TestPagesBuild(t *testing.T) {
+	r := commenttest.Rand(t)
+	model := commenttest.NewModel()
+	var lines []byte
+	for range 500 {
+		c := commenttest.Random(r, []string{"espresso", "a/b", "ä"}[r.IntN(3)])
+		model.Insert(c)
+		var err error
+		if lines, err = reviewfile.Append(lines, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	export, folder := filepath.Join(t.TempDir(), "all.jsonl.gz"), filepath.Join(t.TempDir(), "pages")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(export, []byte(gzipped(t, text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := func(want int, say string, more ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		status := runMain(t, &out, &out, append([]string{"pages", "build", "--from", export, "--to", folder}, more...)...)
+		if status != want || !strings.Contains(out.String(), say) {
+			t.Errorf("status %d: %s", status, &out)
+		}
+	}
+	write(string(lines))
+	build(0, "500 comments indexed in "+folder)
+	checkIndexed(t, folder, model)
+	write(string(lines) + "{\n")
+	build(1, "line 501")
+	checkIndexed(t, folder, model)
+
+	store, err := files.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anew, err := store.Build(t.Context())
+	if err == nil {
+		err = anew.Finish(t.Context(), "of a server")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(string(lines))
+	build(1, "in use by another process")
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	build(1, "--force")
+	build(0, "500 comments", "--force")
+	checkIndexed(t, folder, model)
+}
+
+func checkIndexed(t *testing.T, folder string, model *commenttest.Model) {
+	t.Helper()
+	store, err := files.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if covers, err := store.Covers(t.Context()); covers != "" || err != nil {
+		t.Errorf("the index covers %q (%v)", covers, err)
+	}
+	for _, filter := range []comment.Filter{{}, {Ratings: []int{4, 5}}, {Languages: []comment.Language{"de"}}} {
+		for _, product := range []string{"espresso", "a/b", "ä"} {
+			want := model.List(product, filter, comment.NewestFirst)
+			var targets []pageindex.Target
+			for rank := range want {
+				targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
+			}
+			found, err := store.Find(t.Context(), pageindex.List{Product: product, Filter: filter, Order: comment.NewestFirst}, targets)
+			if err != nil || found.Counts.Total() != len(want) {
+				t.Fatalf("%s has %d comments (%v), want %d", product, found.Counts.Total(), err, len(want))
+			}
+			for i, c := range want {
+				if *found.Boundaries[i].After != c.ID.Position() {
+					t.Errorf("%s: another comment than %s has the rank %d", product, c.ID, i)
+				}
+			}
+		}
+	}
+}
