@@ -58,6 +58,8 @@ func TestExplainOfWhatCannotBe(t *testing.T) {
 		{[]string{"--product", "globe", "--ratings", "6"}, "talkback: a rating is 1 to 5 stars, not 6\n"},
 		{[]string{"--product", "globe", "--languages", "klingonese"}, "talkback: --languages: \"klingonese\" is not a language: give a BCP 47 tag such as \"en\", \"pt-BR\" or \"zh-Hant\"\n"},
 		{[]string{"--product", "globe", "--first", "101"}, "talkback: a page has 0 to 100 comments, not 101\n"},
+		{[]string{"--product", "globe", "--page", "-1"}, "talkback: page is -1, but pages count from 1\n"},
+		{[]string{"--product", "globe", "--page", "2", "--from-end"}, "talkback: give page with first, not with last: pages count from the start of the list\n"},
 		{[]string{"--product", "globe", "--after", "42"}, "talkback: --after: \"42\" is not the id of a comment: these start with \"c_\"\n"},
 		{
 			[]string{"--product", "globe", "--after", "c_01000000000000000000000000", "--before", "c_02000000000000000000000000"},
