@@ -149,7 +149,7 @@ func actionsIn(code map[types.Object]bool) []string {
 	for object := range code {
 		switch o := object.(type) {
 		case *types.Func:
-			if name := callOf(o); name != "" && name != "TransactWriteItems" {
+			if name := callOf(o); name != "" && !strings.HasPrefix(name, "Transact") {
 				actions[name] = true
 			}
 		case *types.Var:
@@ -161,8 +161,10 @@ func actionsIn(code map[types.Object]bool) []string {
 	return slices.Sorted(maps.Keys(actions))
 }
 
-// inTransaction are the fields of types.TransactWriteItem, and the action that each takes.
+// inTransaction are the fields of types.TransactWriteItem and types.TransactGetItem, and the action
+// that each takes.
 var inTransaction = map[string]string{
+	"Get":            "GetItem",
 	"Put":            "PutItem",
 	"Update":         "UpdateItem",
 	"Delete":         "DeleteItem",

@@ -14,8 +14,9 @@ import (
 //  2. It reads the chunks that Chunks names, for Load.
 //  3. It reads the markers of the runs that Unsplit names. After that it reads the statistics and
 //     the log again, for Split.
-//  4. It writes the chunks that Result names. Then it replaces the directory, on condition that
-//     that has the version which was read. Then it deletes what Result names.
+//  4. It deletes the chunks that Leftover names, and writes those that Result names. Then it
+//     replaces the directory, on condition that that has the version which was read. Then it deletes
+//     the entries that were merged. If another merge was first, it deletes the chunks it wrote.
 //
 // The caller may stop after every step, and several may merge at once. Until the directory is
 // replaced, everything is as before.
@@ -102,32 +103,22 @@ type Result struct {
 	Directory Directory
 	// Chunks are new. They are written before the directory.
 	Chunks map[Key]Chunk
-	// Unused are chunks that can be deleted once the directory is replaced, as can all entries up to
-	// the last that it includes.
-	Unused []Key
 }
 
-// Abandoned returns those of the chunks of version OldVersion that no directory names: merges that
-// were ended early, or that came too late, have left them.
-func (r Result) Abandoned(chunks []Key) []Key {
-	named := map[Key]bool{}
-	for _, ref := range r.Directory.References {
-		named[ref.Key] = true
-	}
-	for _, key := range r.Directory.Replaced {
-		named[key] = true
-	}
-	return slices.DeleteFunc(slices.Clone(chunks), func(key Key) bool { return named[key] })
+// Leftover returns the chunks that nobody needs: those that the directory before the one which was
+// read named, and of the chunks of the latter's version those that it does not name. Merges that
+// ended early have left these.
+func (m *Merge) Leftover(ofVersion []Key) []Key {
+	unnamed := slices.DeleteFunc(slices.Clone(ofVersion), func(key Key) bool {
+		return slices.ContainsFunc(m.before.References, func(ref Reference) bool { return ref.Key == key })
+	})
+	return slices.Concat(m.before.Replaced, unnamed)
 }
-
-// OldVersion returns the version before: no merge that makes it can succeed any more. With each
-// merge, the keys of one more version are looked at.
-func (r Result) OldVersion() uint64 { return r.Directory.Version - 1 }
 
 // Result ends the merge. It is given a random number, for the keys of new chunks.
 func (m *Merge) Result(random uint32) Result {
 	d := Directory{Version: max(m.before.Version+1, m.view.head.First), Merged: m.view.head.Last}
-	out := Result{Chunks: map[Key]Chunk{}, Unused: m.before.Replaced}
+	out := Result{Chunks: map[Key]Chunk{}}
 	stretches := m.stretches()
 	if len(stretches) == 1 && stretches[0].kept == nil {
 		if c := (Chunk{Runs: stretches[0].runs}); len(c.Encode()) <= chunkBytes {

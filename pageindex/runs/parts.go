@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/talkback/talkback/comment"
@@ -69,11 +68,6 @@ func (k Key) String() string { return fmt.Sprintf("%016x-%08x", k.Version, k.Num
 func ParseKey(text string) (key Key, ok bool) {
 	n, err := fmt.Sscanf(text, "%016x-%08x", &key.Version, &key.Number)
 	return key, n == 2 && err == nil
-}
-
-// Compare orders keys as their texts.
-func (k Key) Compare(other Key) int {
-	return cmp.Or(cmp.Compare(k.Version, other.Version), cmp.Compare(k.Number, other.Number))
 }
 
 // Chunk is an item with adjacent runs, in ascending order.

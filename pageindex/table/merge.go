@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -64,7 +65,19 @@ func (m *merging) merge(ctx context.Context) error {
 	if err := m.split(ctx, merge, head.Last); err != nil {
 		return err
 	}
+	if err := m.tidy(ctx, merge, stored.directory.Version); err != nil {
+		return err
+	}
 	return m.write(ctx, stored, merge.Result(rand.Uint32()))
+}
+
+// tidy deletes chunks that earlier merges replaced or left.
+func (m *merging) tidy(ctx context.Context, merge *runs.Merge, version uint64) error {
+	made, err := m.chunksOf(ctx, version)
+	if err != nil {
+		return err
+	}
+	return m.deleteAll(ctx, chunkKeys(m.product, merge.Leftover(made)))
 }
 
 func (m *merging) load(ctx context.Context, merge *runs.Merge) error {
@@ -143,22 +156,19 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		return err
 	}
 	replaced, err := m.replace(ctx, before.directory.Version, result.Directory)
-	if err != nil || !replaced {
-		return err
-	}
-	old, err := m.chunksOf(ctx, result.OldVersion())
 	if err != nil {
 		return err
 	}
-	var unused []layout.Item
+	if !replaced {
+		return m.deleteAll(ctx, chunkKeys(m.product, slices.Collect(maps.Keys(result.Chunks))))
+	}
+	var merged []layout.Item
 	for _, entry := range before.log {
 		if entry.Number <= result.Directory.Merged {
-			unused = append(unused, layout.PagesKey(m.product, layout.LogEntrySK(entry.Number)))
+			merged = append(merged, layout.PagesKey(m.product, layout.LogEntrySK(entry.Number)))
 		}
 	}
-	keys := slices.Concat(result.Unused, result.Abandoned(old))
-	slices.SortFunc(keys, runs.Key.Compare)
-	return m.deleteAll(ctx, append(unused, chunkKeys(m.product, slices.Compact(keys))...))
+	return m.deleteAll(ctx, merged)
 }
 
 // replace puts a directory in place of that of a version, and reports whether it was still there.
