@@ -4,11 +4,16 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
@@ -23,6 +28,35 @@ import (
 // PagesFlag says where page numbers are kept.
 type PagesFlag struct {
 	Pages string `help:"Where page numbers are kept: ${pages}. All processes that count need the same one. Put a password into the variable, not the command line (default: ${default})." placeholder:"STORE" default:"table"`
+}
+
+// OnlyPagesFlag says where page numbers are kept, and, if it is given on the command line, that the
+// command is about these alone.
+type OnlyPagesFlag struct {
+	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: ${default})." placeholder:"STORE" default:"table" type:"store"`
+}
+
+// target returns what the flag names. only says that it is on the command line.
+func (f OnlyPagesFlag) target(line *kong.Context) (target stores.Target, only bool, err error) {
+	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
+	target, err = PagesFlag(f).target()
+	if err == nil && only && target.Name == stores.None {
+		err = errNoPages
+	}
+	return target, only, err
+}
+
+// errNoPages is for a command about page numbers that are kept nowhere.
+var errNoPages = usagef("--pages none keeps no page numbers: name the place where they are kept")
+
+// decodeStore takes the value of a flag that needs none. Then the variable or the default stands.
+func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
+	next := ctx.Scan.Peek()
+	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {
+		target.SetString(text)
+		ctx.Scan.Pop()
+	}
+	return nil
 }
 
 // pageWords and pageKinds are what --pages may be.
@@ -83,6 +117,13 @@ func (p *pages) index() pageindex.Index {
 		return p.keeper
 	}
 	return nil
+}
+
+// number has a store find pages by their number, if they are kept anywhere.
+func (p *pages) number(store *dynamo.Store) {
+	if index := p.index(); index != nil {
+		store.NumberPages(index)
+	}
 }
 
 // Beside keeps the store complete while the work goes on, and returns the error of the work.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/terminal"
@@ -15,14 +17,20 @@ import (
 
 // Rebuild counts all comments again.
 type Rebuild struct {
+	OnlyPagesFlag
+
 	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read. Default: unchanged." default:"0" placeholder:"N"`
 	Calls        int `help:"Number of products to rebuild concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
 // Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
-func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
+	}
+	target, only, err := c.OnlyPagesFlag.target(line)
+	if err != nil {
+		return err
 	}
 	session, err := flags.Open(ctx, Opening{Owner: "talkback rebuild"}, term)
 	if err != nil {
@@ -30,8 +38,17 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
+	pages, err := openPages(ctx, target, session, "talkback rebuild", term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	if only && target.Fed() {
+		return c.rebuildPages(ctx, session, pages, term)
+	}
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
 	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run
+	rebuilder.Feed(pages.keeper)
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err

@@ -138,9 +138,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	})
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
 	store.Follow(counter)
-	if index := pages.index(); index != nil {
-		store.NumberPages(index)
-	}
+	pages.number(store)
 	return store, runner
 }
 

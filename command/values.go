@@ -20,6 +20,7 @@ func valueMappers() []kong.Option {
 			return uint32(n), err
 		})),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration", time.ParseDuration)),
 		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", parseMoment)),
 	}

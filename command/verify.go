@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
@@ -16,19 +18,32 @@ import (
 
 // Verify counts all comments and compares the result with the statistics.
 type Verify struct {
+	OnlyPagesFlag
+
 	Calls int `help:"Number of products to verify concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
 // Run prints every drift, one per line, and a summary. Drift is an error.
-func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) (err error) {
 	if err := checkCalls(c.Calls); err != nil {
 		return usage(err)
+	}
+	target, only, err := c.OnlyPagesFlag.target(line)
+	if err != nil {
+		return err
 	}
 	session, err := flags.Open(ctx, Opening{Owner: "talkback verify"}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	if only {
+		pages, err := openPages(ctx, target, session, "talkback verify", term.Logger)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.runPages(ctx, session, pages, term), pages.Close())
+	}
 
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {

@@ -84,6 +84,7 @@ var own = map[string]struct {
 	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/stores", "stream/function"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/panics", "internal/wait", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
+	"pageindex/audit":       {[]string{"comment", "pageindex"}, "an index is judged by its answers alone"},
 	"pageindex/stores":      {[]string{"comment", "pageindex", "pageindex/postgres", "pageindex/redis"}, "a store is chosen and opened without knowing what keeps it complete"},
 	"dynamo/pagestores":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex/keeper"}, "what the table knows of stores does not depend on what is in them"},
 	"pageindex/selection":   {[]string{"comment", "pageindex"}, "an algorithm over what was read, wherever that is kept"},
@@ -137,7 +138,7 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it"},
 	"command": {[]string{
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores",
-		"pageindex", "pageindex/files", "pageindex/keeper", "pageindex/sqlite", "pageindex/stores",
+		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/sqlite", "pageindex/stores",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/engine", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},

@@ -1,0 +1,108 @@
+// Package audit compares an index of page numbers with the comments, through Find alone. So it
+// tells whether readers get the right pages, whatever keeps them.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// atOnce is how many comments are looked up with one call.
+const atOnce = 128
+
+// Places are the positions of a product's comments by language and rating, each in ascending order.
+type Places map[comment.Cell][]comment.Position
+
+// Add notes a comment. Comments may come in any order.
+func (p Places) Add(cell comment.Cell, at comment.Position) { p[cell] = append(p[cell], at) }
+
+// Drift is a difference between the index and the comments.
+type Drift struct {
+	// Product is the product, Detail a sentence that says what is wrong in it.
+	Product, Detail string
+}
+
+// String returns one line.
+func (d Drift) String() string { return d.Product + ": wrong page index: " + d.Detail }
+
+// Product compares an index with the comments of a product: for each language and rating the number
+// of comments, and the rank of each, and for the whole product the numbers by rating. It returns
+// the first drift of each language and rating that differs. The error is that of Find.
+func Product(ctx context.Context, index pageindex.Index, product string, places Places) ([]Drift, error) {
+	var drifts []Drift
+	all := comment.Counts{}
+	cells := slices.SortedFunc(maps.Keys(places), func(a, b comment.Cell) int {
+		if byLanguage := strings.Compare(string(a.Language), string(b.Language)); byLanguage != 0 {
+			return byLanguage
+		}
+		return a.Rating - b.Rating
+	})
+	for _, cell := range cells {
+		positions := slices.SortedFunc(slices.Values(places[cell]), comment.Position.Compare)
+		all[cell.Rating-1] += len(positions)
+		detail, err := compareCell(ctx, index, product, cell, positions)
+		if err != nil {
+			return nil, err
+		}
+		if detail != "" {
+			drifts = append(drifts, Drift{product, detail})
+		}
+	}
+	found, err := index.Find(ctx, pageindex.List{Product: product, Order: comment.NewestFirst}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if found.Counts != all {
+		drifts = append(drifts, Drift{product, fmt.Sprintf("%v comments by rating, and there are %v", found.Counts, all)})
+	}
+	return drifts, nil
+}
+
+// compareCell says what is wrong in the list of one language and rating, empty if nothing is.
+func compareCell(ctx context.Context, index pageindex.Index, product string, cell comment.Cell, positions []comment.Position) (string, error) {
+	list := pageindex.List{
+		Product: product,
+		Filter:  comment.Filter{Languages: []comment.Language{cell.Language}, Ratings: []int{cell.Rating}},
+		Order:   comment.OldestFirst,
+	}
+	done := 0
+	for chunk := range slices.Chunk(positions, atOnce) {
+		targets := make([]pageindex.Target, 0, 2*len(chunk))
+		for _, at := range chunk {
+			targets = append(targets, pageindex.Target{At: before(at)}, pageindex.Target{At: &at})
+		}
+		found, err := index.Find(ctx, list, targets)
+		if err != nil {
+			return "", err
+		}
+		if total := found.Counts.Total(); total != len(positions) {
+			return fmt.Sprintf("%s with rating %d: %d comments, and there are %d", cell.Language, cell.Rating, total, len(positions)), nil
+		}
+		for i, at := range chunk {
+			// The comment is there if, and only if, the rank rises by 1 at its position.
+			if low, high := found.Boundaries[2*i].Rank, found.Boundaries[2*i+1].Rank; low != done+i || high != done+i+1 {
+				return fmt.Sprintf("%s with rating %d: comment %s is number %d, and there are %d before it and %d up to it",
+					cell.Language, cell.Rating, comment.IDOf(at), done+i+1, low, high), nil
+			}
+		}
+		done += len(chunk)
+	}
+	return "", nil
+}
+
+// before returns the last position before another, nil for the first of all.
+func before(at comment.Position) *comment.Position {
+	for i := len(at) - 1; i >= 0; i-- {
+		at[i]--
+		if at[i] != 0xff {
+			return &at
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+// What is wrong in an index is found, whatever it is, and nothing else is.
+func TestProduct(t *testing.T) {
+	german, english := comment.Cell{Language: "de", Rating: 5}, comment.Cell{Language: "en", Rating: 5}
+	comments := commenttest.Many(commenttest.Rand(t), "p", 700)
+	slices.SortFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
+	entry := func(i int, cell *comment.Cell) pageindex.Entry {
+		return pageindex.Entry{Product: "p", Position: comments[i].ID.Position(), Cell: cell, Follows: "2"}
+	}
+	between := *before(comments[402].ID.Position())
+	for _, row := range []struct {
+		why   string
+		wrong []pageindex.Entry
+		want  []string // parts of the drifts
+	}{
+		{"nothing is wrong", nil, nil},
+		{"the last one is missing", []pageindex.Entry{entry(699, nil)}, []string{"de with rating 5: 599 comments, and there are 600", "by rating"}},
+		{"one is in another language", []pageindex.Entry{entry(3, &english)}, []string{"de with rating 5: 599", "en with rating 5: 101"}},
+		{"one is counted twice, and one is not", []pageindex.Entry{entry(401, nil), {Product: "p", Position: between, Cell: &german, Follows: "1"}},
+			[]string{"de with rating 5: comment "}},
+		{"one is in a language of its own", []pageindex.Entry{{Product: "p", Position: between, Cell: &comment.Cell{Language: "fr", Rating: 1}, Follows: "1"}}, []string{"by rating"}},
+	} {
+		model, places := conformance.NewModel(), Places{}
+		for i, c := range comments {
+			cell := german
+			if i >= 300 && i < 400 {
+				cell = english
+			}
+			places.Add(cell, c.ID.Position())
+			if err := model.Apply(t.Context(), []pageindex.Entry{{Product: "p", Position: c.ID.Position(), Cell: &cell, Follows: "1"}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := model.Apply(t.Context(), row.wrong); err != nil {
+			t.Fatal(err)
+		}
+		drifts, err := Product(t.Context(), model, "p", places)
+		if err != nil || len(drifts) != len(row.want) {
+			t.Errorf("%s: %v, %v", row.why, drifts, err)
+			continue
+		}
+		for i, d := range drifts {
+			if !strings.Contains(d.String(), row.want[i]) {
+				t.Errorf("%s: %s, want %q", row.why, d, row.want[i])
+			}
+		}
+	}
+}
+
+type away struct{}
+
+func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex.Found, error) {
+	return pageindex.Found{}, errors.New("away")
+}
+
+// An index that does not answer is no drift.
+func TestAway(t *testing.T) {
+	for _, places := range []Places{{}, {comment.Cell{Language: "en", Rating: 1}: {{1}}}} {
+		if drifts, err := Product(t.Context(), away{}, "p", places); len(drifts) > 0 || err == nil {
+			t.Error(drifts, err)
+		}
+	}
+}
+
+func TestBefore(t *testing.T) {
+	if before(comment.Position{}) != nil || *before(comment.Position{1}) != (comment.Position{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}) || *before(comment.Position{15: 9}) != (comment.Position{15: 8}) {
+		t.Error("wrong")
+	}
+}
