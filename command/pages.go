@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,12 +50,20 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target stores.Target, only bo
 // errNoPages is for a command about page numbers that are kept nowhere.
 var errNoPages = usagef("--pages none keeps no page numbers: name the place where they are kept")
 
-// decodeStore takes the value of a flag that needs none. Then the variable or the default stands.
+// decodeStore takes the value of a flag that needs none: then it is that of the variable, or the
+// default.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {
 		target.SetString(text)
 		ctx.Scan.Pop()
+		return nil
+	}
+	target.SetString(ctx.Value.Default)
+	for _, name := range ctx.Value.Flag.Envs {
+		if text, set := os.LookupEnv(name); set {
+			target.SetString(text)
+		}
 	}
 	return nil
 }
