@@ -17,7 +17,7 @@ import (
 // newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the command is shown to other
 // processes.
 func newCounting(session *Session, name string, counter *counts.Counter, pages *pages, log *slog.Logger) *counting.Runner {
-	counter.Feed(pages.keeper)
+	pages.count(counter)
 	shared := leases.NewLeases(session.Client, session.Table)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),

@@ -28,7 +28,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	leases := leases.NewLeases(session.Client, session.Table)
-	pages, err := openPages(t.Context(), stores.Target{}, session, "talkback import", slog.New(slog.DiscardHandler))
+	pages, err := openPages(t.Context(), stores.Target{Name: stores.Table}, session, "talkback import", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/sqlite"
 	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -86,6 +87,11 @@ type pages struct {
 	target stores.Target
 	store  *stores.Lazy // nil unless the target is fed
 	keeper *keeper.Keeper
+	table  *table.Index    // nil unless the target is the table
+	found  pageindex.Index // finds pages by their number; nil if nothing does
+	log    *slog.Logger
+
+	counter *counts.Counter // nil in a process that does not count
 }
 
 // firstTry is how long a store may take to be opened before a command goes on without it.
@@ -93,7 +99,8 @@ const firstTry = 2 * time.Second
 
 // openPages opens the store of a target for a command. A store that is away is opened later.
 func openPages(ctx context.Context, target stores.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
-	p := &pages{target: target}
+	p := &pages{target: target, log: log}
+	counted := leases.NewLeases(session.Client, session.Table)
 	options := keeper.Options{
 		Table: pagestores.New(session.Client, session.Table), Who: processName(name), Engine: session.run, Logger: log,
 	}
@@ -105,33 +112,50 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 			return nil, usage(err)
 		}
 		options.Name, options.Store = target.Name, p.store
-		options.Counted = leases.NewLeases(session.Client, session.Table)
+		options.Counted = counted
 		options.Entries = counts.NewEntries(session.Client, session.Table, 0)
 	}
 	p.keeper = keeper.New(options)
+	switch {
+	case p.store != nil:
+		p.found = p.keeper
+	case target.Name == stores.Table:
+		p.table = table.New(session.Client, session.Table)
+		p.found = keeper.NewTimely(p.table, counted)
+	}
 	return p, nil
 }
 
-// Close lets go of the store.
+// count has a counter keep the page numbers.
+func (p *pages) count(counter *counts.Counter) {
+	counter.Feed(p.keeper)
+	if p.table != nil {
+		counter.KeepPages(p.table, p.log)
+		p.counter = counter
+	}
+}
+
+// lastMerges is how long the end of a command waits for the index in the table to be merged. What is
+// not merged then, the next process merges.
+const lastMerges = 3 * time.Second
+
+// Close ends what count began, and lets go of the store.
 func (p *pages) Close() error {
+	if p.counter != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), lastMerges)
+		defer cancel()
+		p.counter.AwaitMerges(ctx)
+	}
 	if p.store == nil {
 		return nil
 	}
 	return p.store.Close()
 }
 
-// index finds pages by their number; nil if nothing does.
-func (p *pages) index() pageindex.Index {
-	if p.store != nil {
-		return p.keeper
-	}
-	return nil
-}
-
 // number has a store find pages by their number, if they are kept anywhere.
 func (p *pages) number(store *dynamo.Store) {
-	if index := p.index(); index != nil {
-		store.NumberPages(index)
+	if p.found != nil {
+		store.NumberPages(p.found)
 	}
 }
 

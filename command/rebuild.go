@@ -44,7 +44,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	if only && target.Fed() {
-		return c.rebuildPages(ctx, session, pages, term)
+		return rebuildPages(ctx, session, pages, term)
 	}
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
 	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run

@@ -11,7 +11,7 @@ import (
 )
 
 // rebuildPages builds the store of the flag anew, and prints how many comments it holds.
-func (c *Rebuild) rebuildPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+func rebuildPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.runPages(ctx, session, pages, term), pages.Close())
+		return errors.Join(printPagesVerified(ctx, session, pages, term), pages.Close())
 	}
 
 	progress, err := progressOfItems(ctx, session, term)
@@ -114,11 +114,4 @@ func printUnproven(out io.Writer, found counts.Verified) error {
 	}
 	_, err := fmt.Fprintln(out, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
 	return err
-}
-
-func driftText(drifts int) string {
-	if drifts == 0 {
-		return "no drift"
-	}
-	return terminal.English.Sprintf("%d drifts", drifts)
 }

@@ -81,12 +81,8 @@ func verifyProduct(ctx context.Context, scanner *dynamo.Scanner, index pageindex
 	}
 }
 
-// runPages compares the page index of the flag with the comments, and prints what differs.
-func (c *Verify) runPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	index := pages.index()
-	if index == nil {
-		return errNoPages
-	}
+// printPagesVerified compares the page index of the flag with the comments, and prints what differs.
+func printPagesVerified(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
@@ -94,7 +90,7 @@ func (c *Verify) runPages(ctx context.Context, session *Session, pages *pages, t
 	var found verifiedPages
 	err = session.watch(ctx, func(ctx context.Context) error {
 		var err error
-		found, err = verifyPages(ctx, session, index, func(n int) { progress.Show(n, int64(n)) })
+		found, err = verifyPages(ctx, session, pages.found, func(n int) { progress.Show(n, int64(n)) })
 		return err
 	})
 	took := progress.End()
@@ -121,4 +117,11 @@ func printVerifiedPages(out io.Writer, found verifiedPages, took time.Duration) 
 		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))
 	}
 	return err
+}
+
+func driftText(drifts int) string {
+	if drifts == 0 {
+		return "no drift"
+	}
+	return terminal.English.Sprintf("%d drifts", drifts)
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/stores"
+	pagetable "github.com/talkback/talkback/pageindex/table"
+	"github.com/talkback/talkback/stream"
 	"github.com/talkback/talkback/stream/function"
 )
 
@@ -65,7 +67,20 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	}
 	counter := counts.NewCounter(client, table)
 	counter.Feed(keeper.New(options))
-	return function.New(counter, leases.NewLeases(client, table), logger), nil
+	if pages.Name == stores.Table {
+		counter.KeepPages(pagetable.New(client, table), logger)
+	}
+	return function.New(handler{counter}, leases.NewLeases(client, table), logger), nil
+}
+
+// handler counts. Nothing goes on after Handle: between two invocations, the process stands still.
+type handler struct{ counter *counts.Counter }
+
+// Handle implements stream.Handler.
+func (h handler) Handle(ctx context.Context, records []stream.Record) error {
+	err := h.counter.Handle(ctx, records)
+	h.counter.AwaitMerges(ctx)
+	return err
 }
 
 // tableName returns the table that the variable names, or the default one if it is not set.

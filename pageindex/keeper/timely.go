@@ -1,0 +1,42 @@
+package keeper
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// Timely is an index that is kept in the transactions that count. It cannot miss what is counted, so
+// all it needs is that counting is complete and not late.
+type Timely struct {
+	index   pageindex.Index
+	counted *cached[sight]
+	lag     time.Duration
+}
+
+// NewTimely makes an index that answers as another, with the default pace of a Keeper.
+func NewTimely(index pageindex.Index, counted Counted) *Timely {
+	pace := DefaultPace()
+	return &Timely{index: index, lag: pace.Lag, counted: newCached(pace.Look, func(ctx context.Context) (sight, error) {
+		state, leases, err := counted.Current(ctx)
+		now := sight{state: state}
+		now.upTo, now.known = stream.ProcessedUpTo(leases)
+		now.covers = now.store.Token(state) // there is nothing that it could lack
+		return now, err
+	})}
+}
+
+// Find implements pageindex.Index. The error is of the kind Unavailable while not all comments are
+// counted, and while counting is late.
+func (t *Timely) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	now, err := t.counted.get(ctx)
+	if err == nil {
+		err = now.objection(time.Now(), t.lag)
+	}
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	return t.index.Find(ctx, list, targets)
+}
