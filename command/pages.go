@@ -1,10 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -60,12 +60,7 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 		ctx.Scan.Pop()
 		return nil
 	}
-	target.SetString(ctx.Value.Default)
-	for _, name := range ctx.Value.Flag.Envs {
-		if text, set := os.LookupEnv(name); set {
-			target.SetString(text)
-		}
-	}
+	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), ctx.Value.Default))
 	return nil
 }
 
