@@ -16,8 +16,6 @@ import (
 
 // Explain prints how a page of comments is read.
 type Explain struct {
-	PagesFlag
-
 	Product       string     `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
 	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
 	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`
@@ -28,6 +26,8 @@ type Explain struct {
 	FromEnd       bool       `help:"Read the last comments of the list, or those just before --before, instead of the first."`
 	After         string     `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
 	Before        string     `help:"Only comments before this one in the list." placeholder:"ID"`
+	Page          int        `help:"Number of the page, from 1, instead of --after, --before or --from-end. 0 is no number." placeholder:"N"`
+	PagesFlag
 }
 
 // Run reads the page like a warm server, which has the product's counts. It prints the plans that
@@ -83,7 +83,7 @@ func (c *Explain) checkProduct(ctx context.Context, store *dynamo.Store) error {
 const explainedAge = 5 * time.Second
 
 func (c *Explain) query() (comment.Query, error) {
-	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd}}
+	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd, Page: c.Page}}
 	if c.OldestFirst {
 		q.Order = comment.OldestFirst
 	}
@@ -132,12 +132,25 @@ func (c *Explain) filter() (comment.Filter, error) {
 // explained formats a plan as tables.
 func explained(plan comment.QueryPlan) string {
 	var text strings.Builder
+	writePosition(&text, plan.Position)
 	writePlans(&text, plan.Candidates)
 	text.WriteString("\n")
 	writeReads(&text, plan)
 	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
 	return text.String()
+}
+
+// writePosition tells how a page by number was found.
+func writePosition(out io.Writer, p *comment.PagePosition) {
+	if p == nil || p.Rank == nil {
+		return
+	}
+	way := "Read through from the nearer end"
+	if p.By == comment.ByIndex {
+		way = fmt.Sprintf("Looked up in the index of page numbers (waves: %d, calls: %d, read units: %.1f)", p.Waves, p.Calls, p.ReadUnits)
+	}
+	fmt.Fprintf(out, "%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
 func writePlans(out io.Writer, candidates []comment.PlanCandidate) {
