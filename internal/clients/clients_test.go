@@ -19,6 +19,8 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 )
 
 // patience bounds every wait for a program. It is reached only by a failure.
@@ -149,12 +151,28 @@ func serve(t *testing.T, endpoint, product string) string {
 		t.Fatal(err)
 	}
 	service := command.Serve{OperationTimeout: patience}
-	server := httptest.NewServer(service.Handler(service.Store(session), &auth.Guard{}, command.Terminal{
+	store := service.Store(session)
+	store.NumberPages(numbered(t, product))
+	server := httptest.NewServer(service.Handler(store, &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/graphql"
+}
+
+// numbered is an index of page numbers that knows what was written before the programs start.
+func numbered(t *testing.T, product string) *conformance.Model {
+	t.Helper()
+	index := conformance.NewModel()
+	for _, c := range written(product) {
+		cell := c.Cell()
+		entry := pageindex.Entry{Product: product, Position: c.ID.Position(), Cell: &cell, Follows: "1"}
+		if err := index.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return index
 }
 
 // written are the comments that the programs expect: see service.mjs.

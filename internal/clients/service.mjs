@@ -30,6 +30,24 @@ export const draft = (title) => ({
 /** The titles of a connection's comments. */
 export const titlesOf = (connection) => connection.edges.map((edge) => edge.node.title);
 
+/**
+ * Follows the numbered links of page 2, page 1 included. `ask` reads a connection with its links, by variables `page` or
+ * `after`.
+ */
+export async function followLinks(ask) {
+  const second = await ask({ page: 2 });
+  assert.equal(second.pageNumber, 2);
+  assert.equal(second.pageCount, pageCount);
+  const { previous, around, last } = second.pageCursors;
+  assert.deepEqual([previous.page, last.page], [1, pageCount]);
+  assert.deepEqual(around.map(({ page, isCurrent }) => (isCurrent ? `[${page}]` : `${page}`)), ["1", "[2]", "3"]);
+  for (const { page, cursor } of around) {
+    const linked = await ask({ after: cursor });
+    assert.deepEqual(titlesOf(linked), titles.slice((page - 1) * pageSize, page * pageSize));
+    assert.equal(linked.pageNumber, page);
+  }
+}
+
 // patience bounds each wait for a condition, in milliseconds. It is reached only by a failure.
 const patience = 10_000;
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { relayStylePagination } from "@apollo/client/utilities";
-import { Screen, draft, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { Screen, draft, followLinks, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
 
 const cache = new InMemoryCache({
   possibleTypes: { Node: ["Product", "Comment"] },
@@ -32,6 +32,24 @@ const list = gql`
       comments(first: $first, after: $after) {
         edges { cursor node { ...Shown } }
         pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      }
+    }
+  }
+  ${shown}
+`;
+const numbered = gql`
+  query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
+    product(id: $product) {
+      id
+      comments(first: $first, page: $page, after: $after) {
+        edges { node { ...Shown } }
+        pageCount
+        pageNumber
+        pageCursors(around: 1) {
+          previous { page }
+          around { page cursor isCurrent }
+          last { page }
+        }
       }
     }
   }
@@ -74,6 +92,14 @@ test("pages join into one list", async () => {
   assert.equal(pages, pageCount);
   await shows(titles);
 });
+
+// A numbered page is no part of the one list that is joined, so it is not to be merged into that.
+test("numbered links lead to their pages", () =>
+  followLinks(async (place) => {
+    const variables = { product, first: pageSize, ...place };
+    const { data } = await client.query({ query: numbered, variables, fetchPolicy: "no-cache" });
+    return data.product.comments;
+  }));
 
 test("what is added heads the list", async () => {
   const { data } = await client.mutate({

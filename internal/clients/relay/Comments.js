@@ -40,6 +40,37 @@ const query = graphql`
   }
 `;
 
+const numbered = graphql`
+  query CommentsNumberedQuery($product: ID!, $first: Int!, $page: Int, $after: String) {
+    product(id: $product) {
+      id
+      comments(first: $first, page: $page, after: $after) {
+        edges {
+          node {
+            id
+            title
+          }
+        }
+        pageCount
+        pageNumber
+        pageCursors(around: 1) {
+          previous {
+            page
+          }
+          around {
+            page
+            cursor
+            isCurrent
+          }
+          last {
+            page
+          }
+        }
+      }
+    }
+  }
+`;
+
 const add = graphql`
   mutation CommentsAddMutation($input: AddCommentInput!, $connections: [ID!]!) {
     addComment(input: $input) {
@@ -110,4 +141,4 @@ function Line({ comment, see }) {
   return createElement("li", null, `${title} by ${author.name}`);
 }
 
-module.exports = { Comments, query, add, edit, remove };
+module.exports = { Comments, query, numbered, add, edit, remove };

@@ -6,10 +6,10 @@ import { Suspense, createElement } from "react";
 import relay from "react-relay";
 import renderer from "react-test-renderer";
 import runtime from "relay-runtime";
-import { Screen, draft, pageCount, pageSize, product, titles, url } from "../service.mjs";
+import { Screen, draft, followLinks, pageCount, pageSize, product, titles, url } from "../service.mjs";
 import app from "./__generated__/Comments.js";
 
-const { Comments, query, add, edit, remove } = app;
+const { Comments, query, numbered, add, edit, remove } = app;
 
 const network = runtime.Network.create(async ({ text }, variables) => {
   const response = await fetch(url, {
@@ -69,6 +69,13 @@ test("pages join into one list", async () => {
   assert.equal(pages, pageCount);
   assert.deepEqual(lines(), before);
 });
+
+test("numbered links lead to their pages", () =>
+  followLinks(async (place) => {
+    const variables = { product, first: pageSize, ...place };
+    const data = await relay.fetchQuery(environment, numbered, variables).toPromise();
+    return data.product.comments;
+  }));
 
 test("what is added heads the list", async () => {
   const { addComment } = await mutate(add, draft("eight"));

@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { Client, fetchExchange, gql } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
-import { draft, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
+import { draft, followLinks, pageCount, pageSize, product, titles, titlesOf, url } from "../service.mjs";
 
 const shown = gql`
   fragment Shown on Comment {
@@ -23,6 +23,24 @@ const list = gql`
       comments(first: $first, after: $after) {
         edges { cursor node { ...Shown } }
         pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+      }
+    }
+  }
+  ${shown}
+`;
+const numbered = gql`
+  query Numbered($product: ID!, $first: Int, $page: Int, $after: String) {
+    product(id: $product) {
+      id
+      comments(first: $first, page: $page, after: $after) {
+        edges { node { ...Shown } }
+        pageCount
+        pageNumber
+        pageCursors(around: 1) {
+          previous { page }
+          around { page cursor isCurrent }
+          last { page }
+        }
       }
     }
   }
@@ -118,6 +136,16 @@ test("pages join into one list", async () => {
   assert.equal(pages, pageCount);
   assert.deepEqual(titlesOf(connection()), titles);
   assert.deepEqual(requests, Array(pages).fill("GET"));
+});
+
+// relayPagination joins all pages of a list that the cache gets to see. A numbered page is none of these, so it is read
+// past the cache.
+test("numbered links lead to their pages", async () => {
+  const uncached = new Client({ url, exchanges: [fetchExchange] });
+  await followLinks(async (place) => {
+    const data = await succeed(uncached.query(numbered, { ...firstPage, ...place }));
+    return data.product.comments;
+  });
 });
 
 test("what is added heads the list", async () => {
