@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
 # compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans clean
+.PHONY: run build lambda generate explorer provision-engine provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans bench-pages clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -87,6 +87,14 @@ bench-plans:
 		$(if $(LANGUAGE),-language $(LANGUAGE)) $(foreach pair,$(MAP),-map "$(pair)") \
 		$(foreach pair,$(LANGUAGE_OF),-language-of "$(pair)") $(if $(LEAST),-least $(LEAST)) \
 		$(if $(COUNTS),-counts $(COUNTS)) $(if $(OUT),-out $(OUT))
+
+# What a jump to a page by its number takes in each store of page numbers, beside walking by cursor and beside OFFSET over
+# whole rows in PostgreSQL; what inserts, deletes and builds take. Table and plot go to docs/. COUNTS=1000,100000 says how
+# many comments, and OUT=name where table and plot go; with COUNTS alone, they go nowhere.
+bench-pages: OUT ?= $(if $(COUNTS),,docs/page-stores)
+bench-pages: provision
+	@go test ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(or $(COUNTS),1000,100000,1000000) \
+		$(if $(OUT),-out $(abspath $(OUT)))
 
 # What was built and fetched. The data stays.
 clean:

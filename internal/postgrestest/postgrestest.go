@@ -29,14 +29,18 @@ var shared struct {
 
 // Run runs the tests and stops the server that they shared. It returns the exit status.
 func Run(m *testing.M) int {
-	status := m.Run()
+	defer Stop()
+	return m.Run()
+}
+
+// Stop stops the shared server, for a TestMain that has more to do than Run.
+func Stop() {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.server != nil {
 		_ = shared.server.Stop() // the end of the process kills it in any case
 		_ = shared.server.Remove()
 	}
-	return status
 }
 
 // Database returns the URL of an empty database of the shared server, which loses its data when the

@@ -128,6 +128,8 @@ func database(db *sql.DB, name, schema string) relational.Database {
 		Before: []string{"CREATE SCHEMA IF NOT EXISTS " + quoted},
 		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = '` +
 			strings.ReplaceAll(schema, "'", "''") + `'`,
+		// Until a vacuum, lookups pass all earlier counts of a block, and see whether each comment is there.
+		Settle:  `VACUUM (ANALYZE) {entries}, {blocks}`,
 		Lock:    locker(schema),
 		Explain: explain,
 	}

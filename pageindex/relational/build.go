@@ -76,5 +76,11 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 	if err != nil {
 		return err
 	}
-	return s.purge(ctx)
+	if err := s.purge(ctx); err != nil {
+		return err
+	}
+	if s.db.Settle != "" {
+		_, _ = s.db.Write.ExecContext(ctx, s.sql.Replace(s.db.Settle))
+	}
+	return nil
 }

@@ -40,6 +40,9 @@ type Database struct {
 	// Lock makes a transaction wait for others that have one of the buckets in common, until these
 	// end. Buckets are sorted, and below Buckets. Exclusive is a bucket beyond them.
 	Lock func(ctx context.Context, tx *sql.Tx, buckets []int) error
+	// Settle is a statement that follows a build, outside of transactions, empty for none. The database
+	// would do what it says by itself some time later, so it may fail.
+	Settle string
 	// Explain says what an error of the database means, and describes it without any value.
 	Explain func(error) (Fault, string)
 }

@@ -1,0 +1,140 @@
+package pagesbench
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/internal/postgrestest"
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/files"
+	"github.com/talkback/talkback/pageindex/postgres"
+	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/sqlite"
+)
+
+// candidate is a store that is measured.
+type candidate struct {
+	name string
+	// most is the largest number of comments that it is measured with here, 0 for any.
+	most int
+	open func(t *testing.T) opened
+}
+
+// opened is an empty store that is open until the test ends.
+type opened struct {
+	pageindex.Store
+	// size returns how many bytes it takes, nil if that is not known.
+	size func(t *testing.T) int64
+}
+
+// candidates are the stores, in the order of the report.
+var candidates = []candidate{
+	{name: "table", most: 100_000, open: openTable},
+	{name: "redis", open: openRedis},
+	{name: "sqlite", open: openSQLite},
+	{name: "postgres", open: openPostgres},
+	{name: "files", open: openFiles},
+}
+
+// closer is what all stores have.
+type closer interface{ Close() error }
+
+// until closes a store when the test ends.
+func until[S closer](t *testing.T, s S, err error) S {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func openSQLite(t *testing.T) opened {
+	folder := t.TempDir()
+	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "pages.db"))
+	return opened{until(t, s, err), func(t *testing.T) int64 { return bytesIn(t, folder) }}
+}
+
+func openFiles(t *testing.T) opened {
+	folder := t.TempDir()
+	s, err := files.Open(t.Context(), folder)
+	return opened{until(t, s, err), func(t *testing.T) int64 { return bytesIn(t, folder) }}
+}
+
+// bytesIn adds up the files of a folder.
+func bytesIn(t *testing.T, folder string) (sum int64) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func openRedis(t *testing.T) opened {
+	server := redistest.Start(t)
+	client := goredis.NewClient(&goredis.Options{Addr: server.Address()})
+	t.Cleanup(func() { client.Close() })
+	s, err := redis.Open(t.Context(), server.URL(), "comments")
+	used := func(t *testing.T) int64 {
+		info, err := client.Info(t.Context(), "memory").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(info, "used_memory:")
+		digits, _, _ := strings.Cut(rest, "\r\n")
+		bytes, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			t.Fatalf("how much memory Redis uses: %v", err)
+		}
+		return bytes
+	}
+	empty := used(t)
+	return opened{until(t, s, err), func(t *testing.T) int64 { return used(t) - empty }}
+}
+
+func openPostgres(t *testing.T) opened {
+	target := postgrestest.Database(t)
+	s, err := postgres.Open(t.Context(), target, "comments")
+	return opened{until(t, s, err), func(t *testing.T) (sum int64) {
+		db := connect(t, target)
+		row := db.QueryRow(t.Context(), `SELECT SUM(pg_total_relation_size(oid)) FROM pg_class
+			WHERE relkind = 'r' AND relnamespace = 'talkback_comments'::regnamespace`)
+		if err := row.Scan(&sum); err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}}
+}
+
+// connect connects to a database until the test ends.
+func connect(t *testing.T, target string) *pgx.Conn {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close(context.WithoutCancel(t.Context())) })
+	return db
+}

@@ -1,0 +1,141 @@
+package pagesbench
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/planbench"
+	"github.com/talkback/talkback/internal/postgrestest"
+)
+
+// farthest is the last page that is walked to by cursor.
+const farthest = 1000
+
+// walker walks by cursor, page by page, with the plans that statistics allow.
+type walker struct{ store *dynamo.Store }
+
+func newWalker(t *testing.T, comments []comment.Comment) walker {
+	table, err := planbench.NewTable(t.Context(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := comment.Stats{}
+	for _, c := range comments {
+		stats.Add(c.Cell(), 1)
+	}
+	store := table.Store()
+	store.UseKnown(func(comment.Query) planner.Known {
+		return planner.Known{Stats: stats, AsOf: time.Unix(0, 0), Trusted: true}
+	})
+	return walker{store}
+}
+
+// walk measures the way to each of some pages, ascending. The table answers from memory, so its time
+// is left out.
+func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows []row) {
+	slice := comment.Slice{Size: pageSize}
+	r := row{Comments: comments, Store: "walk by cursor", Operation: jump, Filter: list.name}
+	for page := 1; page <= min(pages[len(pages)-1], farthest); page++ {
+		got, err := w.store.Comments(t.Context(), comment.Query{
+			Product: list.Product, Filter: list.Filter, Order: list.Order, Slice: slice, WithoutText: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := list.page(page); len(got.Comments) != len(want) || got.Comments[0].ID.Position() != want[0] {
+			t.Fatalf("walking to page %d of %s shows other comments", page, list.name)
+		}
+		last := got.Comments[len(got.Comments)-1].ID.Position()
+		slice.After = &last
+		r.Calls, r.Units = r.Calls+float64(got.Plan.Queries), r.Units+got.Plan.ReadUnits
+		if slices.Contains(pages, page) {
+			r.Page = page
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// wholeRows is a table of whole comments in PostgreSQL, with the indexes that its filters suggest.
+type wholeRows struct {
+	db *pgx.Conn
+}
+
+const wholeTable = `
+CREATE TABLE comments (
+	product TEXT COLLATE "C" NOT NULL, position BYTEA NOT NULL, language TEXT COLLATE "C" NOT NULL, rating SMALLINT NOT NULL,
+	author TEXT NOT NULL, title TEXT, text TEXT NOT NULL, PRIMARY KEY (product, position));
+CREATE INDEX by_cell ON comments (product, language, rating, position);
+CREATE INDEX by_rating ON comments (product, rating, position)`
+
+func newWholeRows(t *testing.T, comments []comment.Comment) wholeRows {
+	db := connect(t, postgrestest.Database(t))
+	if _, err := db.Exec(t.Context(), wholeTable); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.CopyFrom(t.Context(), pgx.Identifier{"comments"},
+		[]string{"product", "position", "language", "rating", "author", "title", "text"},
+		pgx.CopyFromSlice(len(comments), func(i int) ([]any, error) {
+			c, p := comments[i], comments[i].ID.Position()
+			return []any{c.ProductID, p[:], string(c.Language), c.Rating, c.Author.Name, c.Title, c.Text}, nil
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(t.Context(), `VACUUM ANALYZE comments`); err != nil {
+		t.Fatal(err)
+	}
+	return wholeRows{db}
+}
+
+// where selects a list.
+func (w wholeRows) where(l list) (text string, args []any) {
+	low, high := l.Filter.Range()
+	text, args = ` FROM comments WHERE product = $1 AND position BETWEEN $2 AND $3`, []any{l.Product, low[:], high[:]}
+	if len(l.Filter.Ratings) > 0 {
+		args = append(args, l.Filter.Ratings)
+		text += fmt.Sprintf(" AND rating = ANY($%d)", len(args))
+	}
+	if len(l.Filter.Languages) > 0 {
+		languages := make([]string, len(l.Filter.Languages))
+		for i, language := range l.Filter.Languages {
+			languages[i] = string(language)
+		}
+		args = append(args, languages)
+		text += fmt.Sprintf(" AND language = ANY($%d)", len(args))
+	}
+	return text, args
+}
+
+// page reads a page of whole comments, and counts the list: what a page with numbered links takes.
+func (w wholeRows) page(t *testing.T, l list, page int) {
+	where, args := w.where(l)
+	var total int
+	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*)`+where, args...).Scan(&total); err != nil || total != len(l.positions) {
+		t.Fatalf("PostgreSQL counts %d comments of %s (%v), want %d", total, l.name, err, len(l.positions))
+	}
+	text := fmt.Sprintf(`SELECT position, language, rating, author, title, text %s ORDER BY position DESC LIMIT %d OFFSET $%d`,
+		where, pageSize, len(args)+1)
+	rows, err := w.db.Query(t.Context(), text, append(args, (page-1)*pageSize)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	want := l.page(page)
+	for i := 0; rows.Next(); i++ {
+		values, err := rows.Values()
+		if err != nil || i >= len(want) || comment.Position(values[0].([]byte)) != want[i] {
+			t.Fatalf("PostgreSQL shows other comments on page %d of %s (%v)", page, l.name, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
