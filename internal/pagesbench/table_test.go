@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -30,9 +32,13 @@ func openTable(t *testing.T) opened {
 	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
 		t.Fatal(err)
 	}
+	return opened{Store: tableOf(client, name)}
+}
+
+func tableOf(client *dynamodb.Client, name string) inTable {
 	s := inTable{table.New(client, name), counts.NewCounter(client, name)}
 	s.counter.KeepPages(s.Index, slog.New(slog.DiscardHandler))
-	return opened{Store: s}
+	return s
 }
 
 // Apply counts entries as records of the stream, in their order.

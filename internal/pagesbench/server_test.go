@@ -1,0 +1,122 @@
+package pagesbench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// served is the whole server over HTTP, with page numbers in the table, as it is by default.
+type served struct {
+	url    string
+	client *http.Client
+}
+
+// upToNow says that statistics follow the table at once.
+type upToNow struct{}
+
+func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err error) {
+	return time.Now(), true, nil
+}
+
+// newServed loads comments into a table, has them counted, and serves them.
+func newServed(t *testing.T, comments []comment.Comment) served {
+	endpoint, name := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dynamo.NewLoader(client, name, 0).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+	counted := tableOf(client, name)
+	if err := counted.Apply(t.Context(), entriesOf(comments)); err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.MarkComplete(t.Context(), leases.NewLeases(client, name), stream.State{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
+	store := serve.Store(&command.Session{Client: client, Table: name, Address: endpoint})
+	store.NumberPages(counted.Index)
+	server := httptest.NewServer(serve.Handler(store, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
+	t.Cleanup(server.Close)
+	return served{server.URL + "/graphql", server.Client()}
+}
+
+const pageOperation = `query Page($product: ID!, $filter: CommentFilter, $first: Int, $page: Int) {
+	product(id: $product) {
+		comments(filter: $filter, first: $first, page: $page) {
+			nodes { id rating language title text author { name } createdAt }
+			totalCount
+		}
+	}
+}`
+
+// page asks for a page by its number and for how many comments the list has.
+func (s served) page(t *testing.T, l list, page int) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": pageOperation, "variables": map[string]any{
+		"product": l.Product, "filter": map[string]any{"ratings": l.Filter.Ratings}, "first": pageSize, "page": page,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := s.client.Post(s.url, "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data struct {
+			Product struct {
+				Comments struct {
+					Nodes      []struct{ ID comment.ID }
+					TotalCount int
+				}
+			}
+		}
+		Errors any
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || answer.Errors != nil {
+		t.Fatalf("page %d of %s: %v %v", page, l.name, answer.Errors, err)
+	}
+	got, want := answer.Data.Product.Comments, l.page(page)
+	if got.TotalCount != len(l.positions) || len(got.Nodes) != len(want) || got.Nodes[0].ID.Position() != want[0] {
+		t.Fatalf("page %d of %s has other comments, or %d of them instead of %d", page, l.name, got.TotalCount, len(l.positions))
+	}
+}
+
+// measureServed measures a far page of two ratings through the server, with the number of comments,
+// beside the first page with OFFSET and count(*) in PostgreSQL.
+func measureServed(t *testing.T, l list, comments []comment.Comment, whole wholeRows) []row {
+	server, page := newServed(t, comments), min(100, len(l.positions)/pageSize)
+	server.page(t, l, 1) // the statistics are known from then on
+	of := row{Comments: len(comments), Filter: l.name, Operation: overHTTP}
+	ours, theirs := of, of
+	ours.Store, ours.Page = "the whole server, table", page
+	theirs.Store, theirs.Page = "OFFSET over whole rows", 1
+	// Both take turns, under the same load of the machine.
+	var times, others []time.Duration
+	for range tries {
+		times = append(times, timed(func() { server.page(t, l, page) }))
+		others = append(others, timed(func() { whole.page(t, l, 1) }))
+	}
+	ours.Time, theirs.Time = middleOf(times), middleOf(others)
+	return []row{ours, theirs}
+}
