@@ -179,7 +179,7 @@ var errEnded = fmt.Errorf("ended: %w", ErrTorn)
 func (w *world) mergeSteps(step func(string) bool) error {
 	head, directory, log := w.read()
 	m, err := NewMerge(head, directory, log)
-	if err != nil || m.Empty() {
+	if err != nil || m.Empty() || m.Postponed() && w.r.IntN(2) == 0 {
 		return err
 	}
 	if !step("read chunks") {

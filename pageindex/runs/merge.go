@@ -23,6 +23,8 @@ import (
 type Merge struct {
 	before Directory
 	view   *View
+	// logBytes is the size of the entries to be merged.
+	logBytes int
 }
 
 // chunkBytes is the size of the largest chunk, unless a single run is larger: with its key and the
@@ -37,6 +39,11 @@ func NewMerge(head Head, d Directory, log []Entry) (*Merge, error) {
 		return nil, err
 	}
 	m := &Merge{before: d, view: v}
+	for _, e := range log {
+		if e.Number > v.merged && e.Number <= head.Last {
+			m.logBytes += len(e.Encode()) + entryOverhead
+		}
+	}
 	m.view.segments = v.segments[:len(v.segments)-1] // the head stays as it is
 	return m, nil
 }
@@ -67,6 +74,23 @@ func (m *Merge) hasRoom(i int) bool {
 		}
 	}
 	return false
+}
+
+// A merge that writes many chunks is dear, so it waits until the log is larger.
+const (
+	manyChunks   = 16
+	patientBytes = 11 << 10 // with merges due every 4 KB, these wait for the third
+)
+
+// Postponed reports whether the merge is to wait until the next one is due: it would write many
+// chunks, and the log is not so large yet. Runs that are far too large do not wait.
+func (m *Merge) Postponed() bool {
+	for _, s := range m.view.segments {
+		if s.tooLarge() {
+			return false
+		}
+	}
+	return len(m.Chunks()) > manyChunks && m.logBytes < patientBytes
 }
 
 // Load brings in a chunk that was read.

@@ -56,7 +56,7 @@ func (m *merging) merge(ctx context.Context) error {
 		return err
 	}
 	merge, err := runs.NewMerge(head, stored.directory, stored.log)
-	if err != nil || merge.Empty() {
+	if err != nil || merge.Empty() || merge.Postponed() {
 		return err
 	}
 	if err := m.load(ctx, merge); err != nil {
