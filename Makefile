@@ -40,8 +40,8 @@ provision: provision-engine
 	@internal/provision/postgres.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
-# that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs. The compiler takes a
-# sixth less time if it collects garbage less often.
+# that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs. Compiling
+# takes a sixth less time if garbage is collected less often, and tests a tenth.
 test:
 	@GOGC=$${GOGC:-400} $(MAKE) --no-print-directory -j5 run-tests lint check-explorer
 

@@ -56,11 +56,18 @@ var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 // startServer starts the program with arguments for serve and waits until it says where it answers.
 func startServer(t *testing.T, arguments ...string) *server {
 	t.Helper()
+	return startServerWith(t, nil, arguments...)
+}
+
+// startServerWith is startServer with more in the environment.
+func startServerWith(t *testing.T, environment []string, arguments ...string) *server {
+	t.Helper()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	process := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t)}, arguments...)...)
+	process.Env = append(process.Environ(), environment...)
 	return follow(t, process)
 }
 

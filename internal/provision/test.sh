@@ -42,9 +42,9 @@ rm -f "$failed"
 # Twice as many parallel tests as processors of a small machine: most of them wait for processes of their own.
 #
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
-# Vet is off because lint.sh has run it. GOGC is for the compiler and the linker: tests bound the memory that is used.
+# Vet is off because lint.sh has run it.
 tests() {
-	go test -exec "env -u GOGC" -vet=off -parallel 4 -timeout 30m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
+	go test -vet=off -parallel 4 -timeout 30m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
 }
 {
 	tests "$@" $computed
