@@ -136,6 +136,7 @@ var takesLong = regexp.MustCompile(`^(?:[A-Z]+=\S+ )*(?:make|go) `)
 var (
 	milliseconds = regexp.MustCompile(`milliseconds: [\d.]+`)
 	numbers      = regexp.MustCompile(`\d[\d.,]*`)
+	progress     = regexp.MustCompile(`(?m)^[\d,]+ \w+, [\d,]+ \w+/s.*\n`) // of what takes seconds on a busy machine
 )
 
 // sameEachTime is what a command printed, as far as it is the same each time: of what depends on
@@ -144,7 +145,7 @@ func sameEachTime(line, printed string) string {
 	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") {
 		return milliseconds.ReplaceAllString(printed, "")
 	}
-	return numbers.ReplaceAllString(printed, "#")
+	return numbers.ReplaceAllString(progress.ReplaceAllString(printed, ""), "#")
 }
 
 // edits are the changes of a document that -update makes.
