@@ -53,10 +53,16 @@ func (f Filter) Normalize() (Filter, error) {
 // meaning of a filter: plans and indexes only find what it allows.
 func (f Filter) Allows(c Comment) bool {
 	created := c.CreatedAt()
-	return (len(f.Languages) == 0 || slices.Contains(f.Languages, c.Language)) &&
-		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, c.Rating)) &&
+	return f.AllowsCell(c.Cell()) &&
 		(f.CreatedAfter == nil || !created.Before(*f.CreatedAfter)) &&
 		(f.CreatedBefore == nil || created.Before(*f.CreatedBefore))
+}
+
+// AllowsCell reports whether the comments of a cell pass the filter, regardless of its dates. It must
+// be normalized.
+func (f Filter) AllowsCell(cell Cell) bool {
+	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
+		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
 }
 
 // Range returns the range of positions that the filter's dates allow, both ends included. It is

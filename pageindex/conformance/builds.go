@@ -96,10 +96,10 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	// This one does not change, so it can be compared all the time.
 	quiet := (&history{r: h.r}).many("quiet", 50)
 	apply(t, store, want, quiet)
-	apply(t, store, want, h.next(300))
+	apply(t, store, want, h.next(p.times(300)))
 	markers := append(quiet, h.made...)
 	var batches [][]pageindex.Entry
-	for range 20 {
+	for range p.times(20) {
 		batches = append(batches, h.next(15))
 	}
 	want = comments{}

@@ -14,10 +14,10 @@ import (
 func testPages(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	h.checkAll(t, store, want, 1)
-	for chunk := range slices.Chunk(h.many(products[0], 2500), 250) {
+	for chunk := range slices.Chunk(h.many(products[0], p.times(2500)), 250) {
 		apply(t, store, want, chunk)
 	}
-	h.check(t, store, want, products[0], 25)
+	h.check(t, store, want, products[0], p.times(25))
 	for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
 		list := h.list(products[0])
 		list.Order = order
@@ -57,7 +57,7 @@ func testHistory(t *testing.T, h *history, p Place) {
 	unnumbered := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell()}
 	looked := pageindex.Entry{Product: products[0], Position: h.position(), Cell: h.cell(), Follows: "~"}
 	apply(t, store, want, []pageindex.Entry{unnumbered, looked})
-	for range 15 {
+	for range p.times(15) {
 		apply(t, store, want, h.next(1+h.r.IntN(60)))
 		h.checkAll(t, store, want, 1)
 	}
@@ -118,7 +118,7 @@ func testConcurrent(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	stores := []Store{store, p.second(t, store)}
 	var batches [][]pageindex.Entry
-	for range 16 {
+	for range p.times(16) {
 		batches = append(batches, h.next(25))
 		want.apply(batches[len(batches)-1])
 	}
@@ -151,7 +151,7 @@ func testOneState(t *testing.T, h *history, p Place) {
 	list := pageindex.List{Product: products[0], Order: comment.NewestFirst}
 	w := want.read(list)
 	var batches [][]pageindex.Entry
-	for range 60 {
+	for range p.times(60) {
 		var batch []pageindex.Entry
 		for range 5 {
 			entry := h.made[h.r.IntN(len(h.made))]
@@ -168,7 +168,7 @@ func testOneState(t *testing.T, h *history, p Place) {
 			}
 		}
 	})
-	for range 40 {
+	for range p.times(40) {
 		targets := h.targets(w)
 		found, err := store.Find(t.Context(), list, targets)
 		if comment.KindOf(err) == comment.Unavailable {

@@ -20,6 +20,8 @@ type Place struct {
 	Open func(t *testing.T) Store
 	// Shared says that the store may be open several times at once, as by several processes.
 	Shared bool
+	// Costly says that a call takes milliseconds, so that a third of the work has to do.
+	Costly bool
 	// Held lists, for people, what the store holds of a product besides the entries of comments
 	// that are not there any more. It may be nil.
 	Held func(t *testing.T, product string) []string
@@ -35,6 +37,14 @@ func (p Place) open(t *testing.T) Store {
 		}
 	})
 	return store
+}
+
+// times returns how often to do something.
+func (p Place) times(n int) int {
+	if p.Costly {
+		return (n + 2) / 3
+	}
+	return n
 }
 
 // second opens the store once more, if it may be.

@@ -85,7 +85,7 @@ func (l *look) open(ctx context.Context) (any bool, err error) {
 	l.version = state[fieldVersion]
 	for _, field := range slices.Sorted(maps.Keys(state)) {
 		cell, ok := parseCell(field)
-		if !ok || !selects(l.list.Filter, cell) {
+		if !ok || !l.list.Filter.AllowsCell(cell) {
 			continue
 		}
 		n, err := strconv.Atoi(state[field])
@@ -95,12 +95,6 @@ func (l *look) open(ctx context.Context) (any bool, err error) {
 		l.cells, l.sizes = append(l.cells, cell), append(l.sizes, n)
 	}
 	return len(l.cells) > 0, nil
-}
-
-// selects reports whether a filter selects a cell.
-func selects(f comment.Filter, cell comment.Cell) bool {
-	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
-		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
 }
 
 // key returns the sorted set of a cell.

@@ -28,6 +28,10 @@ type Target struct {
 	Within []Cell
 }
 
+// Sampler chooses what a round looks at in some ranges, the same whenever it is asked: at least one
+// element of each range that is not empty.
+type Sampler func(ranges []Cell) []Probe
+
 // Bounds of how many elements a search looks at in one round. With 16 of each of 15 cells, an
 // element among a million is found in 5 rounds (TestRoundsOfAMillion).
 const (
@@ -36,9 +40,9 @@ const (
 	mostSamples    = 1024
 )
 
-// sample returns what to look at in some ranges: everything if it is little, otherwise elements at
+// evenly is the Sampler for elements that cost the same: everything if it is little, otherwise elements at
 // equal distances, at least one of each range.
-func sample(ranges []Cell) []Probe {
+func evenly(ranges []Cell) []Probe {
 	all := size(ranges)
 	budget := min(max(leastSamples, samplesPerCell*len(ranges)), mostSamples)
 	var probes []Probe

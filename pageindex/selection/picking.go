@@ -15,8 +15,9 @@ import (
 // If even the upper one is too low, it and all that were read below it are too low, and likewise
 // above. Of two cells or more, each round removes something, even if it reads one element of each.
 type picking struct {
-	order comment.Order
-	rank  int // of the boundary in the list
+	order  comment.Order
+	sample Sampler
+	rank   int // of the boundary in the list
 	// candidates are what can be the element.
 	candidates []Cell
 	// below is how many of the candidates are below the element.
@@ -24,9 +25,9 @@ type picking struct {
 	found *comment.Position
 }
 
-func newPicking(cells []Cell, order comment.Order, rank int) *picking {
+func newPicking(cells []Cell, order comment.Order, rank int, sample Sampler) *picking {
 	total := size(cells)
-	p := &picking{order: order, rank: min(rank, total), candidates: slices.Clone(cells)}
+	p := &picking{order: order, sample: sample, rank: min(rank, total), candidates: slices.Clone(cells)}
 	p.below = p.rank - 1
 	if order == comment.NewestFirst {
 		p.below = total - p.rank
@@ -55,7 +56,7 @@ func (p *picking) probes() []Probe {
 	if p.rank == 0 || p.found != nil {
 		return nil
 	}
-	return sample(p.candidates)
+	return p.sample(p.candidates)
 }
 
 // element is one that was read.

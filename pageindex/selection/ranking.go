@@ -11,13 +11,15 @@ import (
 type ranking struct {
 	cells []Cell
 	order comment.Order
-	at    comment.Position
+	// sample chooses what to look at.
+	sample Sampler
+	at     comment.Position
 	// left says of each cell which elements may be before the position or not.
 	left []Cell
 }
 
-func newRanking(cells []Cell, order comment.Order, target Target) *ranking {
-	r := &ranking{cells: cells, order: order, at: *target.At, left: slices.Clone(cells)}
+func newRanking(cells []Cell, order comment.Order, target Target, sample Sampler) *ranking {
+	r := &ranking{cells: cells, order: order, sample: sample, at: *target.At, left: slices.Clone(cells)}
 	for i, within := range target.Within {
 		c := cells[i]
 		r.left[i] = Cell{min(max(c.Low, within.Low), c.High), min(max(c.Low, within.High), c.High)}
@@ -25,7 +27,7 @@ func newRanking(cells []Cell, order comment.Order, target Target) *ranking {
 	return r
 }
 
-func (r *ranking) probes() []Probe { return sample(r.left) }
+func (r *ranking) probes() []Probe { return r.sample(r.left) }
 
 func (r *ranking) take(read map[Probe]comment.Position) bool {
 	before := size(r.left)

@@ -30,9 +30,14 @@ type search interface {
 // Find returns the boundaries of targets in the list that cells make up, all with their exact ranks,
 // and how many rounds it took.
 func Find(ctx context.Context, cells []Cell, order comment.Order, targets []Target, read Read) ([]pageindex.Boundary, int, error) {
+	return FindBy(ctx, cells, order, targets, evenly, read)
+}
+
+// FindBy is Find where some elements cost less than others: sample prefers these.
+func FindBy(ctx context.Context, cells []Cell, order comment.Order, targets []Target, sample Sampler, read Read) ([]pageindex.Boundary, int, error) {
 	searches := make([]search, len(targets))
 	for i, target := range targets {
-		searches[i] = newSearch(cells, order, target)
+		searches[i] = newSearch(cells, order, target, sample)
 	}
 	rounds, known := 0, map[Probe]comment.Position{}
 	for ; ; rounds++ {
@@ -62,11 +67,11 @@ func Find(ctx context.Context, cells []Cell, order comment.Order, targets []Targ
 	return boundaries, rounds, nil
 }
 
-func newSearch(cells []Cell, order comment.Order, target Target) search {
+func newSearch(cells []Cell, order comment.Order, target Target, sample Sampler) search {
 	if target.At != nil {
-		return newRanking(cells, order, target)
+		return newRanking(cells, order, target, sample)
 	}
-	return newPicking(cells, order, target.Rank)
+	return newPicking(cells, order, target.Rank, sample)
 }
 
 // next returns what searches want to look at and is not known yet, and whether all have ended.

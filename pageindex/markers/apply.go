@@ -1,0 +1,269 @@
+package markers
+
+import (
+	"context"
+	"crypto/rand"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// atOnce is how many entries a transaction takes: up to three items each, beside the header and the
+// product, of the 100 that DynamoDB allows.
+const atOnce = 32
+
+// Apply implements pageindex.Store. A generation that comes while it works gets the entries as well,
+// and what it wrote to one that went is deleted.
+func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	products := byProduct(entries)
+	written := map[string]bool{}
+	for len(products) > 0 {
+		g, err := s.ensured(ctx)
+		if err != nil {
+			return err
+		}
+		rest := slices.DeleteFunc(g.used(), func(name string) bool { return written[name] })
+		if len(rest) == 0 {
+			return s.deleteGone(ctx, written, g, products)
+		}
+		for _, generation := range rest {
+			if err := s.write(ctx, generation, products); err != nil {
+				return err
+			}
+			written[generation] = true
+		}
+	}
+	return nil
+}
+
+// deleteGone deletes what was written to generations that are not used any more.
+func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g generations, products map[string][]pageindex.Entry) error {
+	for generation := range written {
+		if slices.Contains(g.used(), generation) {
+			continue
+		}
+		for product := range products {
+			if err := s.deletePart(ctx, part{generation, product}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// byProduct returns the last entry of each comment, by product and in the order of positions.
+func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
+	type key struct {
+		product string
+		at      comment.Position
+	}
+	last := map[key]pageindex.Entry{}
+	for _, e := range entries {
+		k := key{e.Product, e.Position}
+		if before, known := last[k]; !known || e.Follows > before.Follows {
+			last[k] = e
+		}
+	}
+	out := map[string][]pageindex.Entry{}
+	for _, e := range last {
+		out[e.Product] = append(out[e.Product], e)
+	}
+	for _, of := range out {
+		slices.SortFunc(of, func(a, b pageindex.Entry) int { return a.Position.Compare(b.Position) })
+	}
+	return out
+}
+
+// write brings entries into a generation, and stamps what has to be stamped, also what an earlier
+// write left undone.
+func (s *Store) write(ctx context.Context, generation string, products map[string][]pageindex.Entry) error {
+	names := slices.Sorted(maps.Keys(products))
+	return call.Parallel(ctx, len(names), func(ctx context.Context, i int) error {
+		p := part{generation, names[i]}
+		turn := s.turn(p)
+		turn.Lock()
+		defer turn.Unlock()
+		for chunk := range slices.Chunk(products[p.product], atOnce) {
+			if err := call.Retry(ctx, func() (bool, error) { return false, s.change(ctx, p, chunk) }); err != nil {
+				return err
+			}
+		}
+		return s.restamp(ctx, p)
+	})
+}
+
+// known is what the store has of a comment.
+type known struct {
+	cell    string // empty for a comment that is not there any more
+	follows stream.Position
+}
+
+// change brings entries of a product in, all or none. The header's version is another then, and each
+// write wants the one that it read: so all writes of a product are one after the other.
+func (s *Store) change(ctx context.Context, p part, entries []pageindex.Entry) error {
+	before, err := s.header(ctx, p, nil)
+	if err != nil {
+		return err
+	}
+	was, err := s.entries(ctx, p, entries)
+	if err != nil {
+		return err
+	}
+	c := changeOf(p, before, was, entries, time.Now())
+	if len(c.writes) == 0 {
+		return nil
+	}
+	for cell, lowest := range c.lowest {
+		state := c.after.cells[cell]
+		state.stamped, state.last, err = stampsBelow(state, s.perChunk, lowest, func(chunk int) ([]comment.Position, error) { return s.stamps(ctx, p, cell, chunk, nil) })
+		if err != nil {
+			return err
+		}
+		c.after.cells[cell] = state
+	}
+	return call.Transact(ctx, s.client, s.in(append(c.writes, headerWrites(p, before, c.after)...)))
+}
+
+// entries reads what the store has of comments. The header is read before: if it is the same when
+// it is written, these were its entries.
+func (s *Store) entries(ctx context.Context, p part, entries []pageindex.Entry) (map[comment.Position]known, error) {
+	keys := make([]layout.Item, len(entries))
+	for i, e := range entries {
+		keys[i] = p.entryKey(e.Position)
+	}
+	items, left, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
+	if err == nil && len(left) > 0 {
+		err = call.ErrBusy
+	}
+	out := map[comment.Position]known{}
+	for _, in := range items {
+		at, err := positionOf(in)
+		if err != nil {
+			return nil, err
+		}
+		r := layout.NewReader(in)
+		out[at] = known{cell: r.OptionalText(attrCell), follows: stream.Position(r.OptionalText(attrFollows))}
+	}
+	return out, call.Wrap(err, "BatchGetItem of %d entries", len(keys))
+}
+
+// change is what entries change.
+type change struct {
+	writes []types.TransactWriteItem // without those of the header
+	after  header
+	// lowest is, of each cell that changes, the lowest position of a change.
+	lowest map[string]comment.Position
+}
+
+// changeOf decides what to write. The entries ascend by position.
+func changeOf(p part, before header, was map[comment.Position]known, entries []pageindex.Entry, now time.Time) change {
+	c := change{after: before.clone(), lowest: map[string]comment.Position{}}
+	for _, e := range entries {
+		old, there := was[e.Position]
+		if there && e.Follows <= old.follows {
+			continue
+		}
+		cell := ""
+		if e.Cell != nil {
+			cell = layout.CellText(*e.Cell)
+		}
+		c.writes = append(c.writes, put(entryItem(p, e, cell, now)))
+		if cell == old.cell {
+			continue
+		}
+		if old.cell != "" {
+			c.writes = append(c.writes, remove(p.memberKey(old.cell, e.Position)))
+			c.count(old.cell, -1, e.Position)
+		}
+		if cell != "" {
+			c.writes = append(c.writes, put(p.memberKey(cell, e.Position)))
+			c.count(cell, 1, e.Position)
+		}
+	}
+	return c
+}
+
+// count notes that a cell has more or fewer comments, by a change at a position.
+func (c *change) count(cell string, by int, at comment.Position) {
+	s := c.after.cells[cell]
+	s.count += by
+	c.after.cells[cell] = s
+	if _, lower := c.lowest[cell]; !lower {
+		c.lowest[cell] = at
+	}
+}
+
+func entryItem(p part, e pageindex.Entry, cell string, now time.Time) layout.Item {
+	out := p.entryKey(e.Position)
+	if e.Follows != "" {
+		out[attrFollows] = layout.Text(string(e.Follows))
+	}
+	if cell == "" {
+		out[layout.AttrTTL] = layout.Number(now.Add(pageindex.Remember).Unix())
+		return out
+	}
+	out[attrCell] = layout.Text(cell)
+	return out
+}
+
+// headerWrites replaces a header, on condition that it is still the one that was read. Cells of
+// which nothing is left go, and with the last of them the header.
+func headerWrites(p part, before, after header) []types.TransactWriteItem {
+	maps.DeleteFunc(after.cells, func(_ string, s state) bool { return s.count == 0 && s.chunks == 0 })
+	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	if before.version != "" {
+		condition, values = attrVersion+" = :version", layout.Item{":version": layout.Text(before.version)}
+	}
+	var out []types.TransactWriteItem
+	switch {
+	case len(after.cells) > 0:
+		after.version = rand.Text()
+		write := types.Put{Item: encodeHeader(p, after), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values}
+		out = append(out, types.TransactWriteItem{Put: &write})
+	case before.version != "":
+		write := types.Delete{Key: p.headerKey(), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values}
+		out = append(out, types.TransactWriteItem{Delete: &write})
+	default:
+		write := types.ConditionCheck{Key: p.headerKey(), ConditionExpression: aws.String(condition)}
+		out = append(out, types.TransactWriteItem{ConditionCheck: &write})
+	}
+	switch {
+	case before.version == "" && len(after.cells) > 0:
+		out = append(out, put(p.productKey()))
+	case before.version != "" && len(after.cells) == 0:
+		out = append(out, remove(p.productKey()))
+	}
+	return out
+}
+
+func put(item layout.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{Item: item}}
+}
+
+func remove(key layout.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{Key: key}}
+}
+
+// in names the table in the parts of a transaction.
+func (s *Store) in(writes []types.TransactWriteItem) []types.TransactWriteItem {
+	for _, w := range writes {
+		switch {
+		case w.Put != nil:
+			w.Put.TableName = aws.String(s.table)
+		case w.Delete != nil:
+			w.Delete.TableName = aws.String(s.table)
+		case w.ConditionCheck != nil:
+			w.ConditionCheck.TableName = aws.String(s.table)
+		}
+	}
+	return writes
+}

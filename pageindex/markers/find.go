@@ -1,0 +1,173 @@
+package markers
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/selection"
+)
+
+// mostTries is how often a list is looked at that changes meanwhile.
+const mostTries = 4
+
+// Find implements pageindex.Index. Everything is read consistently, and the header first and last:
+// if its version is the same, all of the answer is of one state.
+func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	m := &meter{}
+	for range mostTries {
+		found, waves, err := s.find(ctx, list, targets, m)
+		if errors.Is(err, errChanged) || errors.Is(err, selection.ErrMoved) {
+			continue
+		}
+		found.Cost = pageindex.Cost{Calls: m.calls, Waves: waves, ReadUnits: m.units}
+		return found, err
+	}
+	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
+}
+
+var (
+	// errChanged says that the product changed while it was read.
+	errChanged = errors.New("the product changed meanwhile")
+	// errUnstamped is the answer for places that are being stamped again.
+	errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
+)
+
+func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target, m *meter) (pageindex.Found, int, error) {
+	l, err := s.look(ctx, list, m)
+	if err != nil || len(l.cells) == 0 {
+		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, l.waves, err
+	}
+	found, err := l.answer(ctx, targets)
+	if err == nil || comment.KindOf(err) == comment.Internal {
+		err = errors.Join(l.unchanged(ctx), err)
+	}
+	return found, l.waves, err
+}
+
+// look is one attempt at an answer.
+type look struct {
+	store *Store
+	part  part
+	list  pageindex.List
+	// version is the header's, cells those that the filter selects, names their names in keys.
+	version string
+	cells   []state
+	names   []string
+	ratings []int
+	// chunks are stamps that were read, by cell and number of the chunk.
+	chunks map[[2]int][]comment.Position
+	mu     sync.Mutex // guards chunks
+	meter  *meter
+	waves  int
+}
+
+// look reads the header.
+func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look, error) {
+	l := &look{store: s, list: list, chunks: map[[2]int][]comment.Position{}, meter: m, waves: 2}
+	g, err := s.get(ctx, generationsKey(), m)
+	if err != nil {
+		return l, err
+	}
+	l.part = part{layout.NewReader(g).OptionalText(attrCurrent), list.Product}
+	h, err := s.header(ctx, l.part, m)
+	if err != nil {
+		return l, err
+	}
+	l.version = h.version
+	for _, name := range h.names() {
+		cell, err := layout.ParseCell(name)
+		if err != nil {
+			return l, err
+		}
+		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
+			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
+		}
+	}
+	return l, nil
+}
+
+// unchanged returns errChanged if the product is not as it was.
+func (l *look) unchanged(ctx context.Context) error {
+	l.waves++
+	h, err := l.store.header(ctx, l.part, l.meter)
+	if err == nil && h.version != l.version {
+		return errChanged
+	}
+	return err
+}
+
+// answer finds the targets. What is at a position is found in each cell by itself; a rank is found
+// across cells.
+func (l *look) answer(ctx context.Context, targets []pageindex.Target) (found pageindex.Found, err error) {
+	low, high := l.list.Filter.Range()
+	if low.Compare(high) > 0 {
+		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, nil
+	}
+	places := []comment.Position{low, high.Next()}
+	for _, t := range targets {
+		places = append(places, l.place(t))
+	}
+	indexes, err := l.indexes(ctx, places)
+	if err != nil {
+		return found, err
+	}
+	ranges, wanted := make([]selection.Cell, len(l.cells)), make([]selection.Target, len(targets))
+	for j, t := range targets {
+		wanted[j] = selection.Target{Target: t, Within: make([]selection.Cell, len(l.cells))}
+	}
+	for i := range l.cells {
+		ranges[i] = selection.Cell{Low: indexes[i][0], High: indexes[i][1]}
+		found.Counts[l.ratings[i]-1] += ranges[i].High - ranges[i].Low
+		for j := range targets {
+			at := indexes[i][2+j]
+			wanted[j].Within[i] = selection.Cell{Low: at, High: at}
+		}
+	}
+	found.Boundaries, _, err = selection.FindBy(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
+	return found, err
+}
+
+// place is the first position behind a target by position, where comments ascend; the lowest one for
+// a rank.
+func (l *look) place(t pageindex.Target) comment.Position {
+	switch {
+	case t.At == nil:
+		return comment.Position{}
+	case l.list.Order == comment.OldestFirst:
+		return t.At.Next()
+	}
+	return *t.At
+}
+
+// indexes returns for each cell how many comments are below each of some positions. All are below
+// the highest.
+func (l *look) indexes(ctx context.Context, places []comment.Position) ([][]int, error) {
+	out := make([][]int, len(l.cells))
+	for i := range out {
+		out[i] = make([]int, len(places))
+	}
+	searched := 0
+	err := call.Parallel(ctx, len(l.cells)*len(places), func(ctx context.Context, n int) (err error) {
+		i, j := n/len(places), n%len(places)
+		switch places[j] {
+		case comment.Position{}:
+		case comment.MaxPosition:
+			out[i][j] = l.cells[i].count
+		default:
+			out[i][j], err = l.below(ctx, i, places[j])
+		}
+		return err
+	})
+	for _, at := range places {
+		if at != (comment.Position{}) && at != comment.MaxPosition {
+			searched = 2
+		}
+	}
+	l.waves += searched
+	return out, err
+}

@@ -1,0 +1,147 @@
+package markers
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// The store has one content that answers, and beside it the one that a build makes. Each has a name
+// of its own, its generation, which never comes back. One item says which is which.
+const (
+	attrCurrent  = "current"  // S, generation that answers
+	attrBuilding = "building" // S, generation of the build under way; missing for none
+	attrCovers   = "covers"   // S, what the current generation is complete for; missing for nothing
+	attrOld      = "old"      // SS, generations that are to be deleted; missing for none
+)
+
+type generations struct {
+	current, building, covers string
+	old                       []string
+}
+
+// used returns those that are written.
+func (g generations) used() []string {
+	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
+}
+
+func generationsKey() layout.Item { return layout.StreamKey(pkPrefix, generationsSK) }
+
+func (s *Store) generations(ctx context.Context) (generations, error) {
+	in, err := s.get(ctx, generationsKey(), nil)
+	if err != nil {
+		return generations{}, err
+	}
+	r := layout.NewReader(in)
+	g := generations{current: r.OptionalText(attrCurrent), building: r.OptionalText(attrBuilding), covers: r.OptionalText(attrCovers)}
+	if old, ok := in[attrOld].(*types.AttributeValueMemberSS); ok {
+		g.old = old.Value
+	}
+	return g, r.Err()
+}
+
+// ensured is generations of a store that has a current one from now on.
+func (s *Store) ensured(ctx context.Context) (generations, error) {
+	g, err := s.generations(ctx)
+	if err != nil || g.current != "" {
+		return g, err
+	}
+	err = s.swap(ctx, "SET #c = :new", "attribute_not_exists(#c)", map[string]string{"#c": attrCurrent}, layout.Item{":new": layout.Text(rand.Text())})
+	if err != nil && !errors.Is(err, errSwapped) {
+		return g, err
+	}
+	return s.generations(ctx)
+}
+
+// errSwapped says that the generations are not as they were read.
+var errSwapped = errors.New("the generations were changed meanwhile")
+
+// swap changes the generations under a condition.
+func (s *Store) swap(ctx context.Context, update, condition string, names map[string]string, values layout.Item) error {
+	input := &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.table), Key: generationsKey(), UpdateExpression: aws.String(update),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+	}
+	if condition != "" {
+		input.ConditionExpression = aws.String(condition)
+	}
+	_, err := s.client.UpdateItem(ctx, input)
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return errSwapped
+	}
+	return call.Wrap(err, "UpdateItem of generations of page markers")
+}
+
+// begin makes a new generation the one that is being built, in place of an earlier one.
+func (s *Store) begin(ctx context.Context) (string, error) {
+	name := rand.Text()
+	for {
+		g, err := s.ensured(ctx)
+		if err != nil {
+			return "", err
+		}
+		names, values := map[string]string{"#b": attrBuilding}, layout.Item{":new": layout.Text(name)}
+		update, condition := "SET #b = :new", "attribute_not_exists(#b)"
+		if g.building != "" {
+			names["#o"] = attrOld
+			values[":was"], values[":old"] = layout.Text(g.building), setOf(g.building)
+			update, condition = update+" ADD #o :old", "#b = :was"
+		}
+		switch err := s.swap(ctx, update, condition, names, values); {
+		case !errors.Is(err, errSwapped):
+			return name, err
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		}
+		if g, err = s.generations(ctx); err != nil || g.building == name {
+			return name, err // an earlier try did it, and its answer was lost
+		}
+	}
+}
+
+// finish makes a generation that is being built the current one.
+func (s *Store) finish(ctx context.Context, name, covers string) error {
+	g, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	err = errSwapped
+	if g.building == name {
+		err = s.swap(ctx, "SET #c = :new, #f = :covers REMOVE #b ADD #o :old", "#b = :new AND #c = :was",
+			map[string]string{"#c": attrCurrent, "#f": attrCovers, "#b": attrBuilding, "#o": attrOld},
+			layout.Item{":new": layout.Text(name), ":covers": layout.Text(covers), ":was": layout.Text(g.current), ":old": setOf(g.current)})
+	}
+	if !errors.Is(err, errSwapped) {
+		return err
+	}
+	if g, err = s.generations(ctx); err != nil || g.current == name && g.covers == covers {
+		return err // an earlier try did it, and its answer was lost
+	}
+	return overtaken()
+}
+
+// overtaken is the error of a build that cannot be finished any more.
+func overtaken() error {
+	return comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
+}
+
+// setOf returns a set of one text.
+func setOf(text string) types.AttributeValue {
+	return &types.AttributeValueMemberSS{Value: []string{text}}
+}
+
+// Covers implements pageindex.Store.
+func (s *Store) Covers(ctx context.Context) (string, error) {
+	g, err := s.generations(ctx)
+	return g.covers, err
+}

@@ -1,0 +1,161 @@
+package markers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// What is stored, for a product "4711", in partitions that hold nothing else:
+//
+//	K#                 GENERATIONS   which generations there are, see generations.go
+//	K#GEN              4711          the products of a generation
+//	K#GEN#/4711        H             header: of each cell how many comments, how far it is stamped
+//	K#GEN#/4711        E#ULID        entry: as what a comment is counted, and what that follows
+//	K#GEN#de/5/4711    C#ULID        a comment of the cell
+//	K#GEN#de/5/4711    N#00000000    the first stamps of the cell: the positions of its n-th comment
+//	                                 from the oldest, its 2n-th and so on
+const (
+	pkPrefix      = "K#"
+	generationsSK = "GENERATIONS"
+	headerSK      = "H"
+	entryPrefix   = "E#"
+	memberPrefix  = "C#"
+	chunkPrefix   = "N#"
+
+	attrVersion = "v" // S, another one with each change of the product
+	attrCells   = "c" // M, of a header: by cell, its state as text
+	attrCell    = "s" // S, of an entry; missing for a comment that is not there any more
+	attrFollows = "p" // S, of an entry; missing for none
+	attrStamps  = "b" // B, of a chunk: positions, 16 bytes each
+
+	positionBytes = len(comment.Position{})
+)
+
+// part is a product in a generation.
+type part struct{ generation, product string }
+
+func (p part) pk() string { return pkPrefix + p.generation + "#/" + p.product }
+func (p part) cellPK(cell string) string {
+	return pkPrefix + p.generation + "#" + cell + "/" + p.product
+}
+func (p part) headerKey() layout.Item  { return layout.StreamKey(p.pk(), headerSK) }
+func (p part) productKey() layout.Item { return layout.StreamKey(pkPrefix+p.generation, p.product) }
+func (p part) entryKey(at comment.Position) layout.Item {
+	return layout.StreamKey(p.pk(), entryPrefix+at.String())
+}
+func (p part) memberKey(cell string, at comment.Position) layout.Item {
+	return layout.StreamKey(p.cellPK(cell), memberPrefix+at.String())
+}
+func (p part) chunkKey(cell string, chunk int) layout.Item {
+	return layout.StreamKey(p.cellPK(cell), fmt.Sprintf("%s%08d", chunkPrefix, chunk))
+}
+
+// state is what a header says of a cell.
+type state struct {
+	// count is how many comments the cell has.
+	count int
+	// stamped is how many stamps are right: those of the first comments.
+	stamped int
+	// last is the position of the last right stamp.
+	last comment.Position
+	// chunks is how many items of stamps there are, right or not.
+	chunks int
+}
+
+// behind is the first position behind the right stamps.
+func (s state) behind() comment.Position { return behind(s.stamped, s.last) }
+
+// behind is the first position behind a number of stamps, of which the last is given.
+func behind(stamps int, last comment.Position) comment.Position {
+	if stamps == 0 {
+		return comment.Position{}
+	}
+	return last.Next()
+}
+
+// header is what a product has.
+type header struct {
+	version string // empty if there is no header
+	cells   map[string]state
+}
+
+func encodeHeader(p part, h header) layout.Item {
+	cells := layout.Item{}
+	for cell, s := range h.cells {
+		cells[cell] = layout.Text(fmt.Sprintf("%d %d %d %s", s.count, s.stamped, s.chunks, s.last))
+	}
+	out := p.headerKey()
+	out[attrVersion], out[attrCells] = layout.Text(h.version), mapOf(cells)
+	return out
+}
+
+func decodeHeader(in layout.Item) (header, error) {
+	h := header{cells: map[string]state{}}
+	if len(in) == 0 {
+		return h, nil
+	}
+	r := layout.NewReader(in)
+	h.version = r.Text(attrVersion)
+	if err := r.Err(); err != nil {
+		return h, err
+	}
+	for cell, value := range itemOf(in[attrCells]) {
+		text := layout.NewReader(layout.Item{cell: value}).Text(cell)
+		s, err := parseState(text)
+		if err != nil {
+			return h, fmt.Errorf("cell %q of a header: %w", cell, err)
+		}
+		h.cells[cell] = s
+	}
+	return h, nil
+}
+
+func parseState(text string) (s state, err error) {
+	words := strings.Fields(text)
+	if len(words) != 4 {
+		return s, fmt.Errorf("%q is not the state of a cell", text)
+	}
+	for i, to := range []*int{&s.count, &s.stamped, &s.chunks} {
+		if *to, err = strconv.Atoi(words[i]); err != nil {
+			return s, err
+		}
+	}
+	s.last, err = comment.ParsePosition(words[3])
+	return s, err
+}
+
+// clone returns a copy whose cells can be changed.
+func (h header) clone() header { return header{version: h.version, cells: maps.Clone(h.cells)} }
+
+// names returns the cells in order.
+func (h header) names() []string { return slices.Sorted(maps.Keys(h.cells)) }
+
+func encodeStamps(key layout.Item, stamps []comment.Position) layout.Item {
+	var raw []byte
+	for _, p := range stamps {
+		raw = append(raw, p[:]...)
+	}
+	key[attrStamps] = layout.Binary(raw)
+	return key
+}
+
+func decodeStamps(in layout.Item) (out []comment.Position) {
+	_, raw := layout.NewReader(in).TextOrBinary(attrStamps)
+	for len(raw) >= positionBytes {
+		out = append(out, comment.Position(raw[:positionBytes]))
+		raw = raw[positionBytes:]
+	}
+	return out
+}
+
+// positionOf returns the position at the end of a sort key.
+func positionOf(key layout.Item) (comment.Position, error) {
+	_, text, _ := strings.Cut(layout.NewReader(key).Text(layout.AttrSK), "#")
+	return comment.ParsePosition(text)
+}

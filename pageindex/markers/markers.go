@@ -1,0 +1,184 @@
+// Package markers keeps a page index in DynamoDB as the published way does, with page markers: in
+// each cell, every n-th comment is stamped from the oldest on. The stamps are a sparse index of
+// their own, and a header says how many there are and what remains behind the last.
+// docs/design/page-index-markers.md says what that costs, and why --pages table is the default.
+//
+// To read it, start with items.go: what is stored. apply.go brings entries in and stamps.go stamps
+// again what they moved; generations.go and build.go replace the content, and find.go answers.
+package markers
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Client is the part of the SDK's client that a Store works with.
+type Client interface {
+	call.Transactor
+	call.BatchGetter
+	call.Querier
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// Sizes of the index. A stamp for each 64 comments bounds what is read through behind it to 5 KB.
+// 200 stamps are an item of 3.2 KB.
+const (
+	commentsPerStamp = 64
+	stampsPerChunk   = 200
+)
+
+// Store is a page index in a table. Any number of processes may share it.
+type Store struct {
+	client Client
+	table  string
+	// perStamp is how many comments there are from one stamp to the next, perChunk how many stamps in
+	// an item.
+	perStamp, perChunk int
+	seed               maphash.Seed
+	// turns keep writes of this process to the same product from meeting in the table.
+	turns [64]sync.Mutex
+}
+
+// Open returns the store in a table.
+func Open(client Client, table string) *Store {
+	return &Store{client: client, table: table, perStamp: commentsPerStamp, perChunk: stampsPerChunk, seed: maphash.MakeSeed()}
+}
+
+// Close ends nothing: the client is the caller's.
+func (s *Store) Close() error { return nil }
+
+// turn returns the lock of a product.
+func (s *Store) turn(p part) *sync.Mutex {
+	return &s.turns[maphash.String(s.seed, p.product)%uint64(len(s.turns))]
+}
+
+// get reads an item consistently, nil if there is none.
+func (s *Store) get(ctx context.Context, key layout.Item, m *meter) (layout.Item, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "GetItem of page markers")
+	}
+	m.add(output.ConsumedCapacity)
+	return output.Item, nil
+}
+
+func (s *Store) header(ctx context.Context, p part, m *meter) (header, error) {
+	in, err := s.get(ctx, p.headerKey(), m)
+	if err != nil {
+		return header{}, err
+	}
+	return decodeHeader(in)
+}
+
+// stamps reads a chunk of stamps.
+func (s *Store) stamps(ctx context.Context, p part, cell string, chunk int, m *meter) ([]comment.Position, error) {
+	in, err := s.get(ctx, p.chunkKey(cell, chunk), m)
+	return decodeStamps(in), err
+}
+
+// stampsBelow returns how many of the right stamps of a cell are below a position, and the last of
+// these. read reads a chunk of stamps.
+func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int) ([]comment.Position, error)) (int, comment.Position, error) {
+	if c.stamped == 0 || c.last.Compare(at) < 0 {
+		return c.stamped, c.last, nil
+	}
+	// All stamps of the chunks before low are below it, and none of those from high on.
+	low, high, last := 0, (c.stamped+perChunk-1)/perChunk, comment.Position{}
+	for low < high {
+		middle := (low + high) / 2
+		stamps, err := read(middle)
+		if err != nil {
+			return 0, last, err
+		}
+		stamps = stamps[:min(len(stamps), c.stamped-middle*perChunk)]
+		n, _ := slices.BinarySearchFunc(stamps, at, comment.Position.Compare)
+		if n > 0 {
+			last = stamps[n-1]
+		}
+		switch {
+		case n == 0:
+			high = middle
+		case n < len(stamps):
+			return middle*perChunk + n, last, nil
+		default:
+			low = middle + 1
+		}
+	}
+	return low * perChunk, last, nil
+}
+
+// members returns comments of a cell from one position to another, both inclusive, the oldest first
+// and at most so many.
+func (s *Store) members(ctx context.Context, p part, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
+	var out []comment.Position
+	if from.Compare(to) > 0 || most == 0 {
+		return nil, nil
+	}
+	for start := layout.Item(nil); ; {
+		output, err := s.client.Query(ctx, &dynamodb.QueryInput{
+			TableName: aws.String(s.table), ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+			KeyConditionExpression: aws.String(layout.AttrPK + " = :cell AND " + layout.AttrSK + " BETWEEN :from AND :to"),
+			ExpressionAttributeValues: layout.Item{
+				":cell": layout.Text(p.cellPK(cell)),
+				":from": layout.Text(memberPrefix + from.String()), ":to": layout.Text(memberPrefix + to.String()),
+			},
+			ProjectionExpression: aws.String(layout.AttrSK), Limit: aws.Int32(int32(most - len(out))), ExclusiveStartKey: start,
+		})
+		if err != nil {
+			return nil, call.Wrap(err, "Query of a cell's comments")
+		}
+		m.add(output.ConsumedCapacity)
+		for _, in := range output.Items {
+			at, err := positionOf(in)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, at)
+		}
+		if start = output.LastEvaluatedKey; start == nil || len(out) >= most {
+			return out, nil
+		}
+	}
+}
+
+// meter adds up what reads cost. It is safe for concurrent use; nil adds nothing.
+type meter struct {
+	mu    sync.Mutex
+	calls int
+	units float64
+}
+
+func (m *meter) add(consumed *types.ConsumedCapacity) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls++
+	m.units += call.UnitsOf(consumed)
+}
+
+// mapOf returns a map as an attribute.
+func mapOf(in layout.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: in} }
+
+// itemOf returns the content of a map, nil for any other attribute.
+func itemOf(value types.AttributeValue) layout.Item {
+	if m, ok := value.(*types.AttributeValueMemberM); ok {
+		return m.Value
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package markers
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// small makes cells of a few dozens of comments have several chunks of stamps.
+func small(s *Store) *Store {
+	s.perStamp, s.perChunk = 5, 3
+	return s
+}
+
+func newTable(t testing.TB, client *dynamodb.Client) string {
+	t.Helper()
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestConformance(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	conformance.Run(t, func(t *testing.T) conformance.Place {
+		table := newTable(t, client)
+		return conformance.Place{
+			Shared: true, Costly: true,
+			Open: func(*testing.T) conformance.Store { return small(Open(client, table)) },
+			Held: func(t *testing.T, product string) []string { return held(t, client, table, product) },
+		}
+	})
+}
+
+// held are the keys of all items about a product, but for entries of deleted comments.
+func held(t *testing.T, client *dynamodb.Client, table, product string) (out []string) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String(table), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range page.Items {
+			r := layout.NewReader(in)
+			pk, sk := r.Text(layout.AttrPK), r.Text(layout.AttrSK)
+			if (strings.HasSuffix(pk, "/"+product) || sk == product) && in[layout.AttrTTL] == nil {
+				out = append(out, pk+" "+sk)
+			}
+		}
+	}
+	return out
+}

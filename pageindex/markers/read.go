@@ -1,0 +1,181 @@
+package markers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/pageindex/selection"
+)
+
+// readThrough is how many comments without a stamp are read through, in distances of stamps. More
+// are there only while a cell is stamped again.
+const readThrough = 4
+
+// stamps reads a chunk of stamps of a cell, once. Wrong ones are left out.
+func (l *look) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
+	at := [2]int{cell, chunk}
+	l.mu.Lock()
+	stamps, read := l.chunks[at]
+	l.mu.Unlock()
+	if read {
+		return stamps, nil
+	}
+	stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
+	if err != nil {
+		return nil, err
+	}
+	right := l.cells[cell].stamped - chunk*l.store.perChunk
+	if len(stamps) < min(right, l.store.perChunk) {
+		return nil, errChanged
+	}
+	stamps = stamps[:min(len(stamps), right)]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.chunks[at] = stamps
+	return stamps, nil
+}
+
+// stamp returns the position of stamp number n of a cell, from 0.
+func (l *look) stamp(ctx context.Context, cell, n int) (comment.Position, error) {
+	stamps, err := l.stamps(ctx, cell, n/l.store.perChunk)
+	if err != nil {
+		return comment.Position{}, err
+	}
+	return stamps[n%l.store.perChunk], nil
+}
+
+// below returns how many comments of a cell are below a position: those up to a stamp, and those
+// between it and the position.
+func (l *look) below(ctx context.Context, cell int, at comment.Position) (int, error) {
+	c := l.cells[cell]
+	n, last, err := stampsBelow(c, l.store.perChunk, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
+	if err != nil {
+		return 0, err
+	}
+	if err := l.checkStamped(cell, n); err != nil {
+		return 0, err
+	}
+	between, err := l.store.members(ctx, l.part, l.names[cell], behind(n, last), at.Previous(), c.count, l.meter)
+	return n*l.store.perStamp + len(between), err
+}
+
+// checkStamped refuses to read behind the last right stamp while too much there is not stamped.
+func (l *look) checkStamped(cell, stamps int) error {
+	c := l.cells[cell]
+	if stamps == c.stamped && c.count-c.stamped*l.store.perStamp > readThrough*l.store.perStamp {
+		return errUnstamped
+	}
+	return nil
+}
+
+// sample is a selection.Sampler. Of a range that has few comments it takes all, otherwise the stamps
+// of one item in its middle; and the first comment of a range that should have stamps and has none.
+func (l *look) sample(ranges []selection.Cell) []selection.Probe {
+	var probes []selection.Probe
+	for i, r := range ranges {
+		first, behind := (r.Low+l.store.perStamp)/l.store.perStamp-1, min(r.High/l.store.perStamp, l.cells[i].stamped)
+		switch {
+		case r.High-r.Low <= readThrough*l.store.perStamp:
+			for index := r.Low; index < r.High; index++ {
+				probes = append(probes, selection.Probe{Cell: i, Index: index})
+			}
+		case first < behind:
+			chunk := (first + behind) / 2 / l.store.perChunk
+			for n := max(first, chunk*l.store.perChunk); n < min(behind, (chunk+1)*l.store.perChunk); n++ {
+				probes = append(probes, selection.Probe{Cell: i, Index: l.indexOf(n)})
+			}
+		default:
+			probes = append(probes, selection.Probe{Cell: i, Index: r.Low})
+		}
+	}
+	return probes
+}
+
+// indexOf returns which comment of its cell stamp number n marks.
+func (l *look) indexOf(n int) int { return (n+1)*l.store.perStamp - 1 }
+
+// read is a selection.Read: a wave for stamps and one for comments between them.
+func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Position, error) {
+	runs := runsOf(probes)
+	read := make([][]comment.Position, len(runs))
+	l.waves += 2
+	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		read[i], err = l.readRun(ctx, runs[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	positions := map[selection.Probe]comment.Position{}
+	for i, r := range runs {
+		for n, index := range r.indexes {
+			positions[selection.Probe{Cell: r.cell, Index: index}] = read[i][n]
+		}
+	}
+	out := make([]comment.Position, len(probes))
+	for i, probe := range probes {
+		out[i] = positions[probe]
+	}
+	return out, nil
+}
+
+// run is some comments of a cell that are neighbours.
+type run struct {
+	cell    int
+	indexes []int // ascending
+}
+
+// runsOf parts probes into runs.
+func runsOf(probes []selection.Probe) (runs []run) {
+	probes = slices.Clone(probes)
+	slices.SortFunc(probes, func(a, b selection.Probe) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
+	})
+	for i, probe := range probes {
+		if i == 0 || probes[i-1].Cell != probe.Cell || probes[i-1].Index+1 < probe.Index {
+			runs = append(runs, run{cell: probe.Cell})
+		}
+		last := &runs[len(runs)-1]
+		last.indexes = append(last.indexes, probe.Index)
+	}
+	return runs
+}
+
+// readRun reads a run: a single stamp from its item, and otherwise all comments from the stamp
+// before it on.
+func (l *look) readRun(ctx context.Context, r run) ([]comment.Position, error) {
+	from, to, each := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp
+	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= l.cells[r.cell].stamped {
+		position, err := l.stamp(ctx, r.cell, n-1)
+		return []comment.Position{position}, err
+	}
+	members, first, err := l.membersFrom(ctx, r.cell, from, to)
+	if err == nil && first+len(members) <= to {
+		err = errChanged
+	}
+	if err != nil {
+		return nil, err
+	}
+	return members[from-first:], nil
+}
+
+// membersFrom reads the comments of a cell from the last stamp before an index to another index, and
+// returns the index of the first.
+func (l *look) membersFrom(ctx context.Context, cell, from, to int) (members []comment.Position, first int, err error) {
+	stamps := min(from/l.store.perStamp, l.cells[cell].stamped)
+	if err := l.checkStamped(cell, stamps); err != nil {
+		return nil, 0, err
+	}
+	var last comment.Position
+	if stamps > 0 {
+		if last, err = l.stamp(ctx, cell, stamps-1); err != nil {
+			return nil, 0, err
+		}
+	}
+	first = stamps * l.store.perStamp
+	members, err = l.store.members(ctx, l.part, l.names[cell], behind(stamps, last), comment.MaxPosition, to-first+1, l.meter)
+	return members, first, err
+}

@@ -1,0 +1,131 @@
+package markers
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+const (
+	// chunksAtOnce is how many chunks of stamps a transaction writes, and how many it deletes.
+	chunksAtOnce = 40
+	// stampsPerRead is how many stamps one read finds: with 64 comments each, it reads some 100 KB.
+	stampsPerRead = 20
+)
+
+// restamp stamps what is not stamped in any cell of a product, and deletes chunks that no stamp is
+// left for. The caller has the product's turn. It can be interrupted anywhere: the header says which
+// stamps are right.
+func (s *Store) restamp(ctx context.Context, p part) error {
+	for done := false; !done; {
+		err := call.Retry(ctx, func() (bool, error) {
+			h, err := s.header(ctx, p, nil)
+			if err != nil {
+				return false, err
+			}
+			var cell string
+			if cell, done = s.unstamped(h); done {
+				return false, nil
+			}
+			return false, s.stampSome(ctx, p, h, cell)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unstamped returns a cell that has to be stamped; done if there is none.
+func (s *Store) unstamped(h header) (cell string, done bool) {
+	for _, cell := range h.names() {
+		c := h.cells[cell]
+		if c.stamped < c.count/s.perStamp || c.chunks > s.chunksFor(c.stamped) {
+			return cell, false
+		}
+	}
+	return "", true
+}
+
+// chunksFor returns how many chunks some stamps take.
+func (s *Store) chunksFor(stamps int) int { return (stamps + s.perChunk - 1) / s.perChunk }
+
+// stampSome writes the next stamps of a cell, as many as one transaction takes.
+func (s *Store) stampSome(ctx context.Context, p part, before header, cell string) error {
+	after := before.clone()
+	c := after.cells[cell]
+	// Stamps of the chunk that is only partly right stay in it.
+	first := c.stamped / s.perChunk
+	var stamps []comment.Position
+	if partly := c.stamped % s.perChunk; partly > 0 {
+		there, err := s.stamps(ctx, p, cell, first, nil)
+		if err != nil || len(there) < partly {
+			return damaged(err)
+		}
+		stamps = there[:partly]
+	}
+	most := min(c.count/s.perStamp, (first+chunksAtOnce)*s.perChunk)
+	for c.stamped < most {
+		ahead := min(most-c.stamped, stampsPerRead)
+		next, err := s.members(ctx, p, cell, c.behind(), comment.MaxPosition, ahead*s.perStamp, nil)
+		if err != nil || len(next) < ahead*s.perStamp {
+			return damaged(err)
+		}
+		for n := range ahead {
+			c.last = next[(n+1)*s.perStamp-1]
+			stamps = append(stamps, c.last)
+		}
+		c.stamped += ahead
+	}
+	writes := s.chunkWrites(p, cell, first, stamps)
+	if c.stamped == c.count/s.perStamp {
+		for n := 0; n < chunksAtOnce && c.chunks > s.chunksFor(c.stamped); n++ {
+			c.chunks--
+			writes = append(writes, remove(p.chunkKey(cell, c.chunks)))
+		}
+	}
+	c.chunks = max(c.chunks, s.chunksFor(c.stamped))
+	after.cells[cell] = c
+	return call.Transact(ctx, s.client, s.in(append(writes, headerWrites(p, before, after)...)))
+}
+
+// chunkWrites writes stamps into chunks from the first on.
+func (s *Store) chunkWrites(p part, cell string, first int, stamps []comment.Position) (writes []types.TransactWriteItem) {
+	for from := 0; from < len(stamps); from += s.perChunk {
+		key := p.chunkKey(cell, first+from/s.perChunk)
+		writes = append(writes, put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
+	}
+	return writes
+}
+
+// damaged is the error of a cell that has fewer comments or stamps than its header says, unless
+// reading them failed. A write that came meanwhile looks the same, so it may pass.
+func damaged(err error) error {
+	if err != nil {
+		return err
+	}
+	return comment.Errorf(comment.Throttled, "page markers do not fit their header; if this stays so, talkback rebuild --pages repairs them")
+}
+
+// deletePart deletes everything of a product in a generation, its header last: until then, it says
+// which cells there are.
+func (s *Store) deletePart(ctx context.Context, p part) error {
+	h, err := s.header(ctx, p, nil)
+	if err != nil {
+		return err
+	}
+	partitions := []string{p.pk()}
+	for _, cell := range h.names() {
+		partitions = append([]string{p.cellPK(cell)}, partitions...)
+	}
+	for _, pk := range partitions {
+		if err := s.deletePartition(ctx, pk); err != nil {
+			return err
+		}
+	}
+	return s.delete(ctx, []layout.Item{p.productKey()})
+}
