@@ -93,6 +93,7 @@ var own = map[string]struct {
 	"pageindex/pagefile":    {[]string{"comment", "stream"}, "bytes of files have the same form wherever they are kept"},
 	"pageindex/chunks":      {[]string{"comment", "pageindex", "pageindex/pagefile"}, "files are searched and merged without knowing where they are kept"},
 	"pageindex/files":       {[]string{"comment", "pageindex", "pageindex/chunks", "pageindex/pagefile"}, "a store knows its own place only"},
+	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex", "pageindex/selection", "stream"}, "a store knows the contract and its table"},
 	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
 	"pageindex/relational":  {[]string{"comment", "internal/wait", "pageindex", "stream"}, "one schema for every SQL database, which brings its own words"},
 	"pageindex/sqlite":      {[]string{"comment", "pageindex/relational"}, "a database says how it is opened and how its SQL differs"},
@@ -178,7 +179,7 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/table", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/planbench"}, "the SDK is for those who speak to the table; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/markers", "pageindex/table", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/planbench"}, "the SDK is for those who speak to the table; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},

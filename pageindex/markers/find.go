@@ -3,7 +3,6 @@ package markers
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -30,13 +29,6 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
 }
 
-var (
-	// errChanged says that the product changed while it was read.
-	errChanged = errors.New("the product changed meanwhile")
-	// errUnstamped is the answer for places that are being stamped again.
-	errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
-)
-
 func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target, m *meter) (pageindex.Found, int, error) {
 	l, err := s.look(ctx, list, m)
 	if err != nil || len(l.cells) == 0 {
@@ -47,23 +39,6 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 		err = errors.Join(l.unchanged(ctx), err)
 	}
 	return found, l.waves, err
-}
-
-// look is one attempt at an answer.
-type look struct {
-	store *Store
-	part  part
-	list  pageindex.List
-	// version is the header's, cells those that the filter selects, names their names in keys.
-	version string
-	cells   []state
-	names   []string
-	ratings []int
-	// chunks are stamps that were read, by cell and number of the chunk.
-	chunks map[[2]int][]comment.Position
-	mu     sync.Mutex // guards chunks
-	meter  *meter
-	waves  int
 }
 
 // look reads the header.

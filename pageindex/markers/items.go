@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -158,4 +160,15 @@ func decodeStamps(in layout.Item) (out []comment.Position) {
 func positionOf(key layout.Item) (comment.Position, error) {
 	_, text, _ := strings.Cut(layout.NewReader(key).Text(layout.AttrSK), "#")
 	return comment.ParsePosition(text)
+}
+
+// mapOf returns a map as an attribute.
+func mapOf(in layout.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: in} }
+
+// itemOf returns the content of a map, nil for any other attribute.
+func itemOf(value types.AttributeValue) layout.Item {
+	if m, ok := value.(*types.AttributeValueMemberM); ok {
+		return m.Value
+	}
+	return nil
 }

@@ -171,14 +171,3 @@ func (m *meter) add(consumed *types.ConsumedCapacity) {
 	m.calls++
 	m.units += call.UnitsOf(consumed)
 }
-
-// mapOf returns a map as an attribute.
-func mapOf(in layout.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: in} }
-
-// itemOf returns the content of a map, nil for any other attribute.
-func itemOf(value types.AttributeValue) layout.Item {
-	if m, ok := value.(*types.AttributeValueMemberM); ok {
-		return m.Value
-	}
-	return nil
-}

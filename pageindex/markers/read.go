@@ -3,12 +3,39 @@ package markers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"sync"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/selection"
 )
+
+var (
+	// errChanged says that the product changed while it was read.
+	errChanged = errors.New("the product changed meanwhile")
+	// errUnstamped is the answer for places that are being stamped again.
+	errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
+)
+
+// look is one attempt at an answer.
+type look struct {
+	store *Store
+	part  part
+	list  pageindex.List
+	// version is the header's, cells those that the filter selects, names their names in keys.
+	version string
+	cells   []state
+	names   []string
+	ratings []int
+	// chunks are stamps that were read, by cell and number of the chunk.
+	chunks map[[2]int][]comment.Position
+	mu     sync.Mutex // guards chunks
+	meter  *meter
+	waves  int
+}
 
 // readThrough is how many comments without a stamp are read through, in distances of stamps. More
 // are there only while a cell is stamped again.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/layout"
 )
 
 const (
@@ -109,23 +108,4 @@ func damaged(err error) error {
 		return err
 	}
 	return comment.Errorf(comment.Throttled, "page markers do not fit their header; if this stays so, talkback rebuild --pages repairs them")
-}
-
-// deletePart deletes everything of a product in a generation, its header last: until then, it says
-// which cells there are.
-func (s *Store) deletePart(ctx context.Context, p part) error {
-	h, err := s.header(ctx, p, nil)
-	if err != nil {
-		return err
-	}
-	partitions := []string{p.pk()}
-	for _, cell := range h.names() {
-		partitions = append([]string{p.cellPK(cell)}, partitions...)
-	}
-	for _, pk := range partitions {
-		if err := s.deletePartition(ctx, pk); err != nil {
-			return err
-		}
-	}
-	return s.delete(ctx, []layout.Item{p.productKey()})
 }
