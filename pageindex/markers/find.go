@@ -59,7 +59,7 @@ func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look,
 		if err != nil {
 			return l, err
 		}
-		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
+		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell.Language, cell.Rating) {
 			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
 		}
 	}

@@ -85,7 +85,7 @@ func (l *look) open(ctx context.Context) (any bool, err error) {
 	l.version = state[fieldVersion]
 	for _, field := range slices.Sorted(maps.Keys(state)) {
 		cell, ok := parseCell(field)
-		if !ok || !l.list.Filter.AllowsCell(cell) {
+		if !ok || !l.list.Filter.AllowsCell(cell.Language, cell.Rating) {
 			continue
 		}
 		n, err := strconv.Atoi(state[field])
