@@ -1,0 +1,166 @@
+package markers
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/stream"
+)
+
+// entry returns the entry of comment n, which is deleted if cell is 0, and else has so many stars.
+func entry(n, cell int, follows string) pageindex.Entry {
+	e := pageindex.Entry{
+		Product: "4711", Position: comment.PositionAt(commenttest.Epoch.Add(time.Duration(n)*time.Second), [10]byte{9: byte(n)}),
+		Follows: stream.Position(follows),
+	}
+	if cell > 0 {
+		e.Cell = &comment.Cell{Language: "de", Rating: cell}
+	}
+	return e
+}
+
+// lists are what is looked at: one cell and several.
+var lists = []pageindex.List{
+	{Product: "4711", Order: comment.NewestFirst},
+	{Product: "4711", Order: comment.OldestFirst, Filter: comment.Filter{Ratings: []int{5}}},
+}
+
+// ranks are all places of a list.
+func ranks() (out []pageindex.Target) {
+	for rank := 0; rank < 140; rank += 9 {
+		out = append(out, pageindex.Target{Rank: rank, Exact: true})
+	}
+	return out
+}
+
+// answers are what an index finds, without the costs; nil where it is Unavailable.
+func answers(t *testing.T, index pageindex.Index) (out []*pageindex.Found) {
+	t.Helper()
+	for _, list := range lists {
+		found, err := index.Find(t.Context(), list, ranks())
+		found.Cost = pageindex.Cost{}
+		switch {
+		case comment.KindOf(err) == comment.Unavailable:
+			out = append(out, nil)
+		case err != nil:
+			t.Fatal(err)
+		default:
+			out = append(out, &found)
+		}
+	}
+	return out
+}
+
+// A process that ends at any call of a write leaves right answers, or none where stamps are wrong.
+// The next write of the product finishes the work.
+func TestInterruptedAnywhere(t *testing.T) {
+	client, r := call.NewLocalClient(dynamotest.Dynoxide(t)), commenttest.Rand(t)
+	unavailable := 0
+	var before, after []pageindex.Entry
+	for n := range 120 {
+		before = append(before, entry(n, 4+n%2, "1"))
+	}
+	for n := range 12 { // deletions and edits near the oldest, and some that are new
+		after = append(after, entry(3*n, n%3, "2"), entry(200+n, 5, "2"))
+	}
+	wants := [2][]*pageindex.Found{answers(t, modelOf(t, before)), answers(t, modelOf(t, slices.Concat(before, after)))}
+	for calls := 1; ; calls += commenttest.Stride(r, 3) {
+		table := newTable(t, client)
+		whole := small(Open(client, table))
+		apply(t, whole, before)
+		ctx, cancel := context.WithCancel(t.Context())
+		fault := []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost}[r.IntN(2)]
+		spoiled, network := faulttest.Under(client, func(n int) faulttest.Fault {
+			if n < calls {
+				return faulttest.None
+			}
+			cancel()
+			return fault
+		})
+		err := small(Open(spoiled, table)).Apply(ctx, after)
+		cancel()
+		for i, got := range answers(t, whole) {
+			if got == nil {
+				unavailable++
+			} else if cmp.Diff(got, wants[0][i]) != "" && cmp.Diff(got, wants[1][i]) != "" {
+				t.Errorf("ended at call %d (%s): the answer is neither that from before nor that from after: %s", calls, fault, cmp.Diff(wants[1][i], got))
+			}
+		}
+		apply(t, whole, after)
+		if diff := cmp.Diff(wants[1], answers(t, whole)); diff != "" {
+			t.Errorf("ended at call %d (%s), then written again: %s", calls, fault, diff)
+		}
+		if err == nil && network.Calls() < calls {
+			break
+		}
+	}
+	if unavailable == 0 {
+		t.Error("no answer was refused: nothing was looked at while stamps were wrong")
+	}
+}
+
+func modelOf(t *testing.T, entries []pageindex.Entry) *conformance.Model {
+	t.Helper()
+	m := conformance.NewModel()
+	apply(t, m, entries)
+	return m
+}
+
+func apply(t *testing.T, store pageindex.Store, entries []pageindex.Entry) {
+	t.Helper()
+	if err := store.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A build whose answers get lost is finished all the same, and only once.
+func TestBuildOverABadNetwork(t *testing.T) {
+	client, r := call.NewLocalClient(dynamotest.Dynoxide(t)), commenttest.Rand(t)
+	table := newTable(t, client)
+	for range commenttest.Times(3, 30) {
+		spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+			if r.IntN(6) == 0 {
+				return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
+			}
+			return faulttest.None
+		})
+		s := small(Open(spoiled, table))
+		var b pageindex.Build
+		retry(t, func() (err error) { b, err = s.Build(t.Context()); return err })
+		retry(t, func() error { return b.Add(t.Context(), []pageindex.Entry{entry(1, 5, "1"), entry(2, 4, "1")}) })
+		retry(t, func() error { return b.Finish(t.Context(), "all") })
+		whole := Open(client, table)
+		if covers, err := whole.Covers(t.Context()); covers != "all" || err != nil {
+			t.Errorf("it covers %q, %v", covers, err)
+		}
+		if found, err := whole.Find(t.Context(), lists[0], nil); err != nil || found.Counts != (comment.Counts{3: 1, 4: 1}) {
+			t.Errorf("%+v %v", found, err)
+		}
+	}
+}
+
+// retry repeats what fails, as the keeper of a store does. A conflict would be the build's end.
+func retry(t *testing.T, what func() error) {
+	t.Helper()
+	for range 100 {
+		err := what()
+		if err == nil {
+			return
+		}
+		if comment.KindOf(err) == comment.Conflict {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it fails each time")
+}
