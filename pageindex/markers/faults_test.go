@@ -164,3 +164,34 @@ func retry(t *testing.T, what func() error) {
 	}
 	t.Fatal("it fails each time")
 }
+
+// A generation that comes while entries are written gets them as well, and one that goes keeps
+// nothing of them.
+func TestBuildDuringApply(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	other := Open(client, table)
+	apply(t, other, []pageindex.Entry{entry(1, 5, "1")})
+	spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+		if n != 2 { // the generations were read
+			return faulttest.None
+		}
+		b, err := other.Build(t.Context())
+		if err == nil {
+			err = b.Finish(t.Context(), "empty")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return faulttest.None
+	})
+	apply(t, Open(spoiled, table), []pageindex.Entry{entry(2, 5, "1")})
+	if found, err := other.Find(t.Context(), lists[0], nil); err != nil || found.Counts.Total() != 1 {
+		t.Errorf("%+v %v", found, err)
+	}
+	gone := entry(2, 0, "2")
+	apply(t, other, []pageindex.Entry{gone})
+	if left := held(t, client, table, "4711"); len(left) > 0 {
+		t.Errorf("the table still holds %q", left)
+	}
+}
