@@ -27,7 +27,8 @@ type segment struct {
 	// from and last are its bounds, both included. The head's last is the highest of its comments;
 	// it may be below from if there are none.
 	from, last comment.Position
-	// counts is how many comments are there, all entries included.
+	// counts is how many comments are there, all entries included. Without changes they are those
+	// that were read, which may be shared.
 	counts comment.Stats
 	// chunk is the reference to a chunk that was not loaded, nil for a run and for the head.
 	chunk *Reference
@@ -93,7 +94,7 @@ func between(log []Entry, after, last uint64) ([]Entry, error) {
 
 func (v *View) addDirectory(d Directory) {
 	for _, ref := range d.References {
-		v.segments = append(v.segments, &segment{from: ref.From, last: ref.End.Previous(), counts: ref.Counts.Clone(), chunk: &ref})
+		v.segments = append(v.segments, &segment{from: ref.From, last: ref.End.Previous(), counts: ref.Counts, chunk: &ref})
 		for language := range ref.Counts {
 			v.rows[language] = true
 		}
@@ -106,7 +107,7 @@ func (v *View) addDirectory(d Directory) {
 }
 
 func (v *View) addRun(run Run) {
-	v.segments = append(v.segments, &segment{from: run.From, last: run.End.Previous(), counts: run.Counts.Clone()})
+	v.segments = append(v.segments, &segment{from: run.From, last: run.End.Previous(), counts: run.Counts})
 }
 
 // end returns the end of the runs.
@@ -124,6 +125,9 @@ func (v *View) change(c Change) bool {
 		return false
 	}
 	s := v.segments[i]
+	if len(s.changes) == 0 {
+		s.counts = s.counts.Clone()
+	}
 	s.changes = append(s.changes, c)
 	if s.chunk != nil {
 		c.From, c.To = v.inRow(c.From), v.inRow(c.To)
