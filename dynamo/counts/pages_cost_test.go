@@ -312,7 +312,7 @@ func (p *priced) edits(number int) (records []stream.Record) {
 
 // costs measures what changes of a product of a size cost in write units beyond counting them.
 func costs(tb testing.TB, size int) map[string]float64 {
-	changes := min(size/4, 20_000) // enough for several merges
+	changes := min(size/4, 5_000) // enough for several merges
 	p := newPriced(tb)
 	out := map[string]float64{"built, in bursts of 1000": p.handle(p.inserts(size, true), 1000)}
 	out["deletes, in bursts of 25"] = p.handle(p.deletes(changes), 25)
@@ -320,7 +320,7 @@ func costs(tb testing.TB, size int) map[string]float64 {
 	out["back-dated, in bursts of 25"] = p.handle(p.inserts(changes, false), 25)
 	out["deletes, alone"] = p.handle(p.deletes(changes), 1)
 	for _, burst := range []int{1, 25, 100} {
-		out[fmt.Sprintf("newest, in bursts of %d", burst)] = p.handle(p.inserts(20_000, true), burst)
+		out[fmt.Sprintf("newest, in bursts of %d", burst)] = p.handle(p.inserts(6_000, true), burst)
 	}
 	return out
 }
@@ -334,7 +334,7 @@ func report(tb testing.TB, size int, costs map[string]float64) {
 // TestCostOfTheIndex holds what keeping the index of page numbers costs, in write units for each
 // comment beyond counting it: docs/design/page-index-table.md.
 func TestCostOfTheIndex(t *testing.T) {
-	for _, size := range []int{1_000, 20_000} {
+	for _, size := range []int{1_000, 10_000} {
 		got := costs(t, size)
 		report(t, size, got)
 		for what, most := range map[string]float64{
