@@ -1,0 +1,107 @@
+package counts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// slowMerger takes a second for a merge.
+type slowMerger struct {
+	mu                sync.Mutex
+	merges, now, most int
+	err               error
+}
+
+// Merge waits.
+func (s *slowMerger) Merge(context.Context, string) error {
+	s.note(1)
+	time.Sleep(time.Second)
+	s.note(-1)
+	return s.err
+}
+
+func (s *slowMerger) note(more int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now += more; more > 0 {
+		s.merges++
+	}
+	s.most = max(s.most, s.now)
+}
+
+// Merges run beside the counting, one for a product and two in all. Counting waits only when merges
+// of one product fell due twice while one was under way.
+func TestMergesRunBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowMerger{}
+		m := newMerging(s, slog.New(slog.DiscardHandler))
+		began := time.Now()
+		waited := func(want time.Duration, why string) {
+			t.Helper()
+			if took := time.Since(began); took != want {
+				t.Errorf("%s: waited %v, want %v", why, took, want)
+			}
+		}
+		for _, product := range []string{"a", "a", "b", "c"} {
+			m.due(t.Context(), product)
+			synctest.Wait()
+		}
+		waited(0, "merges just began")
+		m.due(t.Context(), "a")
+		waited(time.Second, "the second is due while the first is under way")
+		m.await(t.Context())
+		if s.merges != 4 || s.most != 2 {
+			t.Errorf("%d merges, %d at once; want two of a, one of b and of c, and 2 at once", s.merges, s.most)
+		}
+	})
+}
+
+// Counting goes on after a while if merges take too long.
+func TestCountingOutlastsMerges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMerging(stuckMerger{}, slog.New(slog.DiscardHandler))
+		began := time.Now()
+		for range 1 + mergesBehind {
+			m.due(t.Context(), "a")
+		}
+		if took := time.Since(began); took != longestWait {
+			t.Errorf("waited %v", took)
+		}
+		m.await(t.Context())
+		if took := time.Since(began); took != 2*mergeTimeout {
+			t.Errorf("merges ended after %v", took)
+		}
+	})
+}
+
+// stuckMerger never ends.
+type stuckMerger struct{}
+
+// Merge waits for the end of its context.
+func (stuckMerger) Merge(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A merge that fails or panics is logged, and the next one runs.
+func TestMergesMayFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := &slowMerger{err: errors.New("out of paper")}
+		m := newMerging(s, slog.New(slog.NewTextHandler(&log, nil)))
+		for range 2 {
+			m.due(t.Context(), "espresso")
+			m.await(t.Context())
+		}
+		if s.merges != 2 || strings.Count(log.String(), `product=espresso error="out of paper"`) != 2 {
+			t.Errorf("%d merges: %s", s.merges, log.String())
+		}
+	})
+}
