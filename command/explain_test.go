@@ -38,6 +38,9 @@ func TestExplain(t *testing.T) {
 		{"--product", "globe", "--after", string(globe[7].ID), "--first", "3"},
 		{"--product", "globe", "--ratings", "5", "--before", string(globe[7].ID), "--from-end"},
 		{"--product", "plate", "--created-after", "2100-01-01"},
+		{"--product", "globe", "--page", "2", "--ratings", "4,5"},
+		{"--product", "globe", "--page", "10", "--oldest-first"},
+		{"--product", "plate", "--page", "90"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))
 		if said := e.must("explain", arguments...); said != "" {

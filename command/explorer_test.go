@@ -24,7 +24,8 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 		"Several products":                     `"id": "never-commented-on"`,
 		"Statistics":                           `"totalCount": `,
 		"Leaderboard":                          `"leaderboard": [`,
-		"Comments counted in a range of dates": `"purpose": "COUNT"`,
+		"Comments counted in a range of dates": `"counted": true`,
+		"Numbered links":                       `"isCurrent": true`,
 	} {
 		t.Run(title, func(t *testing.T) {
 			answer := browsertest.RunExample(t, browser, s.address, title)

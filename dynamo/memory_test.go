@@ -106,6 +106,28 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 	})
 }
 
+// A query that needs to know where the whole list ends has statistics read, also without a filter.
+func TestMemoryReadsForPagesByNumber(t *testing.T) {
+	for _, row := range []struct {
+		why  string
+		q    comment.Query
+		want int
+	}{
+		{"the first page", comment.Query{Product: "42", Slice: comment.Slice{Size: 20, Page: 1}}, 0},
+		{"any other", comment.Query{Product: "42", Slice: comment.Slice{Size: 20, Page: 2}}, 1},
+		{"a link to the last page", comment.Query{Product: "42", Slice: comment.Slice{Size: 20}, Numbering: comment.Numbering{Links: true}}, 1},
+	} {
+		r := &reader{}
+		inTime(t, r, func(t *testing.T, m *memory) {
+			m.recall(row.q)
+			m.recall(row.q)
+			if _, read := r.asked(); read != row.want {
+				t.Errorf("%s: statistics were read %d times, want %d", row.why, read, row.want)
+			}
+		})
+	}
+}
+
 // A product without statistics is read when it is asked for a second time, however late: any
 // statistics steer better than none, for as long as they are remembered. After that, only frequent
 // requests keep them young.
