@@ -294,11 +294,11 @@ func (w *world) find(m moment, list List, targets []Target) (Found, error) {
 
 // list returns the comments of a list, and their number by rating.
 func (m moment) list(list List) (positions []comment.Position, counts comment.Counts) {
-	low, high := list.Filter.Range()
 	for _, p := range m.sorted {
-		if cell := m.markers[p]; p.Compare(low) >= 0 && p.Compare(high) <= 0 && allows(list.Filter, cell) {
+		c := comment.Comment{ID: comment.IDOf(p), Language: m.markers[p].Language, Rating: m.markers[p].Rating}
+		if list.Filter.Allows(c) {
 			positions = append(positions, p)
-			counts[cell.Rating-1]++
+			counts[c.Rating-1]++
 		}
 	}
 	if list.Order == comment.NewestFirst {

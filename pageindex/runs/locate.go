@@ -171,7 +171,7 @@ func (l *locator) counts(p part) (sum comment.Counts) {
 func (l *locator) selected(p part) []Marker {
 	var out []Marker
 	for _, m := range p.markers {
-		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && allows(l.list.Filter, m.Cell) {
+		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && l.list.Filter.AllowsCell(m.Cell.Language, m.Cell.Rating) {
 			out = append(out, m)
 		}
 	}
@@ -179,12 +179,6 @@ func (l *locator) selected(p part) []Marker {
 		slices.Reverse(out)
 	}
 	return out
-}
-
-// allows reports whether a filter selects a cell.
-func allows(f comment.Filter, cell comment.Cell) bool {
-	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
-		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
 }
 
 // wholeList wants what the number of comments in the list depends on.

@@ -33,9 +33,19 @@ const crowded = "crowded"
 
 var crowdLanguages = []comment.Language{"en", "de", "fr", "es", "it", "nl", "pl", "pt-BR"}
 
-// newCrowd writes the markers and the statistics of a product as they are if it was counted without
-// an index. Then it has one comment counted with an index, and merged: that builds it.
+// newCrowd makes a product with an index: it has one more comment counted with an index, and merged,
+// which builds it.
 func newCrowd(t testing.TB, number int) *crowd {
+	t.Helper()
+	c, grid := newUnindexed(t, number)
+	c.writeStatistics(t, grid, runs.Start(grid, c.markers[number-1].Position, time.Now()))
+	c.count(t, c.insert(rand.New(rand.NewPCG(2, 2))))
+	return c
+}
+
+// newUnindexed writes the markers and the statistics of a product as they are if it was counted
+// without an index.
+func newUnindexed(t testing.TB, number int) (*crowd, comment.Stats) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
 	c := &crowd{counted: newCounted(t, dynamotest.Dynoxide(t))}
@@ -47,9 +57,8 @@ func newCrowd(t testing.TB, number int) *crowd {
 	}
 	slices.SortFunc(c.markers, func(a, b runs.Marker) int { return a.Position.Compare(b.Position) })
 	c.writeMarkers(t)
-	c.writeStatistics(t, grid)
-	c.count(t, c.insert(r))
-	return c
+	c.writeStatistics(t, grid, runs.Head{})
+	return c, grid
 }
 
 var crowdBegins, crowdEnds = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -89,7 +98,7 @@ func (c *crowd) writeMarkers(t testing.TB) {
 	}
 }
 
-func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats) {
+func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head) {
 	t.Helper()
 	rows := layout.Item{}
 	for language, counts := range grid {
@@ -101,7 +110,9 @@ func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats) {
 	}
 	it := layout.ProductKey(crowded, layout.StatisticsSK)
 	it["n"], it["g"] = layout.Number(1), &types.AttributeValueMemberM{Value: rows}
-	it[layout.AttrHead] = layout.Binary(runs.Start(grid, c.markers[len(c.markers)-1].Position, time.Now()).Encode())
+	if head.Exists() {
+		it[layout.AttrHead] = layout.Binary(head.Encode())
+	}
 	if _, err := c.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &c.table, Item: it}); err != nil {
 		t.Fatal(err)
 	}
