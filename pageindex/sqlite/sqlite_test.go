@@ -172,11 +172,11 @@ func differs(t *testing.T, a, b pageindex.Index) string {
 			list := pageindex.List{
 				Product: product, Order: comment.OldestFirst, Filter: comment.Filter{Languages: []comment.Language{language}, Ratings: []int{rating}},
 			}
-			targets := make([]pageindex.Target, 1, 60)
-			for rank := range 59 {
+			var targets []pageindex.Target
+			for rank := range find(t, b, list, nil).Counts.Total() {
 				targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
 			}
-			one, other := find(t, a, list, targets), find(t, b, list, targets)
+			one, other := describe(find(t, a, list, targets)), describe(find(t, b, list, targets))
 			if one != other {
 				return fmt.Sprintf("of %s %d, the store has %s, want %s", language, rating, one, other)
 			}
@@ -185,12 +185,16 @@ func differs(t *testing.T, a, b pageindex.Index) string {
 	return ""
 }
 
-func find(t *testing.T, index pageindex.Index, list pageindex.List, targets []pageindex.Target) string {
+func find(t *testing.T, index pageindex.Index, list pageindex.List, targets []pageindex.Target) pageindex.Found {
 	t.Helper()
 	found, err := index.Find(t.Context(), list, targets)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return found
+}
+
+func describe(found pageindex.Found) string {
 	text := fmt.Sprint(found.Counts)
 	for _, b := range found.Boundaries {
 		text += fmt.Sprint(" ", b.Rank, b.After)
