@@ -1,0 +1,47 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A figure is well-formed, whatever its texts hold, with a line for each entry of the legend in each
+// panel, as long as its values go.
+func TestFigure(t *testing.T) {
+	drawn := Figure{
+		Title: "a < b", Note: "a & b", Label: `"quoted"`, Legend: []string{"one", "<two>"},
+		Panels: []Panel{{Head: "head", Axis: "axis", Ticks: []string{"1", "2"}, Lines: [][]float64{{0.25, 4}, {1}}}},
+	}.SVG()
+	points := map[string]int{}
+	for decoder := xml.NewDecoder(bytes.NewReader(drawn)); ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, is := token.(xml.StartElement); is && start.Name.Local == "polyline" {
+			for _, a := range start.Attr {
+				if a.Name.Local == "points" {
+					points[start.Attr[0].Value] = len(strings.Fields(a.Value))
+				}
+			}
+		}
+	}
+	if points["line w0"] != 2 || points["line w1"] != 1 {
+		t.Errorf("the lines have %v points", points)
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := Grouped(n); got != want {
+			t.Errorf("%d is %s", n, got)
+		}
+	}
+}
