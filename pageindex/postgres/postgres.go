@@ -111,7 +111,7 @@ func schemaOf(table string) string {
 }
 
 func database(db *sql.DB, name, schema string) relational.Database {
-	quoted := pgx.Identifier{schema}.Sanitize()
+	quoted, literal := pgx.Identifier{schema}.Sanitize(), "'"+strings.ReplaceAll(schema, "'", "''")+"'"
 	return relational.Database{
 		Name: name, Read: db, Write: db,
 		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
@@ -125,9 +125,10 @@ func database(db *sql.DB, name, schema string) relational.Database {
 			// Counts change often: with room on their pages, that needs no new entry in the index.
 			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", incoming,
 		},
-		Before: []string{"CREATE SCHEMA IF NOT EXISTS " + quoted},
-		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = '` +
-			strings.ReplaceAll(schema, "'", "''") + `'`,
+		// CREATE SCHEMA IF NOT EXISTS asks for the right to create one also where it exists.
+		Before: []string{`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ` + literal + `) THEN
+			CREATE SCHEMA ` + quoted + `; END IF; END $$`},
+		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = ` + literal,
 		// Until a vacuum, lookups pass all earlier counts of a block, and see whether each comment is there.
 		Settle:  `VACUUM (ANALYZE) {entries}, {blocks}`,
 		Lock:    locker(schema),

@@ -70,6 +70,25 @@ func TestTablesDoNotMix(t *testing.T) {
 	}
 }
 
+// A user without the right to create schemas needs one of its own, and is told a code without.
+func TestSchemaMadeBefore(t *testing.T) {
+	target := postgrestest.Database(t)
+	admin, err := pgx.Connect(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	if _, err := admin.Exec(t.Context(), `CREATE ROLE clerk LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION clerk`); err != nil {
+		t.Fatal(err)
+	}
+	asClerk := strings.Replace(target, "talkback:", "clerk:", 1)
+	checkTotal(t, open(t, asClerk, "comments"), "p", 0)
+	err = open(t, asClerk, "other").Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)})
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "SQLSTATE 42501") {
+		t.Errorf("without the right to create a schema, a change ends with %v", err)
+	}
+}
+
 // Several servers change the same comments at once, in different orders, while others build. Each
 // change is counted once.
 func TestServersShare(t *testing.T) {
