@@ -90,11 +90,12 @@ bench-plans:
 
 # What a jump to a page by its number takes in each store of page numbers, beside walking by cursor and beside OFFSET over
 # whole rows in PostgreSQL; what inserts, deletes and builds take. Table and plot go to docs/. COUNTS=1000,100000 says how
-# many comments, and OUT=name where table and plot go; with COUNTS alone, they go nowhere.
-bench-pages: OUT ?= $(if $(COUNTS),,docs/page-stores)
+# many comments, STORE=redis that this store is measured alone, and OUT=name where table and plot go; else, with one of the
+# two, they go nowhere.
+bench-pages: OUT ?= $(if $(COUNTS)$(STORE),,docs/page-stores)
 bench-pages: provision
 	@go test ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(or $(COUNTS),1000,100000,1000000) \
-		$(if $(OUT),-out $(abspath $(OUT)))
+		$(if $(STORE),-store $(STORE)) $(if $(OUT),-out $(abspath $(OUT)))
 
 # What was built and fetched. The data stays.
 clean:

@@ -38,6 +38,7 @@ type opened struct {
 // candidates are the stores, in the order of the report.
 var candidates = []candidate{
 	{name: "table", most: 100_000, open: openTable},
+	{name: "markers", most: 100_000, open: openMarkers},
 	{name: "redis", open: openRedis},
 	{name: "sqlite", open: openSQLite},
 	{name: "postgres", open: openPostgres},

@@ -20,6 +20,7 @@ import (
 
 var (
 	measureCounts = flag.String("counts", "", "numbers of comments to measure with, such as 1000,100000")
+	only          = flag.String("store", "", "measure this store alone, without its rivals")
 	out           = flag.String("out", "", "write the table to this file with .csv, and the plot with .svg")
 )
 
@@ -131,6 +132,9 @@ func measure(t *testing.T, count int) (rows []row) {
 	comments := planbench.Generate(count, 1)
 	lists, entries := lists(t, comments), entriesOf(comments)
 	for _, c := range candidates {
+		if *only != "" && c.name != *only {
+			continue
+		}
 		if c.most > 0 && count > c.most {
 			t.Logf("%s is not measured with %d comments", c.name, count)
 			continue
@@ -140,6 +144,9 @@ func measure(t *testing.T, count int) (rows []row) {
 			rows = append(rows, measureStore(t, c, lists, entries)...)
 			t.Logf("%s with %d comments: %v", c.name, count, time.Since(began).Round(time.Second))
 		})
+	}
+	if *only != "" {
+		return rows
 	}
 	t.Run(fmt.Sprint("rivals ", count), func(t *testing.T) {
 		whole := newWholeRows(t, comments)

@@ -15,9 +15,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -36,11 +34,7 @@ func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err e
 
 // newServed loads comments into a table, has them counted, and serves them.
 func newServed(t *testing.T, comments []comment.Comment) served {
-	endpoint, name := dynamotest.Dynoxide(t), dynamotest.TableName(t)
-	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
-		t.Fatal(err)
-	}
+	client, name, endpoint := newTable(t)
 	if _, err := dynamo.NewLoader(client, name, 0).Load(t.Context(), comments); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -28,11 +29,24 @@ type inTable struct {
 }
 
 func openTable(t *testing.T) opened {
-	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	client, name, _ := newTable(t)
+	return opened{Store: tableOf(client, name)}
+}
+
+func openMarkers(t *testing.T) opened {
+	client, name, _ := newTable(t)
+	return opened{Store: markers.Open(client, name)}
+}
+
+// newTable makes an empty table of comments.
+func newTable(t *testing.T) (client *dynamodb.Client, name, endpoint string) {
+	t.Helper()
+	endpoint, name = dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client = call.NewLocalClient(endpoint)
 	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
 		t.Fatal(err)
 	}
-	return opened{Store: tableOf(client, name)}
+	return client, name, endpoint
 }
 
 func tableOf(client *dynamodb.Client, name string) inTable {
