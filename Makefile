@@ -90,7 +90,7 @@ bench-plans:
 
 # What a jump to a page by its number takes in each store of page numbers, beside walking by cursor and beside OFFSET over
 # whole rows in PostgreSQL; what inserts, deletes and builds take. Table and plot go to docs/. COUNTS=1000,100000 says how
-# many comments, STORE=redis that this store is measured alone, and OUT=name where table and plot go; else, with one of the
+# many comments, STORE=redis that this store is measured alone (or STORE=rivals), and OUT=name where table and plot go; else, with one of the
 # two, they go nowhere.
 bench-pages: OUT ?= $(if $(COUNTS)$(STORE),,docs/page-stores)
 bench-pages: provision

@@ -97,8 +97,11 @@ func newWholeRows(t *testing.T, comments []comment.Comment) wholeRows {
 
 // where selects a list.
 func (w wholeRows) where(l list) (text string, args []any) {
-	low, high := l.Filter.Range()
-	text, args = ` FROM comments WHERE product = $1 AND position BETWEEN $2 AND $3`, []any{l.Product, low[:], high[:]}
+	text, args = ` FROM comments WHERE product = $1`, []any{l.Product}
+	if low, high := l.Filter.Range(); low != (comment.Position{}) || high != comment.MaxPosition {
+		args = append(args, low[:], high[:])
+		text += ` AND position BETWEEN $2 AND $3`
+	}
 	if len(l.Filter.Ratings) > 0 {
 		args = append(args, l.Filter.Ratings)
 		text += fmt.Sprintf(" AND rating = ANY($%d)", len(args))
