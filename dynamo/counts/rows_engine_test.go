@@ -30,7 +30,7 @@ func babel(t *testing.T, product string, languages int) []comment.Comment {
 // The statistics of a product in very many languages stay small, both by records and by a rebuild.
 // The counts of each language and all leaderboards are exact, and other products are still counted.
 func TestStatisticsOfManyLanguages(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
 		table := newTable(t, client)
 		const languages = 3 * comment.MaxLanguageRows
