@@ -48,22 +48,28 @@ func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 const lastGuard = 70
 
 // nextSpoilt returns the number of the call to spoil after n: few of the calls that write guards,
-// and a fifth of the others: with 17 faults, each run spoils nearly all of them in some way.
-func nextSpoilt(r *rand.Rand, n int) int {
-	if n < lastGuard {
-		return min(n+commenttest.Stride(r, 40), lastGuard+commenttest.Stride(r, 9))
+// and every fourth of the others, every second with faults that only transactions meet. Faults in
+// neighbouring lanes spoil neighbouring calls, so that of faults that are alike one strikes at each.
+func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
+	stride := commenttest.Times(4, 1)
+	if fault.OfTransactions() {
+		stride = commenttest.Times(2, 1)
 	}
-	return n + commenttest.Stride(r, 9)
+	if n < lastGuard {
+		return min(n+commenttest.Stride(r, 40), lastGuard+1+lane%stride)
+	}
+	return n + stride
 }
 
 // Whichever call fails, and however, a rebuild ends right. Each run spoils some of the calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
-	for _, fault := range faulttest.Kinds {
+	first := commenttest.Rand(t).IntN(4)
+	for lane, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			r := commenttest.Rand(t)
-			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n) {
+			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n, fault, first+lane) {
 				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 				rebuilder := counts.Hasten(counts.NewRebuilder(client, table, 1))
