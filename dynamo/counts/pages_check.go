@@ -32,11 +32,16 @@ type runsCheck struct {
 
 // checkRuns prepares the comparison for a product with such a head, which may be unreadable.
 func checkRuns(ctx context.Context, from runsReader, product string, head []byte) (*runsCheck, error) {
-	if _, err := runs.DecodeHead(head); err != nil {
+	h, err := runs.DecodeHead(head)
+	switch {
+	case err != nil:
 		return &runsCheck{damage: err}, nil
+	case h.Last == h.First: // nothing is stored but the head
+		alone := runs.Run{From: h.Bound, End: comment.MaxPosition, Counts: h.Counts}
+		return &runsCheck{runs: []runs.Run{alone}, marked: []comment.Stats{{}}}, nil
 	}
 	var c runsCheck
-	err := call.Retry(ctx, func() (further bool, err error) {
+	err = call.Retry(ctx, func() (further bool, err error) {
 		c.runs, err = from.Runs(ctx, product)
 		return false, err
 	})
@@ -68,10 +73,12 @@ func (c *runsCheck) wrong() string {
 	if c.damage != nil {
 		return c.damage.Error()
 	}
+	end := comment.Position{}
 	for i, run := range c.runs {
-		if i > 0 && run.From != c.runs[i-1].End {
-			return fmt.Sprintf("a run begins at %s, and the one before it ends at %s", run.From, c.runs[i-1].End)
+		if run.From != end {
+			return fmt.Sprintf("a run begins at %s, and the one before it ends at %s", run.From, end)
 		}
+		end = run.End
 		if !maps.Equal(run.Counts, c.marked[i]) {
 			return fmt.Sprintf("from %s on: %d comments counted, and there are %d marks",
 				run.From, run.Counts.Counts(comment.Filter{}).Total(), c.marked[i].Counts(comment.Filter{}).Total())

@@ -72,6 +72,10 @@ func TestDamagedIndex(t *testing.T) {
 			head.Bound = comment.Position{}
 			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
 		}, counts.WrongIndex},
+		{"the head has a bound, and there are no runs", func(head runs.Head) {
+			head.Last = head.First
+			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
+		}, counts.WrongIndex},
 		{"the head cannot be read", func(runs.Head) {
 			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: []byte("?")})
 		}, counts.WrongIndex},
