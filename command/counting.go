@@ -56,7 +56,7 @@ func (t countedTable) DropExpired(ctx context.Context) error {
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
 	rebuilder := counts.NewRebuilder(t.session.Client, t.session.Table, 0)
 	rebuilder.Who, rebuilder.Engine = processName(t.name), t.session.run
-	rebuilder.Feed(t.pages.keeper)
+	t.pages.rebuild(rebuilder)
 	return rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -56,15 +57,16 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// startCounter runs `talkback stream`. Its leases are short, so that others need not wait long for
+// startCounter runs `talkback stream`, with page numbers in that place. Its leases are short, so that others need not wait long for
 // what it leaves behind.
-func startCounter(t *testing.T, a *api) *counter {
+func startCounter(t *testing.T, a *api, pages string) *counter {
 	t.Helper()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &counter{t: t, process: exec.Command(program, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")}
+	c.process.Env = append(os.Environ(), "TALKBACK_PAGES="+pages)
 	c.process.Stderr = &c.said
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
@@ -100,7 +102,7 @@ func TestCountersAreKilled(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprintf("%d at work", workers), func(t *testing.T) {
 			t.Parallel()
-			newMassacre(t, workers).run(kills())
+			newMassacre(t, workers, "table").run(kills())
 		})
 	}
 }
@@ -109,6 +111,7 @@ func TestCountersAreKilled(t *testing.T) {
 type massacre struct {
 	*api
 	t       *testing.T
+	pages   string // where page numbers are kept
 	random  *rand.Rand
 	scribe  *scribe
 	bulk    *commenttest.Model // of comments that are added and deleted in large numbers
@@ -117,12 +120,12 @@ type massacre struct {
 	struck  int    // kills that left something to be counted
 }
 
-func newMassacre(t *testing.T, workers int) *massacre {
+func newMassacre(t *testing.T, workers int, pages string) *massacre {
 	t.Helper()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	m := &massacre{api: a, t: t, random: commenttest.Rand(t), scribe: newScribe(a), bulk: commenttest.NewModel(), crew: make([]*counter, workers)}
+	m := &massacre{api: a, t: t, pages: pages, random: commenttest.Rand(t), scribe: newScribe(a), bulk: commenttest.NewModel(), crew: make([]*counter, workers)}
 	for i := range m.crew {
-		m.crew[i] = startCounter(t, a)
+		m.crew[i] = startCounter(t, a, pages)
 	}
 	return m
 }
@@ -146,12 +149,14 @@ func (m *massacre) run(kills int) {
 		if m.total() != len(m.bulk.All())+len(m.scribe.model.All()) {
 			m.struck++
 		}
-		m.crew[victim] = startCounter(m.t, m.api)
+		m.crew[victim] = startCounter(m.t, m.api, m.pages)
 	}
 	m.drained(time.Now())
+	m.untilNumbered()
 	for _, c := range m.crew {
 		c.stop()
 	}
+	m.checkPages()
 	for _, c := range m.bulk.All() {
 		m.scribe.model.Insert(c)
 	}

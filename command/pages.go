@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,6 +131,14 @@ func (p *pages) count(counter *counts.Counter) {
 	}
 }
 
+// rebuild has a rebuild of the statistics keep the page numbers.
+func (p *pages) rebuild(rebuilder *counts.Rebuilder) {
+	rebuilder.Feed(p.keeper)
+	if p.table != nil {
+		rebuilder.KeepPages(p.table, p.log)
+	}
+}
+
 // lastMerges is how long the end of a command waits for the index in the table to be merged. What is
 // not merged then, the next process merges.
 const lastMerges = 3 * time.Second
@@ -152,6 +161,15 @@ func (p *pages) number(store *dynamo.Store) {
 	if p.found != nil {
 		store.NumberPages(p.found)
 	}
+}
+
+// whileLate finds pages by their number however late counting is. What is late is a drift.
+func (p *pages) whileLate() pageindex.Index {
+	if p.table != nil {
+		return p.table
+	}
+	p.keeper.Pace.Lag = math.MaxInt64
+	return p.keeper
 }
 
 // Beside keeps the store complete while the work goes on, and returns the error of the work.

@@ -48,7 +48,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 	}
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
 	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run
-	rebuilder.Feed(pages.keeper)
+	pages.rebuild(rebuilder)
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err

@@ -37,12 +37,13 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	pages, err := openPages(ctx, target, session, "talkback verify", term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
 	if only {
-		pages, err := openPages(ctx, target, session, "talkback verify", term.Logger)
-		if err != nil {
-			return err
-		}
-		return errors.Join(printPagesVerified(ctx, session, pages, term), pages.Close())
+		return printPagesVerified(ctx, session, pages, term)
 	}
 
 	progress, err := progressOfItems(ctx, session, term)
@@ -56,6 +57,9 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
 			_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
 			return leases, err
+		}
+		if pages.table != nil {
+			verifier.CheckPages(pages.table)
 		}
 		found, err = verifier.Run(ctx, func(items int) { progress.Show(items, int64(items)) })
 		return err

@@ -90,7 +90,7 @@ func printPagesVerified(ctx context.Context, session *Session, pages *pages, ter
 	var found verifiedPages
 	err = session.watch(ctx, func(ctx context.Context) error {
 		var err error
-		found, err = verifyPages(ctx, session, pages.found, func(n int) { progress.Show(n, int64(n)) })
+		found, err = verifyPages(ctx, session, pages.whileLate(), func(n int) { progress.Show(n, int64(n)) })
 		return err
 	})
 	took := progress.End()

@@ -1,0 +1,213 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/postgrestest"
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex/redis"
+)
+
+// fedStores are the kinds of stores outside the table. Each returns a target for --pages, of an
+// empty store.
+var fedStores = map[string]func(t *testing.T) string{
+	"redis":    func(t *testing.T) string { return redistest.Start(t).URL() },
+	"postgres": func(t *testing.T) string { return postgrestest.Durable(t).Database(t) },
+	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pages.db") },
+	"files":    func(t *testing.T) string { return "files:" + filepath.Join(t.TempDir(), "pages") },
+}
+
+// Processes that count and feed a store are killed in the midst of it. In the end each comment is
+// where its number says, in every store.
+func TestFeedersAreKilled(t *testing.T) {
+	for name, target := range fedStores {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMassacre(t, 1, target(t))
+			m.untilNumbered() // so that the kills strike while the store is fed, not only while it is built
+			m.run(commenttest.Times(5, 75))
+		})
+	}
+}
+
+// storesComplete reports whether each store that the table knows is complete, as far as the table knows.
+func (a *api) storesComplete() bool {
+	a.tb.Helper()
+	registry, err := pagestores.New(a.session.Client, a.session.Table).Registry(context.Background())
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	state, err := leases.NewLeases(a.session.Client, a.session.Table).State(context.Background())
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	for name, s := range registry.Stores {
+		if !s.StatusOf(name, state).Complete {
+			return false
+		}
+	}
+	return len(registry.Stores) > 0
+}
+
+// untilNumbered waits until the store is complete.
+func (m *massacre) untilNumbered() {
+	m.t.Helper()
+	if m.pages != "table" {
+		eventually(m.t, "the store is complete", m.storesComplete)
+	}
+}
+
+// checkPages looks up every comment.
+func (m *massacre) checkPages() {
+	m.t.Helper()
+	status, said, wrong := m.talkback("verify", "--pages="+m.pages)
+	if status != 0 || !strings.Contains(said, "no drift") {
+		m.t.Errorf("status %d: %s%s", status, said, wrong)
+	}
+}
+
+// talkback runs a command on the table.
+func (a *api) talkback(arguments ...string) (status int, stdout, stderr string) {
+	return talkback(a.tb.Context(), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
+}
+
+// A server starts and stays up whatever happens to its store. It counts meanwhile. An answer is
+// right, or an error that says what to do; and in the end there are answers.
+func TestStoreInTrouble(t *testing.T) {
+	t.Parallel()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := redistest.Start(t)
+	store.Stop(t)
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	address := freeAddress(t)
+	follow(t, exec.Command(program, "serve", "--listen", address, "--endpoint", a.session.Address, "--table", a.session.Table, "--pages", store.URL()))
+	n := &numberedServer{api: a, t: t, url: "http://" + address}
+	if status, body := probe(n.url + "/readyz"); status != http.StatusOK {
+		t.Errorf("/readyz: %d, %s", status, body)
+	}
+	n.add(300)
+	if n.answers() {
+		t.Error("without its store there is an answer")
+	}
+	store.Restart(t)
+	n.untilAnswers()
+	store.Must(t, "FLUSHALL")
+	n.untilAnswers()
+	store.Stop(t)
+	n.add(5)
+	store.Restart(t)
+	n.untilAnswers()
+	n.takeOver(store.URL())
+	n.untilAnswers()
+	store.Pause(t)
+	n.add(5)
+	store.Resume(t)
+	n.untilAnswers()
+	if status, said, _ := a.talkback("verify", "--pages", store.URL()); status != 0 {
+		t.Error(said)
+	}
+	// A password is told to nobody.
+	secret := strings.Replace(store.URL(), "//", "//:secret@", 1)
+	if _, said, wrong := a.talkback("stream", "--status", "--pages", secret); strings.Contains(said+wrong, "secret") || !strings.Contains(said, "Page numbers in "+store.URL()) {
+		t.Errorf("%s%s", said, wrong)
+	}
+}
+
+// numberedServer is a server whose page numbers are kept in a store.
+type numberedServer struct {
+	*api
+	t     *testing.T
+	url   string
+	total int // of the comments that were counted
+}
+
+// add adds comments to a product and waits until they are counted.
+func (n *numberedServer) add(comments int) {
+	n.t.Helper()
+	n.load(commenttest.Many(commenttest.Rand(n.t), "vase", comments)...)
+	n.total += comments
+	n.drained(time.Now())
+}
+
+// answers asks for a page in the middle of the product, and reports whether there was one. The
+// answer must be right then. The same page must be there by a cursor in any case.
+func (n *numberedServer) answers() bool {
+	n.t.Helper()
+	body := `{"query":"{ product(id: \"vase\") { a: comments(first: 1) { nodes { id } } b: comments(first: 50, page: 4) { nodes { id } pageCount } } }"}`
+	response, err := http.Post(n.url+"/graphql", "application/json", strings.NewReader(body))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data struct {
+			Product struct {
+				A *struct{ Nodes []struct{ ID string } }
+				B *struct {
+					Nodes     []struct{ ID string }
+					PageCount *int
+				}
+			}
+		}
+		Errors []struct {
+			Message    string
+			Extensions struct{ Code string }
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		n.t.Fatal(err)
+	}
+	if answer.Data.Product.A == nil || len(answer.Data.Product.A.Nodes) != 1 {
+		n.t.Errorf("no page by cursor: %+v", answer)
+	}
+	for _, e := range answer.Errors {
+		if e.Extensions.Code != "UNAVAILABLE" || !strings.Contains(e.Message, "use cursors meanwhile") {
+			n.t.Errorf("%+v", e)
+		}
+	}
+	b := answer.Data.Product.B
+	if b == nil || len(answer.Errors) > 0 {
+		return false
+	}
+	if pages := (n.total + 49) / 50; len(b.Nodes) != 50 || b.PageCount == nil || *b.PageCount != pages {
+		n.t.Errorf("%d comments on the page, of %v pages; want 50 of %d", len(b.Nodes), b.PageCount, pages)
+	}
+	return true
+}
+
+// untilAnswers waits until there are answers, from a store that is complete.
+func (n *numberedServer) untilAnswers() {
+	n.t.Helper()
+	eventually(n.t, "the server has page numbers", func() bool { return n.answers() && n.storesComplete() })
+}
+
+// takeOver makes the store one of another table.
+func (n *numberedServer) takeOver(target string) {
+	n.t.Helper()
+	other, err := redis.Open(n.t.Context(), target, n.session.Table)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer other.Close()
+	b, err := other.Build(n.t.Context())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if err := b.Finish(n.t.Context(), "ANOTHER/1/1"); err != nil {
+		n.t.Fatal(err)
+	}
+}
