@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/files"
 	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/sqlite"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/pageindex/table"
@@ -67,7 +68,7 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 
 // pageWords and pageKinds are what --pages may be.
 var (
-	pageWords = []string{stores.Table, stores.None}
+	pageWords = []string{stores.Table, stores.Markers, stores.None}
 	pageKinds = append(stores.Networked(), stores.File("sqlite", "sqlite:FILE", sqlite.Open), stores.File("files", "files:DIR", files.Open))
 )
 
@@ -81,7 +82,7 @@ func (f PagesFlag) target() (stores.Target, error) {
 // then it makes sure that no other store misses what is counted here unnoticed.
 type pages struct {
 	target stores.Target
-	store  *stores.Lazy // nil unless the target is fed
+	store  stores.Store // that is fed; nil for none
 	keeper *keeper.Keeper
 	table  *table.Index    // nil unless the target is the table
 	found  pageindex.Index // finds pages by their number; nil if nothing does
@@ -100,13 +101,10 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 	options := keeper.Options{
 		Table: pagestores.New(session.Client, session.Table), Who: processName(name), Engine: session.run, Logger: log,
 	}
-	if target.Fed() {
-		p.store = stores.NewLazy(target, session.Table)
-		ctx, cancel := context.WithTimeout(ctx, firstTry)
-		defer cancel()
-		if _, err := p.store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
-			return nil, usage(err)
-		}
+	if err := p.open(ctx, session); err != nil {
+		return nil, err
+	}
+	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
 		options.Counted = counted
 		options.Entries = counts.NewEntries(session.Client, session.Table, 0)
@@ -120,6 +118,23 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 		p.found = keeper.NewTimely(p.table, counted)
 	}
 	return p, nil
+}
+
+// open opens the store that is fed, if the target is one.
+func (p *pages) open(ctx context.Context, session *Session) error {
+	switch {
+	case p.target.Name == stores.Markers:
+		p.store = markers.Open(session.Client, session.Table)
+	case p.target.Outside():
+		lazy := stores.NewLazy(p.target, session.Table)
+		ctx, cancel := context.WithTimeout(ctx, firstTry)
+		defer cancel()
+		if _, err := lazy.Opened(ctx); comment.KindOf(err) == comment.BadInput {
+			return usage(err)
+		}
+		p.store = lazy
+	}
+	return nil
 }
 
 // count has a counter keep the page numbers.

@@ -43,7 +43,7 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 		return err
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
-	if only && target.Fed() {
+	if only && pages.store != nil {
 		return rebuildPages(ctx, session, pages, term)
 	}
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,9 +20,10 @@ import (
 	"github.com/talkback/talkback/pageindex/redis"
 )
 
-// fedStores are the kinds of stores outside the table. Each returns a target for --pages, of an
+// fedStores are the kinds of stores that are fed. Each returns a target for --pages, of an
 // empty store.
 var fedStores = map[string]func(t *testing.T) string{
+	"markers":  func(*testing.T) string { return "markers" },
 	"redis":    func(t *testing.T) string { return redistest.Start(t).URL() },
 	"postgres": func(t *testing.T) string { return postgrestest.Durable(t).Database(t) },
 	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pages.db") },
@@ -36,7 +38,7 @@ func TestFeedersAreKilled(t *testing.T) {
 			t.Parallel()
 			m := newMassacre(t, 1, target(t))
 			m.untilNumbered() // so that the kills strike while the store is fed, not only while it is built
-			m.run(commenttest.Times(5, 75))
+			m.run(commenttest.Times(4, 75))
 		})
 	}
 }
@@ -209,5 +211,71 @@ func (n *numberedServer) takeOver(target string) {
 	}
 	if err := b.Finish(n.t.Context(), "ANOTHER/1/1"); err != nil {
 		n.t.Fatal(err)
+	}
+}
+
+// A place that --pages does not know is a wrong command line, whatever the command. The message
+// lists those that it knows, and does not repeat what may hold a password.
+func TestPagesFlagIsWrong(t *testing.T) {
+	explain, read := []string{"explain", "--product", "vase"}, []string{"import", "reviews.tsv", "--dry-run"}
+	for _, row := range []struct {
+		why       string
+		arguments []string
+		value     string
+	}{
+		{"unknown", []string{"serve"}, "memcached://:secret@cache"},
+		{"unknown", []string{"stream"}, "secret"},
+		{"unknown", read, "table:secret"},
+		{"unknown", explain, "mysql://secret"},
+		{"unknown", []string{"verify"}, "redis"},
+		{"no host", []string{"rebuild"}, "redis://"},
+		{"not a URL", []string{"serve"}, "redis://:secret%zz@cache:6379"},
+		{"refused by the store", []string{"serve", "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--listen", "127.0.0.1:0"}, "redis://:secret@cache:6379/nonsense"},
+		{"nothing to verify", []string{"verify"}, "none"},
+		{"nothing to build", []string{"rebuild"}, "none"},
+	} {
+		status, said, wrong := talkback(t.Context(), append(row.arguments, "--pages", row.value)...)
+		if status != 2 || said != "" || !strings.Contains(wrong, "--pages") && !strings.Contains(wrong, "redis") || strings.Contains(wrong, "secret") {
+			t.Errorf("%s: %v: status %d, %s%s", row.why, row.arguments, status, said, wrong)
+		}
+	}
+	_, _, wrong := talkback(t.Context(), "serve", "--pages", "?")
+	for _, form := range []string{"table", "none", "redis://", "rediss://", "postgres://", "sqlite:FILE", "files:DIR"} {
+		if !strings.Contains(wrong, form) {
+			t.Errorf("%s is not in the list: %s", form, wrong)
+		}
+	}
+}
+
+// rebuild and verify are about page numbers alone if --pages is on the command line, with a value
+// or without one; the variable does not restrict them.
+func TestPagesFlagWithoutValue(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	file := "sqlite:" + filepath.Join(t.TempDir(), "pages.db")
+	for _, row := range []struct {
+		variable  string
+		arguments []string
+		want      string
+	}{
+		{"", []string{"rebuild"}, "The statistics of"},
+		{file, []string{"rebuild"}, "The statistics of"},
+		{file, []string{"rebuild", "--pages"}, "The page numbers in " + file},
+		{"", []string{"rebuild", "--pages", file}, "The page numbers in " + file},
+		{"none", []string{"rebuild", "--pages=" + file, "--calls", "1"}, "The page numbers in " + file},
+		{"", []string{"rebuild", "--pages"}, "The statistics of"}, // with the index in the table
+		{"", []string{"verify"}, "counted in"},
+		{file, []string{"verify"}, "counted in"},
+		{file, []string{"verify", "--pages", "--calls", "1"}, "looked up in"},
+		{"", []string{"verify", "--pages"}, "looked up in"},
+	} {
+		t.Setenv("TALKBACK_PAGES", row.variable)
+		if row.variable == "" {
+			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // put back by Setenv
+				t.Fatal(err)
+			}
+		}
+		if status, said, wrong := a.talkback(row.arguments...); !strings.Contains(said, row.want) || status != 0 && row.arguments[0] == "rebuild" {
+			t.Errorf("%q %q: status %d, %s%s, want %q", row.variable, row.arguments, status, said, wrong, row.want)
+		}
 	}
 }

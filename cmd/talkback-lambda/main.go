@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/stores"
 	pagetable "github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
@@ -58,7 +59,10 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (*functi
 // numbers. A store that is away is opened later.
 func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages stores.Target, logger *slog.Logger) (*function.Function, error) {
 	options := keeper.Options{Table: pagestores.New(client, table), Who: "talkback-lambda", Logger: logger}
-	if pages.Fed() {
+	switch {
+	case pages.Name == stores.Markers:
+		options.Name, options.Store = pages.Name, markers.Open(client, table)
+	case pages.Outside():
 		store := stores.NewLazy(pages, table)
 		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
 			return nil, err
@@ -100,7 +104,7 @@ func pagesTarget(value string, set bool) (stores.Target, error) {
 	if !set {
 		value = stores.Table
 	}
-	target, err := stores.Parse(value, []string{stores.Table, stores.None}, stores.Networked())
+	target, err := stores.Parse(value, []string{stores.Table, stores.Markers, stores.None}, stores.Networked())
 	if err != nil {
 		return target, errors.New("TALKBACK_PAGES: " + comment.MessageOf(err))
 	}

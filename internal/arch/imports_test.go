@@ -81,7 +81,7 @@ var own = map[string]struct {
 	}, "counting is readable alone: it knows nothing of pages and plans"},
 	"stream":                {[]string{"comment", "internal/panics", "internal/wait"}, "a stream is read without knowing what its records are about"},
 	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
-	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/stores", "pageindex/table", "stream", "stream/function"}, "a function is wired like a command, and is none"},
+	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/panics", "internal/wait", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
 	"pageindex/audit":       {[]string{"comment", "pageindex"}, "an index is judged by its answers alone"},
@@ -141,7 +141,7 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it"},
 	"command": {[]string{
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores",
-		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
+		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/engine", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},

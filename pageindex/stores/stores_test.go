@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 		{"another case", "Table", "", ""},
 	} {
 		got, err := Parse(row.text, []string{"table", "none"}, kinds())
-		if got.Name != row.name || got.text != row.passed || (err == nil) != (row.name != "") || got.Fed() != (row.passed != "") {
+		if got.Name != row.name || got.text != row.passed || (err == nil) != (row.name != "") || got.Outside() != (row.passed != "") {
 			t.Errorf("%s: %q, %q, %v", row.why, got.Name, got.text, err)
 		}
 		if err != nil && (comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "give ")) {

@@ -13,10 +13,12 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Values of --pages that name no store outside the table.
+// Values of --pages that name no place outside the table.
 const (
 	// Table keeps counts in the table itself, in the transactions that count.
 	Table = "table"
+	// Markers keeps page markers in the table, beside the transactions that count.
+	Markers = "markers"
 	// None keeps nothing.
 	None = "none"
 )
@@ -53,8 +55,8 @@ type Target struct {
 	text string
 }
 
-// Fed reports whether the target is a store outside the table, which is fed.
-func (t Target) Fed() bool { return t.Kind.Open != nil }
+// Outside reports whether the target is a store outside the table.
+func (t Target) Outside() bool { return t.Kind.Open != nil }
 
 // Parse reads a target, which is one of the kinds or of the given words. The error lists them, and
 // does not hold the target.
