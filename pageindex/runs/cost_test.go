@@ -16,10 +16,9 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 type purse struct {
 	*world
-	next            int // number of the next comment at the head
-	written, merged float64
-	read            float64
-	largest         int // the largest directory and log, in bytes
+	next          int // number of the next comment at the head
+	written, read float64
+	largest       int // the largest directory and log, in bytes
 }
 
 // Sizes in bytes, names of attributes included.
@@ -93,9 +92,7 @@ func (p *purse) commit(changes []Change) {
 	}
 	p.largest = max(p.largest, p.directoryAndLog())
 	if p.head.MergeDue(before) {
-		written := p.written
 		p.merge()
-		p.merged += p.written - written
 	}
 }
 
@@ -199,10 +196,9 @@ func (p *purse) locate(view *View, list List, targets []Target, units *float64) 
 	}
 }
 
-// costOf returns the write units of a change beyond counting, and what share of them merges are, in
-// bursts of some size.
+// costOf returns the write units of a change beyond counting, in bursts of some size.
 func (p *purse) costOf(number, burst int, change func() Change) float64 {
-	p.written, p.merged = 0, 0
+	p.written = 0
 	for range number / burst {
 		var changes []Change
 		for range burst {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -175,4 +176,4 @@ func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]
 }
 
 // errTooMany ends a query whose answer is too large.
-var errTooMany = fmt.Errorf("too many comments")
+var errTooMany = errors.New("too many comments")
