@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/pageindex/table"
+	"github.com/talkback/talkback/stream"
 )
 
 const numberedQuery = `query Numbered($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $page: Int, $after: String) {
@@ -105,13 +112,74 @@ func (a *api) numbered(variables map[string]any) numbered {
 	return data.Product.Comments
 }
 
-// On quiet data, the pages by number are the pages by cursor, and each page links to the others.
+// inTable counts comments, and returns the index that is kept in the table along with that.
+func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
+	t.Helper()
+	kept := table.New(a.session.Client, a.session.Table)
+	counter := counts.NewCounter(a.session.Client, a.session.Table)
+	counter.KeepPages(kept, slog.New(slog.DiscardHandler))
+	for batch := range slices.Chunk(comments, 100) {
+		var records []stream.Record
+		for i := range batch {
+			a.sequence++
+			position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
+			records = append(records, stream.Record{Position: position, Created: time.Now(), New: image(&batch[i])})
+		}
+		if err := counter.Handle(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kept
+}
+
+// On quiet data, the pages by number are the pages by cursor, and each page links to the others. The
+// index is the one in the table.
 func TestPagesByNumber(t *testing.T) {
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	comments := crowd(r, "kettle", 700)
 	a.load(comments...)
-	a.pages = index(t, comments...)
+	a.pages = a.inTable(t, comments...)
 	a.useClient(a.session.Client)
+	a.checkPagesByNumber(t, comments)
+	a.checkCostOfNumbers(t)
+}
+
+// checkCostOfNumbers holds what pages by number and links consumed, lookups included, against what
+// was estimated before.
+func (a *api) checkCostOfNumbers(t *testing.T) {
+	t.Helper()
+	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
+		for _, fields := range []string{"", "pageCount", "pageCursors(around: 10) { last { page } }"} {
+			estimated, consumed := a.consumed(t, fmt.Sprintf(`{ product(id: "kettle") { comments(first: 20, %s) { nodes { id } %s } } }`, arguments, fields))
+			if consumed > estimated {
+				t.Errorf("%s %s: estimated %v, consumed %v", arguments, fields, estimated, consumed)
+			}
+		}
+	}
+}
+
+// consumed is what an operation was estimated to cost, and what it consumed, in read units.
+func (a *api) consumed(t *testing.T, query string) (estimated, consumed float64) {
+	t.Helper()
+	response, err := http.Get(a.server.URL + "/graphql?query=" + url.QueryEscape(query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var got struct {
+		Errors     []any
+		Extensions struct {
+			Cost struct{ EstimatedReadUnits, ReadUnits float64 }
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || len(got.Errors) > 0 {
+		t.Fatal(err, got.Errors)
+	}
+	return got.Extensions.Cost.EstimatedReadUnits, got.Extensions.Cost.ReadUnits
+}
+
+func (a *api) checkPagesByNumber(t *testing.T, comments []comment.Comment) {
+	t.Helper()
 	middle := commenttest.Epoch.Add(time.Hour)
 	for _, l := range []list{
 		{order: comment.NewestFirst, size: 100},
