@@ -195,3 +195,36 @@ func TestBuildDuringApply(t *testing.T) {
 		t.Errorf("the table still holds %q", left)
 	}
 }
+
+// Whatever changes between two reads, an answer is of one state.
+func TestChangesBetweenReads(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	var entries []pageindex.Entry
+	for n := range 60 {
+		entries = append(entries, entry(n, 4+n%2, "1"))
+	}
+	other := small(Open(client, table))
+	apply(t, other, entries)
+	version, wants := "1", modelOf(t, entries)
+	for at := 2; at < 12; at++ {
+		spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
+			if n == at { // comments change their cells, and stay where they are
+				version += "~"
+				apply(t, other, []pageindex.Entry{entry(5, 4+at%2, version), entry(6, 4+at%2, version), entry(31, 5-at%2, version)})
+			}
+			return faulttest.None
+		})
+		want, err := wants.Find(t.Context(), lists[0], ranks())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := small(Open(spoiled, table)).Find(t.Context(), lists[0], ranks())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.Boundaries, found.Boundaries); diff != "" || found.Counts.Total() != 60 {
+			t.Errorf("changed before call %d: %v: %s", at, found.Counts, diff)
+		}
+	}
+}
