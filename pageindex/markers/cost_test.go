@@ -1,0 +1,223 @@
+package markers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// bill adds up what calls cost on AWS. The engines report the cost of a transaction as if it were
+// single writes, so AWS's rule is applied here: a transaction writes each item twice, in units of
+// 1 KB.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
+type bill struct {
+	*dynamodb.Client
+	mu            sync.Mutex
+	reads, writes float64
+}
+
+func (b *bill) add(reads, writes float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reads, b.writes = b.reads+reads, b.writes+writes
+}
+
+func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	for _, write := range in.TransactItems {
+		units := 1.0
+		if write.Put != nil {
+			units = float64((bytesOf(write.Put.Item) + 1023) / 1024)
+		}
+		b.add(0, 2*units)
+	}
+	return b.Client.TransactWriteItems(ctx, in, options...)
+}
+
+// bytesOf is the size of an item, with the cells of a header.
+func bytesOf(item layout.Item) int {
+	cells := itemOf(item[attrCells])
+	return layout.SizeOf(item, slices.Collect(maps.Keys(item))) + layout.SizeOf(cells, slices.Collect(maps.Keys(cells))) + 3 + len(cells)
+}
+
+func (b *bill) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	b.add(1, 0) // no item is above 4 KB
+	return b.Client.GetItem(ctx, in, options...)
+}
+
+func (b *bill) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	for _, want := range in.RequestItems {
+		b.add(float64(len(want.Keys)), 0)
+	}
+	return b.Client.BatchGetItem(ctx, in, options...)
+}
+
+func (b *bill) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	output, err := b.Client.Query(ctx, in, options...)
+	if err == nil {
+		b.add(call.UnitsOf(output.ConsumedCapacity), 0)
+	}
+	return output, err
+}
+
+// costs is a product of many comments, and what doing something with it costs.
+type costs struct {
+	store *Store
+	bill  *bill
+	r     *rand.Rand
+	made  []pageindex.Entry
+	last  int // number of the last record
+}
+
+// made loads a product of so many comments without the store: each a minute after the one before, in
+// 30 cells.
+func load(t testing.TB, size int) *costs {
+	t.Helper()
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	c := &costs{bill: &bill{Client: client}, r: rand.New(rand.NewPCG(1, 2))}
+	c.store = Open(c.bill, newTable(t, client))
+	c.apply(t, entry(-1, 0, "1")) // makes a generation
+	g, err := c.store.generations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, h := part{g.current, "4711"}, header{version: "1", cells: map[string]state{}}
+	stamps := map[string][]comment.Position{}
+	items := []layout.Item{p.productKey()}
+	for n := range size {
+		e := c.next(n)
+		cell := layout.CellText(*e.Cell)
+		s := h.cells[cell]
+		if s.count++; s.count%commentsPerStamp == 0 {
+			stamps[cell] = append(stamps[cell], e.Position)
+			s.stamped, s.last, s.chunks = s.stamped+1, e.Position, s.stamped/stampsPerChunk+1
+		}
+		h.cells[cell] = s
+		items = append(items, p.memberKey(cell, e.Position))
+		if size <= 1000 || n%(size/1000) == 0 {
+			items = append(items, entryItem(p, e, cell, time.Now()))
+			c.made = append(c.made, e)
+		}
+	}
+	for cell, all := range stamps {
+		for i := 0; i < len(all); i += stampsPerChunk {
+			items = append(items, encodeStamps(p.chunkKey(cell, i/stampsPerChunk), all[i:min(i+stampsPerChunk, len(all))]))
+		}
+	}
+	c.put(t, append(items, encodeHeader(p, h)))
+	return c
+}
+
+// next makes comment number n.
+func (c *costs) next(n int) pageindex.Entry {
+	random := commenttest.Random(c.r, "4711")
+	cell := random.Cell()
+	c.last++
+	return pageindex.Entry{
+		Product: "4711", Cell: &cell, Follows: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(c.last)),
+		Position: comment.PositionAt(commenttest.Epoch.Add(time.Duration(n)*time.Minute), [10]byte{byte(c.r.Uint32())}),
+	}
+}
+
+func (c *costs) put(t testing.TB, items []layout.Item) {
+	t.Helper()
+	chunks := slices.Collect(slices.Chunk(items, 25))
+	err := call.Parallel(t.Context(), len(chunks), func(ctx context.Context, i int) error {
+		var writes []types.WriteRequest
+		for _, in := range chunks[i] {
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: in}})
+		}
+		_, err := c.bill.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{c.store.table: writes}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// apply applies entries and returns what that costs.
+func (c *costs) apply(t testing.TB, entries ...pageindex.Entry) (reads, writes float64) {
+	t.Helper()
+	c.bill.reads, c.bill.writes = 0, 0
+	apply(t, c.store, entries)
+	return c.bill.reads, c.bill.writes
+}
+
+// inserts returns entries of new comments at the head.
+func (c *costs) inserts(size, n int) (out []pageindex.Entry) {
+	for i := range n {
+		out = append(out, c.next(size+i))
+	}
+	return out
+}
+
+// deletions returns entries that delete comments from the middle on, evenly.
+func (c *costs) deletions(n int) (out []pageindex.Entry) {
+	half := len(c.made) / 2
+	for i := range n {
+		e := c.made[half+i*half/n]
+		c.last++
+		e.Cell, e.Follows = nil, stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(c.last))
+		out = append(out, e)
+	}
+	return out
+}
+
+// What changes and jumps cost, in units. A change in the middle costs more the more comments there
+// are behind it: that is why --pages table is the default.
+func TestCosts(t *testing.T) {
+	checkCosts(t, load(t, 1000), 1000, 8, 140)
+}
+
+// BenchmarkCosts logs the same of larger products, once.
+func BenchmarkCosts(b *testing.B) {
+	for _, size := range []int{10_000, 100_000} {
+		checkCosts(b, load(b, size), size, 8, 1e6)
+	}
+}
+
+func checkCosts(t testing.TB, c *costs, size int, mostInsert, mostDelete float64) {
+	for name, filter := range map[string]comment.Filter{
+		"all": {}, "1 cell": {Languages: commenttest.Languages[:1], Ratings: []int{5}}, "2 ratings": {Ratings: []int{4, 5}},
+	} {
+		list := pageindex.List{Product: "4711", Order: comment.NewestFirst, Filter: filter}
+		counted, err := c.store.Find(t.Context(), list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := c.store.Find(t.Context(), list, []pageindex.Target{{Rank: counted.Counts.Total() / 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d comments: a jump to the middle of %s: %+v", size, name, found.Cost)
+	}
+	for _, n := range []int{1, 25} {
+		reads, writes := c.apply(t, c.inserts(size+100*n, n)...)
+		t.Logf("%d comments: %d inserted at the head: %.1f write units, %.1f read units each", size, n, writes/float64(n), reads/float64(n))
+		if writes/float64(n) > mostInsert {
+			t.Errorf("inserting %d costs %.1f write units each, more than %.1f", n, writes/float64(n), mostInsert)
+		}
+	}
+	for _, n := range []int{1, 25} {
+		reads, writes := c.apply(t, c.deletions(n)...)
+		t.Logf("%d comments: %d deleted from the middle on: %.1f write units, %.1f read units each", size, n, writes/float64(n), reads/float64(n))
+		if writes/float64(n) > mostDelete {
+			t.Errorf("deleting %d costs %.1f write units each, more than %.1f", n, writes/float64(n), mostDelete)
+		}
+	}
+}
