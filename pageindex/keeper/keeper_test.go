@@ -295,3 +295,35 @@ func TestPace(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// uncounted is a table of which not everything is counted, or not yet.
+type uncounted struct {
+	state  stream.State
+	leases []stream.Lease
+}
+
+func (u uncounted) Current(context.Context) (stream.State, []stream.Lease, error) {
+	return u.state, u.leases, nil
+}
+
+// An index in the table answers unless counting is late or lacks something.
+func TestTimely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		complete := stream.State{Complete: true, Since: time.Unix(7, 0)}
+		for _, row := range []struct {
+			why     string
+			counted uncounted
+			want    string
+		}{
+			{"nothing is known of the stream", uncounted{state: complete}, ""},
+			{"up to now", uncounted{complete, []stream.Lease{{CaughtUp: time.Now()}}}, ""},
+			{"a minute late", uncounted{complete, []stream.Lease{{CaughtUp: time.Now().Add(-time.Minute)}}}, lateCounts},
+			{"records were lost", uncounted{state: stream.State{}}, notCounted},
+		} {
+			found, err := NewTimely(conformance.NewModel(), row.counted).Find(t.Context(), pageindex.List{Product: "p"}, []pageindex.Target{{Rank: 1}})
+			if !strings.HasPrefix(comment.MessageOf(err), row.want) || (err == nil) != (row.want == "" && len(found.Boundaries) == 1) {
+				t.Errorf("%s: %v", row.why, err)
+			}
+		}
+	})
+}
