@@ -167,7 +167,7 @@ func figure(rows []row) []byte {
 		Legend: ways,
 	}
 	for _, filter := range []string{"none", "4 and 5 stars", "German, 4 and 5 stars, 19 months"} {
-		f.Panels = append(f.Panels, panel(rows, ways, "Filter: "+filter, "page", func(r row) (string, bool) {
+		f.Panels = append(f.Panels, panel(rows, ways, heads[filter], "page", func(r row) (string, bool) {
 			return plot.Grouped(r.Page), r.Comments == most && r.Filter == filter
 		}))
 	}
@@ -177,12 +177,17 @@ func figure(rows []row) []byte {
 		last[key] = max(last[key], r.Page)
 	}
 	for _, filter := range []string{"none", "4 and 5 stars"} {
-		f.Panels = append(f.Panels, panel(rows, ways, "Last page, filter: "+filter, "comments on the product", func(r row) (string, bool) {
+		f.Panels = append(f.Panels, panel(rows, ways, "Last page: "+heads[filter], "comments on the product", func(r row) (string, bool) {
 			return plot.Grouped(r.Comments), r.Filter == filter && r.Page == last[[2]string{strconv.Itoa(r.Comments), filter}]
 		}))
 	}
 	f.Panels = slices.DeleteFunc(f.Panels, func(p plot.Panel) bool { return len(p.Ticks) < 2 })
 	return f.SVG()
+}
+
+// heads name filters in the plot.
+var heads = map[string]string{
+	"none": "no filter", "4 and 5 stars": "4 and 5 stars", "German, 4 and 5 stars, 19 months": "German, 4 and 5 stars, 19 months",
 }
 
 // panel collects the times of those jumps that have a place on the x axis.

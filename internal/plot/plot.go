@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ const (
 	columnStep, rowStep       = 272, 258
 	columns                   = 3
 )
+
+// mostLines is how many lines of the grid have room for their values.
+const mostLines = 10
 
 // style gives every color twice: for a light page and for a dark one. The background is drawn too,
 // so that the two agree wherever the picture is shown.
@@ -104,11 +108,12 @@ func (s scale) y(value float64) float64 {
 
 func (p Panel) draw(b *bytes.Buffer, s scale, left, top int) {
 	write(b, "head", "start", left, top-10, p.Head)
-	for power := s.low; power <= s.high; power++ {
+	step := math.Ceil((s.high - s.low) / mostLines)
+	for power := s.low; power <= s.high; power += step {
 		value := math.Exp2(power)
 		y := float64(top) + s.y(value)
 		fmt.Fprintf(b, `<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1[2]f"/>`+"\n", left, y, left+panelWidth)
-		write(b, "soft", "end", left-8, int(y)+4, fmt.Sprint(value))
+		write(b, "soft", "end", left-8, int(y)+4, strconv.FormatFloat(value, 'g', 4, 64))
 	}
 	fmt.Fprintf(b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%[2]d"/>`+"\n", left, top+panelHeight, left+panelWidth)
 	for i, tick := range p.Ticks {
