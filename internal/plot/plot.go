@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -113,7 +112,7 @@ func (p Panel) draw(b *bytes.Buffer, s scale, left, top int) {
 		value := math.Exp2(power)
 		y := float64(top) + s.y(value)
 		fmt.Fprintf(b, `<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1[2]f"/>`+"\n", left, y, left+panelWidth)
-		write(b, "soft", "end", left-8, int(y)+4, strconv.FormatFloat(value, 'g', 4, 64))
+		write(b, "soft", "end", left-8, int(y)+4, label(value))
 	}
 	fmt.Fprintf(b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%[2]d"/>`+"\n", left, top+panelHeight, left+panelWidth)
 	for i, tick := range p.Ticks {
@@ -123,6 +122,14 @@ func (p Panel) draw(b *bytes.Buffer, s scale, left, top int) {
 	for i, line := range p.Lines {
 		p.drawLine(b, s, i, line, left, top)
 	}
+}
+
+// label writes a value of the grid, a small one with two digits.
+func label(value float64) string {
+	if value < 0.1 {
+		return fmt.Sprintf("%.2g", value)
+	}
+	return fmt.Sprint(value)
 }
 
 // x is where the i-th tick stands.
