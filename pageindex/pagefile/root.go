@@ -12,7 +12,7 @@ const rootMagic = "TBPROOT1"
 
 // Root lists the chunks of an index.
 type Root struct {
-	// Generation grows by 1 with each root.
+	// Generation grows by 1 whenever the chunks change.
 	Generation uint64
 	// Merged is the number of the last log that is in the chunks.
 	Merged uint64
@@ -22,8 +22,9 @@ type Root struct {
 	// too.
 	Build      string
 	BuildAfter uint64
-	// Writer names the one who wrote this root, so that it recognizes a lost answer.
-	Writer string
+	// Writer names the one who wrote this root, so that it recognizes a lost answer. Origin is a name
+	// that all roots of a place have, until that is emptied.
+	Writer, Origin string
 	// Chunks are sorted by their first keys.
 	Chunks []Chunk
 }
@@ -119,6 +120,7 @@ func EncodeRoot(r *Root) []byte {
 	out = appendText8(out, r.Build)
 	out = big.AppendUint64(out, r.BuildAfter)
 	out = appendText8(out, r.Writer)
+	out = appendText8(out, r.Origin)
 	out = big.AppendUint32(out, uint32(len(r.Chunks)))
 	for i := range r.Chunks {
 		out = appendChunk(out, &r.Chunks[i])
@@ -160,7 +162,7 @@ func DecodeRoot(data []byte) (*Root, error) {
 	}
 	r := &Root{
 		Generation: p.u64(), Merged: p.u64(), Covers: p.text16(),
-		Build: p.text8(), BuildAfter: p.u64(), Writer: p.text8(),
+		Build: p.text8(), BuildAfter: p.u64(), Writer: p.text8(), Origin: p.text8(),
 	}
 	r.Chunks = list(p, int(p.u32()), p.chunk)
 	if p.short || len(p.rest) > 0 {

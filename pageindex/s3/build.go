@@ -1,0 +1,122 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/chunks"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// build is a build under way. What it adds is sorted in files of this machine; what is applied
+// meanwhile, by any process, stays in the logs.
+type build struct {
+	core  *core
+	id    string
+	after uint64
+
+	mu     sync.Mutex
+	sorter *chunks.Sorter
+}
+
+// newBuild begins a build. An earlier one ends.
+func newBuild(ctx context.Context, c *core) (*build, error) {
+	b := &build{core: c, id: newName()}
+	err := c.update(ctx, func(now known) (*pagefile.Root, error) {
+		root := *now.root
+		if now.damage != nil {
+			root = pagefile.Root{Merged: now.read, Generation: now.root.Generation + 1}
+		}
+		b.after = now.read
+		root.Build, root.BuildAfter = b.id, b.after
+		return &root, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "talkback-pages-")
+	if err != nil {
+		return nil, err
+	}
+	b.sorter = &chunks.Sorter{Folder: folder, Items: c.settings.run}
+	return b, nil
+}
+
+// remove deletes the files of this machine.
+func (b *build) remove() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return os.RemoveAll(b.sorter.Folder)
+}
+
+// Add implements pageindex.Build.
+func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	items, err := chunks.Items(entries, time.Now())
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.core.unavailable(b.sorter.Add(items))
+}
+
+// Finish implements pageindex.Build.
+func (b *build) Finish(ctx context.Context, covers string) error {
+	if err := b.finish(ctx, covers); err != nil {
+		return b.core.unavailable(err)
+	}
+	return b.core.unavailable(b.remove())
+}
+
+func (b *build) finish(ctx context.Context, covers string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, _, err := b.core.refresh(ctx); err != nil {
+		return err
+	}
+	was := b.core.known()
+	if was.root.Build != b.id {
+		return errOvertaken
+	}
+	through := was.read
+	for number := b.after + 1; number <= through; number++ {
+		if err := b.addLog(ctx, number); err != nil {
+			return err
+		}
+	}
+	made, err := newMerger(b.core).Build(ctx, b.sorter.All())
+	if err != nil {
+		return err
+	}
+	return b.core.update(ctx, func(now known) (*pagefile.Root, error) {
+		if now.root.Build != b.id {
+			return nil, errOvertaken
+		}
+		return &pagefile.Root{
+			Generation: now.root.Generation + 1, Origin: now.root.Origin, Merged: through, Covers: covers, Chunks: made,
+		}, nil
+	})
+}
+
+// addLog adds what is in a log.
+func (b *build) addLog(ctx context.Context, number uint64) error {
+	log, err := b.core.bucket.get(ctx, logName(number), "")
+	if errors.Is(err, errMissing) {
+		return errOvertaken // the build was taken for one that has ended
+	}
+	if err != nil {
+		return err
+	}
+	items, _, torn, err := pagefile.ReadFrame(log.data)
+	if err != nil || torn {
+		return errors.Join(pagefile.ErrDamaged, err)
+	}
+	return b.sorter.Add(items)
+}

@@ -1,0 +1,165 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex/chunks"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+var errOvertaken = comment.Errorf(comment.Conflict, "a later build of the page index has begun, or its objects were replaced")
+
+// merger merges in the background of one process.
+type merger struct {
+	*core
+	owner string
+	// held is the lease of another as it was last seen, and since when it is so.
+	held  string
+	since time.Time
+	// collected is when objects were last searched for that nothing needs.
+	collected time.Time
+}
+
+// run merges at each signal that finds enough to merge, and at each interval, until the context ends.
+func (m *merger) run(ctx context.Context, wake <-chan struct{}) {
+	ticker := time.NewTicker(m.settings.mergeEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-ticker.C:
+		}
+		err := m.merge(ctx)
+		m.mu.Lock()
+		m.failed = err
+		m.mu.Unlock()
+	}
+}
+
+// merge brings the logs so far into chunks, unless another process does.
+func (m *merger) merge(ctx context.Context) error {
+	lease, err := m.takeLease(ctx)
+	if err != nil || lease == "" {
+		return err
+	}
+	err = m.mergeLeased(ctx)
+	if err == nil && time.Since(m.collected) >= m.settings.collectEvery {
+		m.collected = time.Now()
+		err = m.collect(ctx)
+	}
+	_, freed := m.bucket.put(ctx, leaseObject, nil, lease)
+	if errors.Is(freed, errTaken) {
+		freed = nil // another took it over
+	}
+	return errors.Join(err, freed)
+}
+
+// takeLease returns the entity tag of the lease, empty if another has it. No clocks are compared: a
+// lease ends that was the same for a while, by the clock of the one who looks.
+func (m *merger) takeLease(ctx context.Context) (string, error) {
+	there, err := m.bucket.get(ctx, leaseObject, "")
+	switch {
+	case errors.Is(err, errMissing):
+		there.etag = ""
+	case err != nil:
+		return "", err
+	case len(there.data) > 0 && there.etag != m.held:
+		m.held, m.since = there.etag, time.Now()
+		return "", nil
+	case len(there.data) > 0 && time.Since(m.since) < m.settings.lease:
+		return "", nil
+	}
+	etag, err := m.bucket.put(ctx, leaseObject, []byte(m.owner+" "+newName()), there.etag)
+	if errors.Is(err, errTaken) {
+		return "", nil // by another, or the answer was lost and the lease ends by itself
+	}
+	return etag, err
+}
+
+func (m *merger) mergeLeased(ctx context.Context) error {
+	if err := m.merging.take(ctx); err != nil {
+		return err
+	}
+	defer m.merging.give()
+	if _, _, err := m.refresh(ctx); err != nil {
+		return err
+	}
+	was := m.known()
+	if was.damage != nil || was.read == was.root.Merged {
+		return was.damage
+	}
+	made, err := newMerger(m.core).Merge(ctx, was.root, was.state.Pending(was.read))
+	if err != nil {
+		return m.noteDamage(was, err)
+	}
+	return m.update(ctx, func(now known) (*pagefile.Root, error) {
+		if now.root.Generation != was.root.Generation || now.root.Origin != was.root.Origin {
+			return nil, errOvertaken
+		}
+		root := *now.root
+		root.Generation, root.Merged, root.Chunks = root.Generation+1, was.read, made
+		if root.Build != "" && root.Merged-root.BuildAfter > mostBuildLogs {
+			root.Build = ""
+		}
+		return &root, nil
+	})
+}
+
+func newMerger(c *core) *chunks.Merger {
+	return &chunks.Merger{Reader: c.bucket, Writer: c.bucket, Now: time.Now(), Size: c.settings.chunk}
+}
+
+// noteDamage notes damage of the chunks of a root. A chunk that is missing is damage, unless the root
+// has changed.
+func (c *core) noteDamage(of known, err error) error {
+	if errors.Is(err, errMissing) {
+		err = errors.Join(pagefile.ErrDamaged, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if errors.Is(err, pagefile.ErrDamaged) && c.etag == of.etag && c.damage == nil {
+		c.damage = err
+	}
+	return err
+}
+
+// collect deletes the objects that nothing needs, once they are old enough for nobody to be about to
+// read or to name them. Their age is by the clock of the service alone.
+func (m *merger) collect(ctx context.Context) error {
+	if _, _, err := m.refresh(ctx); err != nil {
+		return err
+	}
+	root := m.known().root
+	needed := map[string]bool{}
+	for i := range root.Chunks {
+		for _, kind := range []pagefile.Kind{pagefile.Records, pagefile.Guards} {
+			needed[chunkFolder+root.Chunks[i].FileName(kind)] = true
+		}
+	}
+	keep := root.Merged
+	if root.Build != "" {
+		keep = min(keep, root.BuildAfter)
+	}
+	logs, err := m.bucket.list(ctx, logFolder)
+	if err != nil {
+		return err
+	}
+	for _, o := range logs {
+		if number, ok := logNumber(o.name); ok && number <= keep && o.age >= m.settings.logGrace {
+			err = errors.Join(err, m.bucket.remove(ctx, o.name))
+		}
+	}
+	files, listing := m.bucket.list(ctx, chunkFolder)
+	err = errors.Join(err, listing)
+	for _, o := range files {
+		if !needed[o.name] && o.age >= m.settings.chunkGrace {
+			err = errors.Join(err, m.bucket.remove(ctx, o.name))
+		}
+	}
+	return err
+}
