@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
 # compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans bench-pages clean
+.PHONY: run build lambda generate explorer provision-engine provision-s3 provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans bench-pages clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -29,8 +29,12 @@ explorer:
 provision-engine:
 	@internal/provision/dynoxide.sh
 
+# The S3 server of tests, in bin/ too. It is built beside what else is fetched.
+provision-s3:
+	@internal/provision/s3server.sh
+
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
-provision: provision-engine
+provision: provision-engine provision-s3
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
 	@internal/provision/graphql-http.sh

@@ -121,19 +121,19 @@ func (c *core) refresh(ctx context.Context) (calls, waves int, err error) {
 // another has found meanwhile may be older than what this one was to find: then it was overtaken.
 func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, overtaken bool, err error) {
 	was := c.known()
-	group, ctx := errgroup.WithContext(ctx)
+	group, reading := errgroup.WithContext(ctx)
 	var root object
 	rootErr := errUnchanged
 	if withRoot {
 		group.Go(func() error {
-			root, rootErr = c.bucket.get(ctx, rootObject, was.etag)
+			root, rootErr = c.bucket.get(reading, rootObject, was.etag)
 			return failure(rootErr)
 		})
 	}
 	logs, errs := make([]object, more), make([]error, more)
 	for i := range more {
 		group.Go(func() error {
-			logs[i], errs[i] = c.bucket.get(ctx, logName(was.read+1+uint64(i)), "")
+			logs[i], errs[i] = c.bucket.get(reading, logName(was.read+1+uint64(i)), "")
 			return failure(errs[i])
 		})
 	}

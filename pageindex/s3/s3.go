@@ -13,7 +13,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -61,18 +60,16 @@ func Open(ctx context.Context, target string) (*Store, error) {
 const idleConnections = 64
 
 // clientOptions are those that the SDK does not take from the environment. A service at an address
-// of its own has no domain for each bucket, and need not know the SDK's checksums, which this package
-// does not rely on.
+// of its own has no domain for each bucket, and need not know the SDK's checksums: every object has
+// its own.
 func clientOptions(o *s3.Options) {
-	o.UsePathStyle = o.BaseEndpoint != nil
+	if o.BaseEndpoint != nil {
+		o.UsePathStyle = true
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	}
 	if o.Region == "" {
 		o.Region = "us-east-1"
-	}
-	if os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-	}
-	if os.Getenv("AWS_RESPONSE_CHECKSUM_VALIDATION") == "" {
-		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	}
 }
 

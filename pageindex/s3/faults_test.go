@@ -1,0 +1,403 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/s3test"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/stream"
+)
+
+// entry is the n-th entry, of a comment of its own.
+func entry(n int) pageindex.Entry {
+	return pageindex.Entry{
+		Product: "espresso", Position: comment.PositionAt(time.UnixMilli(int64(1_700_000_000_000+n)), [10]byte{9: 1}),
+		Cell: &comment.Cell{Language: "de", Rating: 1 + n%comment.MaxRating}, Follows: stream.Position(fmt.Sprintf("run/%040d", n)),
+	}
+}
+
+// check compares the places of all comments with those of entries 0 to n-1.
+func check(t *testing.T, s *Store, n int) {
+	t.Helper()
+	var targets []pageindex.Target
+	for rank := range n {
+		targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
+	}
+	found, err := s.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Counts.Total() != n {
+		t.Fatalf("there are %d comments, want %d", found.Counts.Total(), n)
+	}
+	for rank, b := range found.Boundaries {
+		if *b.After != entry(rank).Position {
+			t.Fatalf("another comment has the rank %d", rank)
+		}
+	}
+}
+
+// until repeats work while it fails for a reason that may pass.
+func until(t *testing.T, work func() error) {
+	t.Helper()
+	for range 50 {
+		err := work()
+		if err == nil {
+			return
+		}
+		if kind := comment.KindOf(err); kind != comment.Unavailable && kind != comment.Timeout && kind != comment.Internal {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("it fails again and again")
+}
+
+// fault spoils one call of a client.
+type fault struct {
+	nth   int64 // 1 for the first call
+	mode  string
+	calls atomic.Int64
+}
+
+var errCut = errors.New("the connection was cut")
+
+// RoundTrip implements http.RoundTripper.
+func (f *fault) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.calls.Add(1) != f.nth {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	switch f.mode {
+	case "refused":
+		return nil, errCut
+	case "busy":
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Proto: "HTTP/1.1", Body: io.NopCloser(strings.NewReader("")), Header: http.Header{}, Request: r}, nil
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+	return nil, errCut // the answer is lost
+}
+
+// Calls of a process that applies, merges and builds fail in turn, in three ways, with the SDK's
+// retries and without. What was acknowledged is there in the end, and nothing else. make torture
+// spoils each of the 54 calls, make test some.
+func TestEachCallFails(t *testing.T) {
+	server := s3test.Start(t)
+	r, step := commenttest.Rand(t), int64(8)
+	if os.Getenv("TALKBACK_TORTURE") != "" {
+		step = 1
+	}
+	for _, mode := range []string{"refused", "busy", "lost"} {
+		for attempts := 1; attempts <= 2; attempts++ {
+			for nth := 1 + r.Int64N(step); ; nth += step {
+				f := &fault{nth: nth, mode: mode}
+				failing(t, server, f, attempts)
+				if t.Failed() {
+					t.Fatalf("call %d %s, with %d attempts", nth, mode, attempts)
+				}
+				if f.calls.Load() < nth {
+					break
+				}
+			}
+		}
+	}
+}
+
+func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
+	t.Helper()
+	prefix := newPrefix()
+	other := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+	var mine *Store
+	until(t, func() (err error) {
+		mine, err = open(t.Context(), client(server, f, attempts), s3test.Bucket, prefix, quiet)
+		return err
+	})
+	defer func() { _ = mine.Close() }()
+	n := 0
+	apply := func(s *Store) {
+		until(t, func() error { return s.Apply(t.Context(), []pageindex.Entry{entry(n)}) })
+		n++
+	}
+	apply(mine)
+	apply(other)
+	apply(mine)
+	until(t, func() error { return mine.merger.mergeLeased(t.Context()) })
+	apply(other)
+	until(t, func() error {
+		b, err := mine.Build(t.Context())
+		if err != nil {
+			return err
+		}
+		for i := range n {
+			if err := b.Add(t.Context(), []pageindex.Entry{entry(i)}); err != nil {
+				return err
+			}
+		}
+		if err := other.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+			return err
+		}
+		if err := b.Finish(t.Context(), "built"); comment.KindOf(err) != comment.Conflict {
+			return err
+		}
+		return nil // it was finished, and the answer lost
+	})
+	n++
+	apply(mine)
+	until(t, func() error { _, err := mine.Covers(t.Context()); return err })
+	check(t, other, n)
+	if covers, err := other.Covers(t.Context()); err != nil || covers != "built" {
+		t.Errorf("the store covers %q (%v)", covers, err)
+	}
+}
+
+// Two processes write, merge and collect at the same time. Nothing is lost.
+func TestTwoWriters(t *testing.T) {
+	server := s3test.Start(t)
+	set, prefix := small, newPrefix()
+	set.logGrace, set.collectEvery, set.chunkGrace = 0, 0, time.Second
+	const each = 60
+	var all sync.WaitGroup
+	for half := range 2 {
+		s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+		all.Go(func() {
+			for n := range each {
+				if err := s.Apply(t.Context(), []pageindex.Entry{entry(2*n + half)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	check(t, mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet), 2*each)
+}
+
+// A writer that was asleep uses a number of the log that was merged and deleted meanwhile. It notices.
+func TestStaleWriter(t *testing.T) {
+	server := s3test.Start(t)
+	set, prefix := quiet, newPrefix()
+	set.logGrace, set.chunkGrace = 0, 0
+	stale := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+	busy := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+	apply := func(s *Store, n int) {
+		t.Helper()
+		if err := s.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(stale, 0)
+	for n := 1; n < 4; n++ {
+		apply(busy, n)
+	}
+	if err := errors.Join(busy.merger.merge(t.Context()), busy.merger.collect(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(server.Path(prefix + logFolder)); err == nil && len(left) > 0 {
+		t.Fatalf("%d logs are left after they were merged", len(left))
+	}
+	apply(stale, 4)
+	for _, s := range []*Store{stale, busy, mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)} {
+		check(t, s, 5)
+	}
+}
+
+// A merger that has died holds the lease until it was the same for a while.
+func TestDeadMerger(t *testing.T) {
+	server := s3test.Start(t)
+	set, prefix := quiet, newPrefix()
+	set.lease = 300 * time.Millisecond
+	s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.core.bucket.put(t.Context(), leaseObject, []byte("dead"), ""); err != nil {
+		t.Fatal(err)
+	}
+	for tries := 0; ; tries++ {
+		if err := s.merger.merge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s.core.known().root.Merged > 0 {
+			if tries < 2 {
+				t.Errorf("the lease was taken over after %d tries", tries)
+			}
+			break
+		}
+		time.Sleep(10 * time.Millisecond) // until the lease ends; the test's own timeout ends this
+	}
+	check(t, s, 1)
+}
+
+// The service is down, hangs, and comes back; then the bucket is emptied.
+func TestDownSlowEmptied(t *testing.T) {
+	server := s3test.Start(t)
+	s := mustOpen(t, client(server, &http.Transport{}, 1), "", quiet)
+	build := func(n int, covers string) {
+		t.Helper()
+		b, err := s.Build(t.Context())
+		for i := 0; i < n && err == nil; i++ {
+			err = b.Add(t.Context(), []pageindex.Entry{entry(i)})
+		}
+		if err == nil {
+			err = b.Finish(t.Context(), covers)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	build(40, "first")
+	check(t, s, 40)
+	fails := func(want comment.Kind) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, find := s.Find(ctx, pageindex.List{Product: "espresso", Order: comment.NewestFirst}, nil)
+		apply := s.Apply(ctx, []pageindex.Entry{entry(40)})
+		_, covers := s.Covers(ctx)
+		for _, err := range []error{find, apply, covers} {
+			if comment.KindOf(err) != want {
+				t.Errorf("%v has the kind %v, want %v", err, comment.KindOf(err), want)
+			}
+		}
+	}
+	server.Pause(t)
+	fails(comment.Timeout)
+	server.Resume(t)
+	server.Stop(t)
+	fails(comment.Unavailable)
+	server.Restart(t)
+	if err := s.Apply(t.Context(), []pageindex.Entry{entry(40)}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, 41)
+
+	server.Empty(t)
+	if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
+		t.Errorf("an emptied store covers %q (%v)", covers, err)
+	}
+	check(t, s, 0)
+	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, 1)
+	build(30, "second")
+	check(t, s, 30)
+}
+
+// Bytes of objects are changed. Nothing wrong is answered, and a build makes the store whole.
+func TestDamagedObjects(t *testing.T) {
+	server := s3test.Start(t)
+	prefix := newPrefix()
+	s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+	for n := range 20 {
+		if err := s.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+			t.Fatal(err)
+		}
+		if n == 15 {
+			if err := s.merger.merge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, pattern := range []string{rootObject, logFolder + "*", chunkFolder + "*.records"} {
+		found, err := filepath.Glob(server.Path(prefix + pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, path := range found {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data[len(data)-5] ^= 4
+			if err := overwrite(path, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fresh := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+		_, err = fresh.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 1}, {Rank: 10}, {Rank: 20}})
+		if comment.KindOf(err) != comment.Unavailable {
+			t.Errorf("%s: %v, want it to be unavailable", pattern, err)
+		}
+		if covers, err := fresh.Covers(t.Context()); covers != "" || err != nil {
+			t.Errorf("%s: a damaged store covers %q (%v)", pattern, covers, err)
+		}
+		b, err := fresh.Build(t.Context())
+		for n := 0; n < 19 && err == nil; n++ {
+			err = b.Add(t.Context(), []pageindex.Entry{entry(n)})
+		}
+		if err == nil {
+			err = fresh.Apply(t.Context(), []pageindex.Entry{entry(19)})
+		}
+		if err == nil {
+			err = b.Finish(t.Context(), "whole")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, fresh, 20)
+		for n := range 20 { // so that there are logs again
+			if err := fresh.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// overwrite changes a file in place, which keeps its attributes.
+func overwrite(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(data, 0)
+	return errors.Join(err, file.Close())
+}
+
+// What --pages says of a bucket.
+func TestParse(t *testing.T) {
+	for _, row := range []struct{ target, bucket, prefix string }{
+		{"s3://pages", "pages", ""},
+		{"s3://pages/", "pages", ""},
+		{"s3://pages/a/b", "pages", "a/b/"},
+		{"s3://key:secret@pages/a", "", ""},
+		{"s3://", "", ""},
+		{"https://pages", "", ""},
+	} {
+		bucket, prefix, err := parse(row.target)
+		if bucket != row.bucket || prefix != row.prefix || (err == nil) != (row.bucket != "") || err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %q %q %v", row.target, bucket, prefix, err)
+		}
+	}
+}
+
+// The SDK's own environment says where the service is.
+func TestOpenByEnvironment(t *testing.T) {
+	server := s3test.Start(t)
+	server.Environment(t)
+	s, err := Open(t.Context(), "s3://"+s3test.Bucket+"/by/environment")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, 1)
+	if _, err := os.Stat(server.Path("by/environment/" + rootObject)); err != nil {
+		t.Error(err)
+	}
+}
