@@ -168,7 +168,7 @@ func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
 func TestTwoWriters(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := small, newPrefix()
-	set.logGrace, set.collectEvery, set.chunkGrace = 0, 0, time.Second
+	set.logGrace, set.collectEvery = -time.Minute, 0
 	const each = 60
 	var all sync.WaitGroup
 	for half := range 2 {
@@ -189,7 +189,7 @@ func TestTwoWriters(t *testing.T) {
 func TestStaleWriter(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := quiet, newPrefix()
-	set.logGrace, set.chunkGrace = 0, 0
+	set.logGrace = -time.Minute // the service's clocks show seconds
 	stale := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
 	busy := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
 	apply := func(s *Store, n int) {
