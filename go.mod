@@ -85,6 +85,3 @@ require (
 
 // What npm fetches, which may hold Go files.
 ignore node_modules
-
-// A program for tests, of a module of its own.
-ignore ./internal/provision/s3server
