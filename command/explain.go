@@ -26,7 +26,7 @@ type Explain struct {
 	FromEnd       bool       `help:"Read the last comments of the list, or those just before --before, instead of the first."`
 	After         string     `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
 	Before        string     `help:"Only comments before this one in the list." placeholder:"ID"`
-	Page          int        `help:"Number of the page, from 1, instead of --after, --before or --from-end. 0 is no number." placeholder:"N"`
+	Page          int        `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
 	PagesFlag
 }
 

@@ -18,7 +18,7 @@ import (
 const (
 	statisticsSK = layout.StatisticsSK
 	attrGrid     = "g" // M, by language a list of the counts of 1 to 5 stars
-	attrChanges  = "n" // N, rises with every change, so that readers notice changes
+	attrChanges  = layout.AttrChanges
 	attrHold     = "h" // S, while a recount keeps others from changing the item
 )
 

@@ -14,6 +14,9 @@ import (
 const (
 	// StatisticsSK is the sort key of a product's statistics.
 	StatisticsSK = "S"
+	// AttrChanges is an attribute of the statistics: N, rises with every change, so that readers
+	// notice changes.
+	AttrChanges = "n"
 	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
 	// package runs encodes; missing if the product has no index.
 	AttrHead = "i"

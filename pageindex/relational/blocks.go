@@ -2,13 +2,8 @@ package relational
 
 import "github.com/talkback/talkback/comment"
 
-// A block is all positions whose first 18 bits are the same: 2^30 milliseconds, 12.4 days.
-const (
-	blockBits = 18
-	lastBlock = 1<<blockBits - 1
-)
-
-// blockOf returns the block of a position.
+// blockOf returns the block of a position: all positions whose first 18 bits are the same, which are
+// those of 2^30 milliseconds, 12.4 days.
 func blockOf(p comment.Position) int { return int(p[0])<<10 | int(p[1])<<2 | int(p[2])>>6 }
 
 // span is a range of positions, both ends included.

@@ -242,3 +242,22 @@ func ViewOf(markers []Marker) *View {
 	s.markers = s.overridden(markers, nil)
 	return &View{segments: []*segment{s}}
 }
+
+// Untouched reports whether no comment in some ranges changed between this head and a later one,
+// given the entries of the log after this head. Of comments in the head itself no entry tells.
+func (h Head) Untouched(ranges []Range, now Head, log []Entry) bool {
+	next := h.Last + 1
+	for _, e := range log {
+		if e.Number != next {
+			return false
+		}
+		next++
+		for _, c := range e.Changes {
+			if slices.ContainsFunc(ranges, func(r Range) bool { return r.From.Compare(c.Position) <= 0 && c.Position.Compare(r.Last) <= 0 }) {
+				return false
+			}
+		}
+	}
+	inHead := slices.ContainsFunc(ranges, func(r Range) bool { return r.Last.Compare(h.Bound) >= 0 })
+	return !inHead && now.First == h.First && now.Last < next
+}

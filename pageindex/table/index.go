@@ -43,7 +43,9 @@ const (
 )
 
 // Find implements pageindex.Index. All reads are eventually consistent, unless their answers do not
-// fit together.
+// fit together. Exact targets, and those at a position, take a further read (confirm). The bounds
+// of a range of dates are not confirmed: changes of some milliseconds which cancel out in the count
+// of a run and cell may move such a bound by as many comments.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := lookup{
 		list:    runs.List{Filter: list.Filter, Order: list.Order},
@@ -51,6 +53,7 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 	}
 	for _, t := range targets {
 		l.targets = append(l.targets, runs.Target(t))
+		l.sharp = l.sharp || t.Exact || t.At != nil
 	}
 	for try := range findTries {
 		found, err := l.find(ctx)
@@ -87,9 +90,10 @@ func (l *lookup) answer(found runs.Found) pageindex.Found {
 // find makes one try.
 func (l *lookup) find(ctx context.Context) (runs.Found, error) {
 	var head runs.Head
+	var changes int64
 	var stored stored
 	err := l.wave(ctx,
-		func(ctx context.Context) (err error) { head, err = l.head(ctx); return err },
+		func(ctx context.Context) (err error) { head, changes, err = l.statistics(ctx); return err },
 		func(ctx context.Context) (err error) { stored, err = l.stored(ctx); return err })
 	if err != nil {
 		return runs.Found{}, err
@@ -101,18 +105,42 @@ func (l *lookup) find(ctx context.Context) (runs.Found, error) {
 	if err != nil {
 		return runs.Found{}, err
 	}
+	var revealed []runs.Range
 	for {
 		found, needs := view.Locate(l.list, l.targets)
 		switch {
 		case needs.None():
-			return found, nil
+			return found, l.confirm(ctx, head, changes, revealed)
 		case needs.Unsplit:
 			return runs.Found{}, comment.Errorf(comment.Unavailable, "the page numbers of product %q are being built: ask again in a moment; cursors work meanwhile", l.product)
 		}
 		if err := l.fill(ctx, view, needs); err != nil {
 			return runs.Found{}, err
 		}
+		revealed = append(revealed, needs.Markers...)
 	}
+}
+
+// confirm checks that the markers which were read are of the moment of the head: that they add up to
+// the run's counts does not tell, since changes may cancel out. The error is runs.ErrTorn if they may
+// be of another.
+func (l *lookup) confirm(ctx context.Context, head runs.Head, changes int64, revealed []runs.Range) error {
+	if !l.sharp || len(revealed) == 0 {
+		return nil
+	}
+	l.consistent = true
+	var now runs.Head
+	var changesNow int64
+	err := l.wave(ctx, func(ctx context.Context) (err error) { now, changesNow, err = l.statistics(ctx); return err })
+	if err != nil || changesNow == changes {
+		return err
+	}
+	var log []runs.Entry
+	err = l.wave(ctx, func(ctx context.Context) (err error) { log, err = l.logAfter(ctx, head.Last); return err })
+	if err == nil && !head.Untouched(revealed, now, log) {
+		err = runs.ErrTorn
+	}
+	return err
 }
 
 // fill reads what a view needs, in one wave.

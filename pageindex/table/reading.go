@@ -30,6 +30,8 @@ type reading struct {
 	table      string
 	product    string
 	consistent bool
+	// sharp says that markers are read consistently in any case.
+	sharp bool
 
 	mu   sync.Mutex
 	cost pageindex.Cost
@@ -64,12 +66,13 @@ func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttrib
 // query reads all pages of a query, and hands each over. A page has at most so many items, 0 for
 // as many as fit.
 func (r *reading) query(ctx context.Context, what, condition string, values layout.Item, attrs string, limit int, page func([]layout.Item) error) error {
+	consistent := r.consistent || r.sharp && attrs == markerAttrs
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(r.table),
 		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND " + condition),
 		ExpressionAttributeValues: values,
 		ProjectionExpression:      aws.String(attrs),
-		ConsistentRead:            aws.Bool(r.consistent),
+		ConsistentRead:            aws.Bool(consistent),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
 	if limit > 0 {
@@ -92,14 +95,21 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 
 // head reads the head of the index, the zero Head if the product has none.
 func (r *reading) head(ctx context.Context) (runs.Head, error) {
+	head, _, err := r.statistics(ctx)
+	return head, err
+}
+
+// statistics reads the head of the index, and the number that rises with every change of it.
+func (r *reading) statistics(ctx context.Context) (head runs.Head, changes int64, err error) {
 	items, err := r.get(ctx, "the statistics", types.KeysAndAttributes{
 		Keys:                 []layout.Item{layout.ProductKey(r.product, layout.StatisticsSK)},
-		ProjectionExpression: aws.String(layout.AttrHead),
+		ProjectionExpression: aws.String(layout.AttrHead + "," + layout.AttrChanges),
 	})
 	if err != nil || len(items) == 0 {
-		return runs.Head{}, err
+		return runs.Head{}, 0, err
 	}
-	return runs.DecodeHead(content(items[0], layout.AttrHead))
+	head, err = runs.DecodeHead(content(items[0], layout.AttrHead))
+	return head, layout.NewReader(items[0]).Number(layout.AttrChanges), err
 }
 
 // stored reads the directory and the log.
@@ -152,6 +162,9 @@ func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]run
 	return out, nil
 }
 
+// markerAttrs are the attributes of a marker that are read.
+const markerAttrs = layout.AttrSK + "," + layout.AttrCell
+
 // markers reads the markers of comments that are counted, in order, until there are more than most;
 // 0 for no limit.
 func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]runs.Marker, error) {
@@ -166,7 +179,7 @@ func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]
 	if most > 0 {
 		limit = most + 1
 	}
-	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, layout.AttrSK+","+layout.AttrCell, limit, func(page []layout.Item) (err error) {
+	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, markerAttrs, limit, func(page []layout.Item) (err error) {
 		if out, err = known.decodeMarkers(out, page); err == nil && most > 0 && len(out) > most {
 			err = errTooMany
 		}
