@@ -50,19 +50,21 @@ func sharing(client *dynamodb.Client, name string) *counted {
 	return c
 }
 
-// Apply counts entries. The stream has those of one comment in their order.
+// Apply counts entries. The stream has those of one comment in their order, and none for the first
+// time after a later one, so that an edit which changes no count need not be noted. Entries have no
+// such order: each comes behind a record of another cell, which has it noted.
 func (c *counted) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
 		return cmp.Compare(a.Follows, b.Follows)
 	})
 	var records []stream.Record
 	for _, entry := range entries {
-		if entry.Cell == nil { // a stream has first that it was there
-			made := entry
-			made.Cell, made.Follows = &comment.Cell{Language: "en", Rating: 1}, earliest
-			records = append(records, record(made))
+		other := entry
+		other.Cell, other.Follows = &comment.Cell{Language: "en", Rating: 1}, earliest
+		if entry.Cell != nil && *entry.Cell == *other.Cell {
+			other.Cell.Rating = comment.MaxRating
 		}
-		records = append(records, record(entry))
+		records = append(records, record(other), record(entry))
 	}
 	if err := c.counter.Handle(ctx, records); err != nil {
 		return err
