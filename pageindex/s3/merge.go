@@ -101,13 +101,18 @@ func (m *merger) mergeLeased(ctx context.Context) error {
 		if now.root.Generation != was.root.Generation || now.root.Origin != was.root.Origin {
 			return nil, errOvertaken
 		}
-		root := *now.root
-		root.Generation, root.Merged, root.Chunks = root.Generation+1, was.read, made
-		if root.Build != "" && root.Merged-root.BuildAfter > mostBuildLogs {
-			root.Build = ""
-		}
-		return &root, nil
+		return mergedRoot(*now.root, was.read, made), nil
 	})
+}
+
+// mergedRoot returns the root after a merge of the logs through one. The build goes on that the root
+// names, which may have begun after that log was read, unless it holds back too many logs.
+func mergedRoot(root pagefile.Root, through uint64, made []pagefile.Chunk) *pagefile.Root {
+	root.Generation, root.Merged, root.Chunks = root.Generation+1, through, made
+	if root.Merged > root.BuildAfter+mostBuildLogs {
+		root.Build = ""
+	}
+	return &root
 }
 
 func newMerger(c *core) *chunks.Merger {

@@ -63,9 +63,7 @@ func TestConformance(t *testing.T) {
 			Shared: true,
 			Open: func(t *testing.T) conformance.Store {
 				var err error
-				// The server of the tests checks and replaces in two steps, so that of two conditional
-				// puts at the same moment one may be lost. No merge comes between here.
-				if store, err = open(t.Context(), client(server, http.DefaultTransport, 3), s3test.Bucket, prefix, quiet); err != nil {
+				if store, err = open(t.Context(), client(server, http.DefaultTransport, 3), s3test.Bucket, prefix, small); err != nil {
 					t.Fatal(err)
 				}
 				return store
