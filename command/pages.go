@@ -142,6 +142,7 @@ func (p *pages) count(counter *counts.Counter) {
 	counter.Feed(p.keeper)
 	if p.table != nil {
 		counter.KeepPages(p.table, p.log)
+		p.table.OnUnsplit(counter.MergePages)
 		p.counter = counter
 	}
 }

@@ -77,6 +77,10 @@ func (c *Counter) KeepPages(m merger, log *slog.Logger) {
 	c.pages = newPages(c.client, c.table, m, log)
 }
 
+// MergePages merges the log of a product's index in the background, unless that is under way. It is
+// for a lookup that needs it. Call KeepPages before it.
+func (c *Counter) MergePages(product string) { c.pages.merging.begin(product) }
+
 // AwaitMerges waits until no merge is under way. A process that ends before loses nothing: the next
 // merge does the work.
 func (c *Counter) AwaitMerges(ctx context.Context) { c.pages.await(ctx) }

@@ -61,6 +61,15 @@ func (m *merging) due(ctx context.Context, product string) {
 	}
 }
 
+// begin starts a merge of a product, unless one is under way.
+func (m *merging) begin(product string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.going[product] == nil {
+		m.start(product)
+	}
+}
+
 // note notes that a merge is due. It returns the merge that counting is far ahead of, else nil.
 func (m *merging) note(product string) (behind *mergeGoing) {
 	m.mu.Lock()

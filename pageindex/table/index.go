@@ -17,8 +17,9 @@ import (
 // Index finds places in the lists of a table's products, and merges the logs of their indexes. It
 // is safe for concurrent use, by several processes too.
 type Index struct {
-	client client
-	table  string
+	client  client
+	table   string
+	unsplit func(product string)
 }
 
 // client is the part of the SDK's client that an Index works with.
@@ -30,7 +31,14 @@ type client interface {
 var _ pageindex.Index = (*Index)(nil)
 
 // New returns the index of a table, which must be as layout.Definition says.
-func New(client client, table string) *Index { return &Index{client: client, table: table} }
+func New(client client, table string) *Index {
+	return &Index{client: client, table: table, unsplit: func(string) {}}
+}
+
+// OnUnsplit sets a function that is called when a lookup fails because a merge has not split a run
+// yet that is far too large. Such a merge may have failed or been killed, and the next one may be
+// due only after many changes. Call it before the first lookup.
+func (x *Index) OnUnsplit(merge func(product string)) { x.unsplit = merge }
 
 const (
 	// readThrough is the number of comments up to which a product needs no index: they all are
@@ -49,6 +57,7 @@ const (
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := lookup{
 		list:    runs.List{Filter: list.Filter, Order: list.Order},
+		unsplit: x.unsplit,
 		reading: &reading{client: x.client, table: x.table, product: list.Product},
 	}
 	for _, t := range targets {
@@ -77,6 +86,7 @@ type lookup struct {
 	*reading
 	list    runs.List
 	targets []runs.Target
+	unsplit func(product string)
 }
 
 func (l *lookup) answer(found runs.Found) pageindex.Found {
@@ -112,6 +122,7 @@ func (l *lookup) find(ctx context.Context) (runs.Found, error) {
 		case needs.None():
 			return found, l.confirm(ctx, head, changes, revealed)
 		case needs.Unsplit:
+			l.unsplit(l.product)
 			return runs.Found{}, comment.Errorf(comment.Unavailable, "the page numbers of product %q are being built: ask again in a moment; cursors work meanwhile", l.product)
 		}
 		if err := l.fill(ctx, view, needs); err != nil {
