@@ -35,13 +35,7 @@ type lambda struct {
 
 // newLambda makes one whose calls to the table go wrong now and then.
 func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
-	chance := rand.New(rand.NewPCG(r.Uint64(), 3)) // asked under the lock of the network
-	client, _ := faulttest.Under(a.session.Client, func(int) faulttest.Fault {
-		if chance.IntN(10) > 0 {
-			return faulttest.None
-		}
-		return faulttest.Kinds[chance.IntN(len(faulttest.Kinds))]
-	})
+	client, _ := faulttest.Under(a.session.Client, faulttest.OneIn(r, 10))
 	f := function.New(counts.NewCounter(client, a.session.Table), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }

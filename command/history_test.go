@@ -142,13 +142,7 @@ func checkConcurrentEdits(t *testing.T, a *api, r *rand.Rand) {
 	editors := make([]*editor, 4)
 	var group sync.WaitGroup
 	for i := range editors {
-		chance := rand.New(rand.NewPCG(r.Uint64(), 1)) // asked under the lock of the network
-		client, network := faulttest.Under(a.session.Client, func(int) faulttest.Fault {
-			if chance.IntN(3) > 0 {
-				return faulttest.None
-			}
-			return faulttest.Kinds[chance.IntN(len(faulttest.Kinds))]
-		})
+		client, network := faulttest.Under(a.session.Client, faulttest.OneIn(r, 3))
 		mine := &api{tb: t, session: a.session}
 		mine.useClient(client)
 		editors[i] = &editor{api: mine, number: i, id: id, random: rand.New(rand.NewPCG(r.Uint64(), 2)), start: start}

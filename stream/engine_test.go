@@ -312,12 +312,7 @@ func TestBadNetwork(t *testing.T) {
 	b.write(0, 50)
 	r, direct := commenttest.Rand(t), b.client
 	var network *faulttest.Network
-	b.client, network = faulttest.Under(direct, func(int) faulttest.Fault {
-		if r.IntN(5) == 0 {
-			return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
-		}
-		return faulttest.None
-	})
+	b.client, network = faulttest.Under(direct, faulttest.OneIn(r, 5))
 	b.leases = leases.NewLeases(b.client, b.table)
 	first, second := b.consumer(h), b.consumer(h)
 	stopFirst, stopSecond := b.run(first), b.run(second)

@@ -291,13 +291,7 @@ func TestIndexIsCounted(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	table := newTable(t, direct)
-	faults := rand.New(rand.NewPCG(r.Uint64(), 1))
-	client, network := faulttest.Under(direct, func(int) faulttest.Fault {
-		if faults.IntN(12) == 0 {
-			return faulttest.Kinds[faults.IntN(len(faulttest.Kinds))]
-		}
-		return faulttest.None
-	})
+	client, network := faulttest.Under(direct, faulttest.OneIn(r, 12))
 	u := &unmerged{client: direct, table: table}
 	counter, rd := keeping(client, u), &reader{life: newLife(r, "p")}
 	rd.add(200, false)

@@ -5,6 +5,7 @@ package faulttest
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -53,6 +54,18 @@ func From(n int, fault Fault) func(call int) Fault {
 			return fault
 		}
 		return None
+	}
+}
+
+// OneIn makes one call in n fail, on average, each in a way of its own. It draws from a source that
+// r seeds, so that r may be used meanwhile.
+func OneIn(r *rand.Rand, n int) func(call int) Fault {
+	own := rand.New(rand.NewPCG(r.Uint64(), 1))
+	return func(int) Fault {
+		if own.IntN(n) > 0 {
+			return None
+		}
+		return Kinds[own.IntN(len(Kinds))]
 	}
 }
 

@@ -3,18 +3,15 @@
 package s3test
 
 import (
-	"context"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/servertest"
 )
 
 // Keys of the server, and its only bucket.
@@ -24,18 +21,10 @@ const (
 	Bucket    = "pages"
 )
 
-// Bounds of waits. Only a failing test uses them up.
-const (
-	readyWithin = 20 * time.Second
-	stopWithin  = 2 * time.Second
-)
-
-// Server is an S3 server that a test may do anything to.
+// Server is an S3 server that a test may do anything to. Its objects stay while it is stopped.
 type Server struct {
-	address string
-	folder  string
-	command child.Command
-	running *child.Child
+	*servertest.Server
+	folder string
 }
 
 // Start starts a server with an empty bucket, which ends with the test. Where it was not built, the
@@ -50,20 +39,14 @@ func Start(tb testing.TB) *Server {
 	if _, err := os.Stat(path); err != nil {
 		enginetest.LeaveOut(tb, fmt.Errorf("the S3 suite: there is no bin/s3server; %w", enginetest.ErrNotInstalled))
 	}
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s := &Server{address: fmt.Sprintf("127.0.0.1:%d", port), folder: tb.TempDir()}
-	s.command = child.Command{Path: path, Log: filepath.Join(tb.TempDir(), "log"), Args: []string{s.address, s.folder}}
+	s := &Server{folder: tb.TempDir()}
 	s.Empty(tb)
-	s.Restart(tb)
-	tb.Cleanup(func() { s.Stop(tb) })
+	s.Server = servertest.Start(tb, path, func(port uint16) []string { return []string{fmt.Sprintf("127.0.0.1:%d", port), s.folder} }, answers)
 	return s
 }
 
 // URL is the address of the server.
-func (s *Server) URL() string { return "http://" + s.address }
+func (s *Server) URL() string { return "http://" + s.Address() }
 
 // Environment has the SDK of this process use the server until the test ends.
 func (s *Server) Environment(t *testing.T) {
@@ -97,53 +80,11 @@ func (s *Server) Path(name string) string {
 	return filepath.Join(s.folder, Bucket, filepath.FromSlash(name))
 }
 
-// Stop ends the server. Its objects stay.
-func (s *Server) Stop(tb testing.TB) {
-	tb.Helper()
-	s.Resume(tb)
-	if err := s.running.Stop(stopWithin); err != nil {
-		tb.Error(err)
-	}
-}
-
-// Restart starts the server again after Stop, on the same port.
-func (s *Server) Restart(tb testing.TB) {
-	tb.Helper()
-	running, err := child.Start(s.command)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.running = running
-	ctx, cancel := context.WithTimeout(tb.Context(), readyWithin)
-	defer cancel()
-	if err := running.Ready(ctx, s.answers); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // answers reports whether the server takes connections yet.
-func (s *Server) answers(context.Context) bool {
-	conn, err := net.DialTimeout("tcp", s.address, time.Second)
+func answers(address string) bool {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return false
 	}
 	return conn.Close() == nil
-}
-
-// Pause lets the server take connections and answer nothing, as a machine does that hangs.
-func (s *Server) Pause(tb testing.TB) { s.signal(tb, syscall.SIGSTOP) }
-
-// Resume ends Pause.
-func (s *Server) Resume(tb testing.TB) { s.signal(tb, syscall.SIGCONT) }
-
-func (s *Server) signal(tb testing.TB, signal syscall.Signal) {
-	tb.Helper()
-	select {
-	case <-s.running.Done():
-		return
-	default:
-	}
-	if err := syscall.Kill(s.running.PID(), signal); err != nil {
-		tb.Error(err)
-	}
 }

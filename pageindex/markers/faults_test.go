@@ -129,12 +129,7 @@ func TestBuildOverABadNetwork(t *testing.T) {
 	client, r := call.NewLocalClient(dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	table := newTable(t, client)
 	for range commenttest.Times(3, 30) {
-		spoiled, _ := faulttest.Under(client, func(n int) faulttest.Fault {
-			if r.IntN(6) == 0 {
-				return faulttest.Kinds[r.IntN(len(faulttest.Kinds))]
-			}
-			return faulttest.None
-		})
+		spoiled, _ := faulttest.Under(client, faulttest.OneIn(r, 6))
 		s := small(Open(spoiled, table))
 		var b pageindex.Build
 		retry(t, func() (err error) { b, err = s.Build(t.Context()); return err })

@@ -55,11 +55,7 @@ func dialOne(target string) (goredis.UniversalClient, error) {
 	if err != nil {
 		return nil, notRedis()
 	}
-	orElse(&options.DialTimeout, dialTimeout)
-	orElse(&options.ReadTimeout, callTimeout)
-	orElse(&options.WriteTimeout, callTimeout)
-	orElse(&options.PoolTimeout, callTimeout)
-	orElse(&options.MaxRetries, retries)
+	bound(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
 	options.DialerRetries = 1
 	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
@@ -71,15 +67,20 @@ func dialCluster(target string) (goredis.UniversalClient, error) {
 	if err != nil {
 		return nil, notRedis()
 	}
-	orElse(&options.DialTimeout, dialTimeout)
-	orElse(&options.ReadTimeout, callTimeout)
-	orElse(&options.WriteTimeout, callTimeout)
-	orElse(&options.PoolTimeout, callTimeout)
-	orElse(&options.MaxRetries, retries)
+	bound(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
 	options.DialerRetries = 1
 	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return goredis.NewClusterClient(options), nil
+}
+
+// bound sets the timeouts and the number of retries that the URL left open.
+func bound(dial *time.Duration, tries *int, calls ...*time.Duration) {
+	orElse(dial, dialTimeout)
+	orElse(tries, retries)
+	for _, call := range calls {
+		orElse(call, callTimeout)
+	}
 }
 
 // orElse sets what the URL left open.

@@ -1,0 +1,93 @@
+// Package servertest runs a server for a test on a loopback port, which the test can stop, start
+// again and pause. Packages redistest and s3test say which server. It is test support, and no
+// shipped code imports it.
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/engine/child"
+)
+
+// Bounds of waits. Only a failing test uses them up.
+const (
+	readyWithin = 20 * time.Second
+	stopWithin  = 2 * time.Second
+)
+
+// Server is a server that a test may do anything to.
+type Server struct {
+	address string
+	command child.Command
+	answers func(address string) bool
+	running *child.Child
+}
+
+// Start starts a program, which ends with the test, and waits until it answers. args returns its
+// arguments, given the port of 127.0.0.1 that it is to listen on.
+func Start(tb testing.TB, program string, args func(port uint16) []string, answers func(address string) bool) *Server {
+	tb.Helper()
+	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &Server{
+		address: fmt.Sprintf("127.0.0.1:%d", port),
+		command: child.Command{Path: program, Args: args(port), Log: filepath.Join(tb.TempDir(), "log")},
+		answers: answers,
+	}
+	s.Restart(tb)
+	tb.Cleanup(func() { s.Stop(tb) })
+	return s
+}
+
+// Address is the host and the port of the server.
+func (s *Server) Address() string { return s.address }
+
+// Stop ends the server.
+func (s *Server) Stop(tb testing.TB) {
+	tb.Helper()
+	s.Resume(tb)
+	if err := s.running.Stop(stopWithin); err != nil {
+		tb.Error(err)
+	}
+}
+
+// Restart starts the server again after Stop, on the same port.
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
+	running, err := child.Start(s.command)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.running = running
+	ctx, cancel := context.WithTimeout(tb.Context(), readyWithin)
+	defer cancel()
+	if err := running.Ready(ctx, func(context.Context) bool { return s.answers(s.address) }); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Pause lets the server take connections and answer nothing, as a machine does that hangs.
+func (s *Server) Pause(tb testing.TB) { s.signal(tb, syscall.SIGSTOP) }
+
+// Resume ends Pause.
+func (s *Server) Resume(tb testing.TB) { s.signal(tb, syscall.SIGCONT) }
+
+func (s *Server) signal(tb testing.TB, signal syscall.Signal) {
+	tb.Helper()
+	select {
+	case <-s.running.Done():
+		return
+	default:
+	}
+	if err := syscall.Kill(s.running.PID(), signal); err != nil {
+		tb.Error(err)
+	}
+}
