@@ -17,7 +17,7 @@ import (
 	"sync"
 )
 
-//go:embed home explorer/dist
+//go:embed home look explorer/dist
 var files embed.FS
 
 // Handler returns the handler of all pages, to be mounted at "/" beside the API. It answers unknown
@@ -27,8 +27,10 @@ func Handler() http.Handler { return shared() }
 // shared makes the handler when it is first asked for.
 var shared = sync.OnceValue(func() site {
 	all := site{}
-	if err := all.addHome(files, "home"); err != nil {
-		panic(fmt.Sprintf("web: embedded home page: %v", err))
+	for _, folder := range []string{"home", "look"} {
+		if err := all.addFolder(files, folder); err != nil {
+			panic(fmt.Sprintf("web: embedded %s: %v", folder, err))
+		}
 	}
 	if err := all.addExplorer(files, "explorer/dist"); err != nil {
 		panic(fmt.Sprintf("web: embedded explorer: %v", err))
@@ -67,9 +69,9 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // notFound holds the policies of answers for unknown paths.
 var notFound = &asset{policy: homePolicy}
 
-// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the
+// addFolder adds the files of a folder as they are, but for index.html, which is "/" and names the
 // server as each request does.
-func (s site) addHome(files fs.FS, folder string) error {
+func (s site) addFolder(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, content []byte) error {
 		packed, err := pack(content)
 		if err != nil {
