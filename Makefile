@@ -37,6 +37,7 @@ provision-s3:
 provision: provision-engine provision-s3
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
+	@internal/provision/axe.sh
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
 	@internal/provision/clients.sh

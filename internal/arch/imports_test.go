@@ -136,7 +136,7 @@ var own = map[string]struct {
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
-	"internal/browsertest":  {nil, "a browser sees what a person sees"},
+	"internal/browsertest":  {[]string{"internal/enginetest"}, "a browser sees what a person sees"},
 	"internal/pagesbench":   {nil, "it measures from outside; its tests open what they measure"},
 	"internal/plot":         {nil, "lines are drawn without knowing what they measure"},
 	"internal/planbench/run": {[]string{

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -36,6 +37,38 @@ func TestWatcherComplains(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A passing check means something only if a broken page fails, within shadow roots too, under a
+// policy that allows no script.
+func TestAxe(t *testing.T) {
+	ctx := Open(t)
+	const page = `<html lang="en"><title>t</title><main><h1>t</h1>%s</main>`
+	for _, test := range []struct{ name, page, foreign, want string }{
+		{"nothing wrong", `<img src="data:," alt="a picture">`, "", ""},
+		{"a picture without words", `<img src="data:,">`, "", "image-alt (critical)"},
+		{"in a shadow root", `<p><template shadowrootmode="open"><button></button></template></p>`, "", "button-name (critical)"},
+		{"somebody else's", `<p id="theirs"><img src="data:,"></p>`, "#theirs", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			visitPage(t, ctx, "default-src 'none'; img-src data:", fmt.Sprintf(page, test.page))
+			recorded := &recorder{TB: t}
+			Axe(recorded, ctx, strings.Fields(test.foreign)...)
+			if (test.want == "") != (len(recorded.errors) == 0) || !strings.Contains(strings.Join(recorded.errors, "\n"), test.want) {
+				t.Errorf("findings %q, want %q", recorded.errors, test.want)
+			}
+		})
+	}
+}
+
+// recorder keeps the errors of a test instead of failing it.
+type recorder struct {
+	testing.TB
+	errors []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
 
 // visitPage serves one page under a Content-Security-Policy, opens it, and returns what the watcher

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -56,7 +55,5 @@ func Until(expression string, result any) chromedp.Action {
 		};
 		look();
 	})`
-	return chromedp.Evaluate(promise, result, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
-		return p.WithAwaitPromise(true)
-	})
+	return chromedp.Evaluate(promise, result, awaited)
 }

@@ -1,0 +1,82 @@
+package browsertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/talkback/talkback/internal/enginetest"
+)
+
+// Axe fails the test for each finding of axe-core on the page that ctx shows, open shadow roots
+// included. All its rules are checked, those it calls best practices too. Parts that match one of
+// the CSS selectors in foreign are left out: what a library draws, and only with a reason beside
+// the call.
+//
+// Without axe-core, which `make provision` fetches, the test is skipped, except under CI, where it
+// fails. So call it in a test or subtest of its own.
+func Axe(t testing.TB, ctx context.Context, foreign ...string) {
+	t.Helper()
+	source := axeSource(t)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var findings []finding
+	// The browser's own debugger evaluates it, so the page's Content-Security-Policy can stay.
+	if err := chromedp.Run(ctx, chromedp.Evaluate(source+";0", nil), chromedp.Evaluate(axeRun(foreign), &findings, awaited)); err != nil {
+		t.Fatalf("axe-core: %v", err)
+	}
+	for _, found := range findings {
+		t.Errorf("axe-core: %s", found)
+	}
+}
+
+// finding is one rule that a page breaks, with the elements that break it.
+type finding struct {
+	ID, Impact, Help string
+	Nodes            []struct {
+		Target         json.RawMessage // a list of CSS selectors; lists of them within shadow roots
+		FailureSummary string
+	}
+}
+
+// String names the rule, then each element and how to mend it.
+func (f finding) String() string {
+	text := fmt.Sprintf("%s (%s): %s", f.ID, f.Impact, f.Help)
+	for _, node := range f.Nodes {
+		text += fmt.Sprintf("\n  %s\n    %s", node.Target, strings.ReplaceAll(node.FailureSummary, "\n", "\n    "))
+	}
+	return text
+}
+
+// axeRun is the expression that checks a page but for the foreign parts.
+func axeRun(foreign []string) string {
+	excluded, _ := json.Marshal(append([]string{}, foreign...)) // a list of strings has no way to fail
+	return fmt.Sprintf(`axe.run({ exclude: %s.map((selector) => [selector]) }, { resultTypes: ['violations'] }).then(({ violations }) => violations)`, excluded)
+}
+
+// awaited makes an evaluation wait for the promise that it got.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// axeSource returns the script, or leaves the test out.
+func axeSource(t testing.TB) string {
+	t.Helper()
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(root, ".cache", "axe", "node_modules", "axe-core", "axe.min.js"))
+	if errors.Is(err, os.ErrNotExist) {
+		enginetest.LeaveOut(t, fmt.Errorf("the rules of accessibility: axe-core is not in .cache/axe; %w", enginetest.ErrNotInstalled))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
