@@ -96,37 +96,53 @@ func bearer(header string) (token string, ok bool) {
 // change the author's comments; an Unauthenticated error when it does not prove who it is, a
 // Forbidden one when it may not.
 func (g *Guard) MayWrite(ctx context.Context, author comment.Author) error {
+	viewer, err := g.identify(ctx)
+	switch {
+	case err != nil:
+		return err
+	case viewer.CustomerID == nil:
+		return nil
+	case author.Imported:
+		return comment.Errorf(comment.Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
+	case author.ID != *viewer.CustomerID:
+		return comment.Errorf(comment.Forbidden, "the token is another author's: write and change your own comments only")
+	}
+	return nil
+}
+
+// Viewer returns who sent the request that the context belongs to.
+func (g *Guard) Viewer(ctx context.Context) comment.Viewer {
+	viewer, _ := g.identify(ctx)
+	return viewer
+}
+
+// identify returns who sent a request, and an error if it may not write as any author.
+func (g *Guard) identify(ctx context.Context) (comment.Viewer, error) {
 	from, known := ctx.Value(contextKey{}).(caller)
 	switch {
 	case !g.Open():
-		return g.checkToken(from.token, author)
+		return g.identifyToken(from.token)
 	case !known:
 		return refuseElsewhere("nothing is known of this request")
 	case from.notHere != "":
 		return refuseElsewhere(from.notHere)
 	}
-	return nil
+	return comment.Viewer{}, nil
 }
 
-// checkToken returns nil when a token lets its bearer write as the author.
-func (g *Guard) checkToken(token string, author comment.Author) error {
+// identifyToken returns whom a token speaks for.
+func (g *Guard) identifyToken(token string) (comment.Viewer, error) {
 	if token == "" {
-		return comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN")
+		return refuseWithoutToken()
 	}
 	if g.isModerator(token) {
-		return nil
+		return comment.Viewer{IsModerator: true}, nil
 	}
 	subject, ok := g.subject(token)
 	if !ok {
-		return comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one")
+		return refuseToken()
 	}
-	if author.Imported {
-		return comment.Errorf(comment.Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
-	}
-	if subject != author.ID {
-		return comment.Errorf(comment.Forbidden, "the token is another author's: write and change your own comments only")
-	}
-	return nil
+	return comment.Viewer{CustomerID: &subject}, nil
 }
 
 // isModerator compares hashes, so that its duration reveals nothing of the token.
@@ -138,8 +154,8 @@ func (g *Guard) isModerator(token string) bool {
 	return subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1
 }
 
-// subject returns whom a signed token speaks for. It does not return why a token is invalid, since
-// the library's errors can hold parts of the token.
+// subject returns the customer whom a signed token speaks for. It does not return why a token is
+// invalid, since the library's errors can hold parts of the token.
 func (g *Guard) subject(token string) (string, bool) {
 	if g.key == nil || !isExact(token) {
 		return "", false
@@ -150,7 +166,7 @@ func (g *Guard) subject(token string) (string, bool) {
 		return "", false
 	}
 	subject, err := claims.GetSubject()
-	return subject, err == nil && subject != ""
+	return subject, err == nil && comment.IsCustomerID(subject)
 }
 
 // Closed lets no client write.
@@ -158,5 +174,12 @@ type Closed struct{}
 
 // MayWrite returns a Forbidden error.
 func (Closed) MayWrite(context.Context, comment.Author) error {
-	return comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine")
+	_, err := refuseAll()
+	return err
+}
+
+// Viewer returns a sender that may not write.
+func (Closed) Viewer(context.Context) comment.Viewer {
+	viewer, _ := refuseAll()
+	return viewer
 }

@@ -114,9 +114,11 @@ func mayWriteBy(t testing.TB, g *auth.Guard, request *http.Request) comment.Kind
 func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comment.Author) comment.Kind {
 	t.Helper()
 	var err error
+	var viewer comment.Viewer
 	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		err = g.MayWrite(r.Context(), author)
+		err, viewer = g.MayWrite(r.Context(), author), g.Viewer(r.Context())
 	})).ServeHTTP(httptest.NewRecorder(), request)
+	checkViewer(t, viewer, author, err)
 	if err == nil {
 		return allowed
 	}
@@ -124,6 +126,25 @@ func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comme
 		t.Errorf("the error tells the token: %v", err)
 	}
 	return comment.KindOf(err)
+}
+
+// checkViewer holds what a guard says of a sender against what it says of a write as an author.
+func checkViewer(t testing.TB, viewer comment.Viewer, author comment.Author, err error) {
+	t.Helper()
+	var want comment.Kind
+	switch reason := viewer.CannotWriteReason; {
+	case reason != nil && *reason == comment.WritingOff:
+		want = comment.Forbidden
+	case reason != nil:
+		want = comment.Unauthenticated
+	case viewer.CustomerID != nil && (*viewer.CustomerID != author.ID || author.Imported):
+		want = comment.Forbidden
+	default:
+		want = allowed
+	}
+	if (err == nil) != (want == allowed) || err != nil && comment.KindOf(err) != want {
+		t.Errorf("the sender is %+v, and a write as %+v is answered by %v", viewer, author, err)
+	}
 }
 
 // allowed stands for no error.

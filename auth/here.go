@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-
-	"github.com/talkback/talkback/comment"
 )
 
 // notHere returns why a request counts as one from elsewhere, or "" for one that this machine sent
@@ -58,9 +56,4 @@ func isLoopbackHost(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
-}
-
-// refuseElsewhere returns the error for a request from elsewhere.
-func refuseElsewhere(why string) error {
-	return comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", why)
 }

@@ -179,20 +179,32 @@ func (p *problems) text(text string) string {
 }
 
 func (p *problems) author(a Author) Author {
-	id, name := []string{"author", "id"}, []string{"author", "name"}
-	switch {
-	case a.ID == "":
-		p.add(ProblemEmpty, id, "an author needs an id: the shop's own of the customer")
-	case len(a.ID) > MaxIDBytes:
-		p.add(ProblemTooLong, id, "an author's id has %d bytes; at most %d are kept", len(a.ID), MaxIDBytes)
-	default:
-		p.plain(id, a.ID, MaxIDBytes)
-	}
+	p.customerID(a.ID)
+	name := []string{"author", "name"}
 	if strings.TrimSpace(a.Name) == "" {
 		p.add(ProblemEmpty, name, "an author needs a name to show")
 	}
 	p.plain(name, a.Name, maxDraftName)
 	return a
+}
+
+// IsCustomerID reports whether the author of a draft may have an ID.
+func IsCustomerID(id string) bool {
+	var p problems
+	p.customerID(id)
+	return len(p) == 0
+}
+
+func (p *problems) customerID(id string) {
+	path := []string{"author", "id"}
+	switch {
+	case id == "":
+		p.add(ProblemEmpty, path, "an author needs an id: the shop's own of the customer")
+	case len(id) > MaxIDBytes:
+		p.add(ProblemTooLong, path, "an author's id has %d bytes; at most %d are kept", len(id), MaxIDBytes)
+	default:
+		p.plain(path, id, MaxIDBytes)
+	}
 }
 
 // plain checks text: valid UTF-8, not too long, no control characters but newline and tab.

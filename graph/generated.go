@@ -196,6 +196,7 @@ type ComplexityRoot struct {
 		Nodes       func(childComplexity int, ids []string) int
 		Product     func(childComplexity int, id string) int
 		Products    func(childComplexity int, ids []string) int
+		Viewer      func(childComplexity int) int
 	}
 
 	QueryPlan struct {
@@ -223,6 +224,13 @@ type ComplexityRoot struct {
 		Code    func(childComplexity int) int
 		Message func(childComplexity int) int
 		Path    func(childComplexity int) int
+	}
+
+	Viewer struct {
+		CannotWriteReason func(childComplexity int) int
+		CustomerID        func(childComplexity int) int
+		IsModerator       func(childComplexity int) int
+		MayWrite          func(childComplexity int) int
 	}
 }
 
@@ -258,6 +266,7 @@ type QueryResolver interface {
 	Node(ctx context.Context, id string) (comment.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]comment.Node, error)
 	Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*LeaderboardEntry, error)
+	Viewer(ctx context.Context) (*comment.Viewer, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -946,6 +955,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Products(childComplexity, args["ids"].([]string)), true
+	case "Query.viewer":
+		if e.ComplexityRoot.Query.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 
 	case "QueryPlan.age":
 		if e.ComplexityRoot.QueryPlan.Age == nil {
@@ -1057,6 +1072,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UserError.Path(childComplexity), true
+
+	case "Viewer.cannotWriteReason":
+		if e.ComplexityRoot.Viewer.CannotWriteReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.CannotWriteReason(childComplexity), true
+	case "Viewer.customerId":
+		if e.ComplexityRoot.Viewer.CustomerID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.CustomerID(childComplexity), true
+	case "Viewer.isModerator":
+		if e.ComplexityRoot.Viewer.IsModerator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.IsModerator(childComplexity), true
+	case "Viewer.mayWrite":
+		if e.ComplexityRoot.Viewer.MayWrite == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.MayWrite(childComplexity), true
 
 	}
 	return 0, false
@@ -1189,6 +1229,39 @@ type Query {
     "Count only the comments in this language; without it, comments in all languages."
     language: Language
   ): [LeaderboardEntry!]
+  "Who sent this request, and whether it may write. A token that is refused is no error here."
+  viewer: Viewer!
+}
+
+"The sender of a request. What it may write is decided here as for a mutation."
+type Viewer {
+  """
+  The shop's own id of the customer whose token was sent, as in ` + "`" + `Author.customerId` + "`" + `: the customer
+  may add comments under this id, and edit and delete those that have it. Null without a token, with
+  one that is refused, for moderators, and if the server has no tokens.
+  """
+  customerId: ID
+  "Whether the moderators' token was sent, which may add, edit and delete any comment."
+  isModerator: Boolean!
+  """
+  Whether addComment is let through: as the author ` + "`" + `customerId` + "`" + ` or, if that is null, as any author.
+  """
+  mayWrite: Boolean!
+  "Why the request may not write; null if ` + "`" + `mayWrite` + "`" + ` is true."
+  cannotWriteReason: CannotWriteReason
+}
+
+"Why a request may not write."
+enum CannotWriteReason {
+  "No token was sent, and the server asks for one: sign in. A mutation is UNAUTHENTICATED."
+  TOKEN_REQUIRED
+  "The token is not valid, or no longer: sign in again. A mutation is UNAUTHENTICATED."
+  TOKEN_REFUSED
+  """
+  The server has no tokens, so signing in does not help: writing is off, or only for the machine
+  that the server runs on. A mutation is FORBIDDEN.
+  """
+  WRITING_OFF
 }
 
 type Mutation {
@@ -2133,6 +2206,20 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_path(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+}
+
+func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "customerId":
+		return ec.fieldContext_Viewer_customerId(ctx, field)
+	case "isModerator":
+		return ec.fieldContext_Viewer_isModerator(ctx, field)
+	case "mayWrite":
+		return ec.fieldContext_Viewer_mayWrite(ctx, field)
+	case "cannotWriteReason":
+		return ec.fieldContext_Viewer_cannotWriteReason(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5292,6 +5379,38 @@ func (ec *executionContext) fieldContext_Query_leaderboard(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_viewer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Viewer(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Viewer) graphql.Marshaler {
+			return ec.marshalNViewer2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐViewer(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Viewer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5816,6 +5935,98 @@ func (ec *executionContext) _UserError_path(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_UserError_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_customerId(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_customerId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomerID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_customerId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_isModerator(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_isModerator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsModerator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_isModerator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_mayWrite(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_mayWrite(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MayWrite(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_mayWrite(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_cannotWriteReason(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_cannotWriteReason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CannotWriteReason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.CannotWriteReason) graphql.Marshaler {
+			return ec.marshalOCannotWriteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotWriteReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_cannotWriteReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type CannotWriteReason does not have child fields"))
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -8823,6 +9034,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "viewer":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_viewer(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -9024,6 +9257,59 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 		case "path":
 			out.Values[i] = ec._UserError_path(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var viewerImplementors = []string{"Viewer"}
+
+func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, obj *comment.Viewer) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, viewerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Viewer")
+		case "customerId":
+			out.Values[i] = ec._Viewer_customerId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "isModerator":
+			out.Values[i] = ec._Viewer_isModerator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mayWrite":
+			out.Values[i] = ec._Viewer_mayWrite(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "cannotWriteReason":
+			out.Values[i] = ec._Viewer_cannotWriteReason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -9959,6 +10245,16 @@ func (ec *executionContext) marshalNUserErrorCode2githubᚗcomᚋtalkbackᚋtalk
 	return res
 }
 
+func (ec *executionContext) marshalNViewer2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐViewer(ctx context.Context, sel ast.SelectionSet, v *comment.Viewer) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Viewer(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
 	return ec.___Directive(ctx, sel, &v)
 }
@@ -10133,6 +10429,25 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	_ = sel
 	_ = ctx
 	res := graphql.MarshalBoolean(*v)
+	return res
+}
+
+func (ec *executionContext) unmarshalOCannotWriteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotWriteReason(ctx context.Context, v any) (*comment.CannotWriteReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.CannotWriteReason(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCannotWriteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotWriteReason(ctx context.Context, sel ast.SelectionSet, v *comment.CannotWriteReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
 	return res
 }
 

@@ -28,7 +28,7 @@ func TestETags(t *testing.T) {
 			if again.status != want || again.header.Get("ETag") != tag {
 				t.Errorf("%s, If-None-Match %s: %d with ETag %s, want %d", what, name, again.status, again.header.Get("ETag"), want)
 			}
-			if again.header.Get("Cache-Control") != "private, no-cache" || strings.Join(again.header.Values("Vary"), ", ") != "Accept, Accept-Encoding" {
+			if again.header.Get("Cache-Control") != "private, no-cache" || strings.Join(again.header.Values("Vary"), ", ") != "Accept, Authorization, Accept-Encoding" {
 				t.Errorf("%s: Cache-Control %q, Vary %q", what, again.header.Get("Cache-Control"), again.header.Values("Vary"))
 			}
 			if again.status == 304 && (len(again.raw) > 0 || again.header.Get("Content-Encoding") != "") {

@@ -18,7 +18,7 @@ func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Type", answerType(r.Header.Values("Accept")))
-		header.Add("Vary", "Accept")
+		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks
 		header.Set("Cache-Control", "no-store")
 		header.Set("X-Content-Type-Options", "nosniff")
 		next.ServeHTTP(w, r)

@@ -57,7 +57,7 @@ func TestAnswerTypes(t *testing.T) {
 			if got.status != 200 || got.header.Get("Content-Type") != test.want || got.body != `{"data":{"echo":"Named"}}` {
 				t.Errorf("Accept %q: %d %q %s, want 200 %q: %s", test.accept, got.status, got.header.Get("Content-Type"), got.body, test.want, test.reason)
 			}
-			if vary := strings.Join(got.header.Values("Vary"), ", "); vary != "Accept, Accept-Encoding" {
+			if vary := strings.Join(got.header.Values("Vary"), ", "); vary != "Accept, Authorization, Accept-Encoding" {
 				t.Errorf("Accept %q: Vary %q would confuse a cache", test.accept, vary)
 			}
 		}

@@ -105,6 +105,12 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 	return leaderboard(ctx, leaders), nil
 }
 
+// Viewer returns who sent the request.
+func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
+	viewer := r.Author.Viewer(ctx)
+	return &viewer, nil
+}
+
 // leaderboard returns the leaders in the shape of the schema.
 func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.LeaderboardEntry {
 	entries := make([]*graph.LeaderboardEntry, len(leaders))

@@ -137,6 +137,8 @@ func (s *shop) Delete(context.Context, comment.ID, *int) (comment.Comment, []com
 	return comment.Comment{}, nil, nil
 }
 
+func (*shop) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
+
 // ask sends a query to a service over the shop. It returns the answer and how long it took.
 func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duration) {
 	t.Helper()

@@ -30,6 +30,9 @@ type Authorizer interface {
 	// MayWrite returns nil if the caller in the context may write as the author, and change the
 	// author's comments. It returns an Unauthenticated or a Forbidden error otherwise.
 	MayWrite(ctx context.Context, author comment.Author) error
+	// Viewer returns who the caller in the context is. It agrees with MayWrite: a caller who may
+	// write may do so as the author with its customer ID or, without one, as any author.
+	Viewer(ctx context.Context) comment.Viewer
 }
 
 // Writer adds, edits and deletes comments for callers who may. It is safe for use by many
@@ -42,6 +45,9 @@ type Writer struct {
 	// Now is the time. If not provided, it is that of the clock.
 	Now func() time.Time
 }
+
+// Viewer returns who the caller is, and whether it may write.
+func (w *Writer) Viewer(ctx context.Context) comment.Viewer { return w.Authorizer.Viewer(ctx) }
 
 // Add writes a comment. With a key, a repeat of the same draft by the same author returns the first
 // result. All problems of the draft are returned at once.

@@ -48,10 +48,17 @@ type everyone struct{}
 
 func (everyone) MayWrite(context.Context, comment.Author) error { return nil }
 
+func (everyone) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
+
 type nobody struct{}
 
 func (nobody) MayWrite(context.Context, comment.Author) error {
 	return comment.Errorf(comment.Forbidden, "no")
+}
+
+func (nobody) Viewer(context.Context) comment.Viewer {
+	reason := comment.WritingOff
+	return comment.Viewer{CannotWriteReason: &reason}
 }
 
 var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -157,7 +164,10 @@ func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 }
 
 // slow takes a while to decide, as one that fetches keys does.
-type slow struct{ decided *time.Time }
+type slow struct {
+	everyone
+	decided *time.Time
+}
 
 func (s slow) MayWrite(context.Context, comment.Author) error {
 	*s.decided = s.decided.Add(5 * time.Second)
@@ -167,7 +177,7 @@ func (s slow) MayWrite(context.Context, comment.Author) error {
 // The place of a comment is made right before it is written, and not while it is asked who may.
 func TestPlaceOfACommentThatHasToWait(t *testing.T) {
 	now := written
-	w := authoring.Writer{Store: newStore(0), Authorizer: slow{&now}, Now: func() time.Time { return now }}
+	w := authoring.Writer{Store: newStore(0), Authorizer: slow{decided: &now}, Now: func() time.Time { return now }}
 	c, _, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
 	if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
 		t.Errorf("it stands at %v, %v", c.CreatedAt(), err)

@@ -99,6 +99,12 @@ func (closed) Delete(context.Context, comment.ID, *int) (c comment.Comment, prob
 	return c, nil, errClosed
 }
 
+// Viewer implements resolvers.Author.
+func (closed) Viewer(context.Context) comment.Viewer {
+	reason := comment.WritingOff
+	return comment.Viewer{CannotWriteReason: &reason}
+}
+
 // newServer returns the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -37,6 +37,8 @@ func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
 		return oneOf(ctx, counts, v), nil
 	case *graph.PageInfo:
 		return oneOf(ctx, pageInfos, v), nil
+	case *comment.Viewer:
+		return oneOf(ctx, viewers, v), nil
 	}
 	return result, nil
 }

@@ -69,10 +69,28 @@ func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.Pro
 	return map[comment.ProductLanguage]comment.Counts{{Product: "babel", Language: "fr"}: {3, 0, 0, 0, 4}}, nil, nil
 }
 
+// sender is known, and writes nothing.
+type sender struct {
+	resolvers.Author
+	viewer comment.Viewer
+}
+
+func (s sender) Viewer(context.Context) comment.Viewer { return s.viewer }
+
+// sender is a customer with an awkward id, or one that was refused.
+func (t table) sender() sender {
+	if len(t)%4 == 0 {
+		customer := "\"<ü\u2028"
+		return sender{viewer: comment.Viewer{CustomerID: &customer}}
+	}
+	reason := comment.TokenRefused
+	return sender{viewer: comment.Viewer{IsModerator: len(t)%4 == 1, CannotWriteReason: &reason}}
+}
+
 // answer runs an operation as the server does, with a middleware around each field.
 func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
 	tb.Helper()
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t}})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t, Author: t.sender()}})
 	exec := executor.New(schema)
 	exec.AroundFields(around)
 	load := loaders.New(t, t)
@@ -112,7 +130,8 @@ func TestSameBytes(t *testing.T) {
 			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
 			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
 			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
-			` leaderboard ` + a.selection("LeaderboardEntry", 3) + "}"
+			` leaderboard ` + a.selection("LeaderboardEntry", 3) +
+			` viewer ` + a.selection("Viewer", 1) + "}"
 		want, wantErrs := comments.answer(t, resolved, query)
 		got, gotErrs := comments.answer(t, direct.Fields, query)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -52,6 +52,18 @@ var (
 		},
 	}
 
+	viewers = &object[comment.Viewer]{
+		types: []string{"Viewer"},
+		fields: map[string]field[*comment.Viewer]{
+			"customerId":  optionalText("ID", func(v *comment.Viewer) *string { return v.CustomerID }),
+			"isModerator": flag(func(v *comment.Viewer) bool { return v.IsModerator }),
+			"mayWrite":    flag(func(v *comment.Viewer) bool { return v.MayWrite() }),
+			"cannotWriteReason": optionalText("CannotWriteReason", func(v *comment.Viewer) *string {
+				return (*string)(v.CannotWriteReason)
+			}),
+		},
+	}
+
 	counts = &object[comment.Statistics]{
 		types: []string{"CommentStats"},
 		fields: map[string]field[*comment.Statistics]{

@@ -1,0 +1,28 @@
+package comment
+
+// Viewer is the sender of a request.
+type Viewer struct {
+	// CustomerID is the shop's own ID of the customer, who may write as that author alone. It is nil
+	// for everyone else.
+	CustomerID *string
+	// IsModerator says that the sender may write as any author because it is a moderator.
+	IsModerator bool
+	// CannotWriteReason says why the sender may not write anything, nil if it may.
+	CannotWriteReason *CannotWriteReason
+}
+
+// MayWrite reports whether the sender may write: as the author CustomerID or, if that is nil, as any.
+func (v Viewer) MayWrite() bool { return v.CannotWriteReason == nil }
+
+// CannotWriteReason says why the sender of a request may not write, for programs.
+type CannotWriteReason string
+
+// The reasons: a closed list.
+const (
+	// TokenRequired is a request without a token.
+	TokenRequired CannotWriteReason = "TOKEN_REQUIRED"
+	// TokenRefused is a token that is not valid, or no longer.
+	TokenRefused CannotWriteReason = "TOKEN_REFUSED"
+	// WritingOff is a server that has no tokens and does not let this request write without one.
+	WritingOff CannotWriteReason = "WRITING_OFF"
+)
