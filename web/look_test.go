@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -15,12 +16,8 @@ var tokenForm = regexp.MustCompile(`--talkback-([a-z-]+): light-dark\((#[0-9a-f]
 // colours returns the colours of tokens.css by name, light and dark.
 func colours(t *testing.T) map[string][2]string {
 	t.Helper()
-	text, err := os.ReadFile("look/tokens.css")
-	if err != nil {
-		t.Fatal(err)
-	}
 	byName := map[string][2]string{}
-	for _, found := range tokenForm.FindAllStringSubmatch(string(text), -1) {
+	for _, found := range tokenForm.FindAllStringSubmatch(read(t, "look/tokens.css"), -1) {
 		byName[found[1]] = [2]string{found[2], found[3]}
 	}
 	return byName
@@ -101,4 +98,56 @@ func luminance(t *testing.T, colour string) float64 {
 		}
 	}
 	return total
+}
+
+// styles are the style sheets that take their values from tokens.css.
+var styles = []string{"component/src/component.css"}
+
+// The component stands on pages without tokens.css, and repeats its values. They are the same.
+func TestFallbacksAreTheTokens(t *testing.T) {
+	tokens := map[string]string{}
+	for _, found := range regexp.MustCompile(`(--talkback-[a-z0-9-]+): ([^;]+);`).FindAllStringSubmatch(read(t, "look/tokens.css"), -1) {
+		if _, known := tokens[found[1]]; !known { // the first is the value, those of media queries follow
+			tokens[found[1]] = found[2]
+		}
+	}
+	tokens["--talkback-font"] = "inherit" // a shop's page has its own, and the component takes it
+	component := strings.ReplaceAll(read(t, "component/src/component.css"), "var(--_u)", "var(--talkback-unit)")
+	repeated := 0
+	for _, found := range regexp.MustCompile(`var\((--talkback-[a-z0-9-]+), (.+)\);`).FindAllStringSubmatch(component, -1) {
+		if repeated++; found[2] != tokens[found[1]] {
+			t.Errorf("component.css: %s falls back to %s, want %q as in tokens.css", found[1], found[2], tokens[found[1]])
+		}
+	}
+	if repeated == 0 {
+		t.Error("component.css: no fallbacks found")
+	}
+	for _, path := range styles {
+		for _, name := range regexp.MustCompile(`--talkback-[a-z0-9-]+\b`).FindAllString(read(t, path), -1) {
+			if tokens[name] == "" {
+				t.Errorf("%s: tokens.css has no %s", path, name)
+			}
+		}
+	}
+}
+
+// The pages are for either direction of writing: no style sheet speaks of left and right, and none
+// loads anything.
+func TestStylesAreLogical(t *testing.T) {
+	physical := regexp.MustCompile(`(?m)^\s*(?:(?:margin|padding|min|max)-)?(?:left|right|top|bottom|width|height):|border-(?:left|right|top|bottom)|text-align: (?:left|right)|url\(|@import|#[0-9a-f]{3,6};`)
+	for _, path := range styles {
+		if found := physical.FindString(read(t, path)); found != "" {
+			t.Errorf("%s: %q; want logical properties, nothing loaded, and colours by their names", path, found)
+		}
+	}
+}
+
+// read returns a file of this folder.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
