@@ -89,7 +89,7 @@ func TestGapIsClosed(t *testing.T) {
 	if err := leases.SwapState(t.Context(), stream.State{}, lost); err != nil {
 		t.Fatal(err)
 	}
-	c := startCounter(t, a, "table")
+	c := startCounter(t, a, inTable)
 	a.drained(time.Now())
 	c.stop()
 	for _, part := range []string{"all comments are being counted", "the test says so", "all comments are counted"} {

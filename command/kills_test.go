@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -57,16 +56,16 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// startCounter runs `talkback stream`, with page numbers in that place. Its leases are short, so that others need not wait long for
-// what it leaves behind.
-func startCounter(t *testing.T, a *api, pages string) *counter {
+// startCounter runs `talkback stream`, with page numbers in that place. Its leases are short, so that
+// others need not wait long for what it leaves behind.
+func startCounter(t *testing.T, a *api, pages place) *counter {
 	t.Helper()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &counter{t: t, process: exec.Command(program, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--lease-time", "300ms")}
-	c.process.Env = append(os.Environ(), "TALKBACK_PAGES="+pages)
+	c.process.Env = pages.environ()
 	c.process.Stderr = &c.said
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
@@ -102,7 +101,7 @@ func TestCountersAreKilled(t *testing.T) {
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprintf("%d at work", workers), func(t *testing.T) {
 			t.Parallel()
-			newMassacre(t, workers, "table").run(kills())
+			newMassacre(t, workers, inTable).run(kills())
 		})
 	}
 }
@@ -111,7 +110,7 @@ func TestCountersAreKilled(t *testing.T) {
 type massacre struct {
 	*api
 	t       *testing.T
-	pages   string // where page numbers are kept
+	pages   place
 	random  *rand.Rand
 	scribe  *scribe
 	bulk    *commenttest.Model // of comments that are added and deleted in large numbers
@@ -120,7 +119,7 @@ type massacre struct {
 	struck  int    // kills that left something to be counted
 }
 
-func newMassacre(t *testing.T, workers int, pages string) *massacre {
+func newMassacre(t *testing.T, workers int, pages place) *massacre {
 	t.Helper()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	m := &massacre{api: a, t: t, pages: pages, random: commenttest.Rand(t), scribe: newScribe(a), bulk: commenttest.NewModel(), crew: make([]*counter, workers)}

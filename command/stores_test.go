@@ -17,26 +17,45 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex/redis"
 )
 
-// fedStores are the kinds of stores that are fed. Each returns a target for --pages, of an
-// empty store.
-var fedStores = map[string]func(t *testing.T) string{
-	"markers":  func(*testing.T) string { return "markers" },
-	"redis":    func(t *testing.T) string { return redistest.Start(t).URL() },
-	"postgres": func(t *testing.T) string { return postgrestest.Durable(t).Database(t) },
-	"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "pages.db") },
-	"files":    func(t *testing.T) string { return "files:" + filepath.Join(t.TempDir(), "pages") },
+// place is where page numbers are kept.
+type place struct {
+	target string // for --pages
+	// variables are what a process has in its environment to reach the store: tests beside this one
+	// have others.
+	variables []string
+}
+
+var inTable = place{target: "table"}
+
+// environ is the environment of a process that keeps page numbers there.
+func (p place) environ() []string {
+	return append(append(os.Environ(), p.variables...), "TALKBACK_PAGES="+p.target)
+}
+
+// fedStores are the kinds of stores that are fed. Each returns an empty one.
+var fedStores = map[string]func(t *testing.T) place{
+	"markers":  func(*testing.T) place { return place{target: "markers"} },
+	"redis":    func(t *testing.T) place { return place{target: redistest.Start(t).URL()} },
+	"postgres": func(t *testing.T) place { return place{target: postgrestest.Durable(t).Database(t)} },
+	"sqlite":   func(t *testing.T) place { return place{target: "sqlite:" + filepath.Join(t.TempDir(), "pages.db")} },
+	"files":    func(t *testing.T) place { return place{target: "files:" + filepath.Join(t.TempDir(), "pages")} },
+	"s3": func(t *testing.T) place {
+		server := s3test.Start(t)
+		return place{"s3://" + s3test.Bucket + "/pages", server.Environ()}
+	},
 }
 
 // Processes that count and feed a store are killed in the midst of it. In the end each comment is
 // where its number says, in every store.
 func TestFeedersAreKilled(t *testing.T) {
-	for name, target := range fedStores {
+	for name, empty := range fedStores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := newMassacre(t, 1, target(t))
+			m := newMassacre(t, 1, empty(t))
 			m.untilNumbered() // so that the kills strike while the store is fed, not only while it is built
 			m.run(commenttest.Times(4, 75))
 		})
@@ -65,7 +84,7 @@ func (a *api) storesComplete() bool {
 // untilNumbered waits until the store is complete.
 func (m *massacre) untilNumbered() {
 	m.t.Helper()
-	if m.pages != "table" {
+	if m.pages.target != inTable.target {
 		eventually(m.t, "the store is complete", m.storesComplete)
 	}
 }
@@ -73,9 +92,14 @@ func (m *massacre) untilNumbered() {
 // checkPages looks up every comment.
 func (m *massacre) checkPages() {
 	m.t.Helper()
-	status, said, wrong := m.talkback("verify", "--pages="+m.pages)
-	if status != 0 || !strings.Contains(said, "no drift") {
-		m.t.Errorf("status %d: %s%s", status, said, wrong)
+	program, err := binary()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	verify := exec.Command(program, "verify", "--pages", "--endpoint", m.session.Address, "--table", m.session.Table)
+	verify.Env = m.pages.environ()
+	if said, err := verify.CombinedOutput(); err != nil || !strings.Contains(string(said), "no drift") {
+		m.t.Errorf("%v: %s", err, said)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,13 +49,21 @@ func Start(tb testing.TB) *Server {
 // URL is the address of the server.
 func (s *Server) URL() string { return "http://" + s.Address() }
 
+// Environ returns the variables, as "key=value", with which the SDK uses the server: for a process of
+// a test.
+func (s *Server) Environ() []string {
+	return []string{
+		"AWS_ENDPOINT_URL_S3=" + s.URL(), "AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey, "AWS_REGION=us-east-1",
+	}
+}
+
 // Environment has the SDK of this process use the server until the test ends.
 func (s *Server) Environment(t *testing.T) {
 	t.Helper()
-	t.Setenv("AWS_ENDPOINT_URL_S3", s.URL())
-	t.Setenv("AWS_ACCESS_KEY_ID", AccessKey)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", SecretKey)
-	t.Setenv("AWS_REGION", "us-east-1")
+	for _, variable := range s.Environ() {
+		key, value, _ := strings.Cut(variable, "=")
+		t.Setenv(key, value)
+	}
 }
 
 // Empty deletes all objects.
