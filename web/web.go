@@ -27,10 +27,15 @@ func Handler() http.Handler { return shared() }
 // shared makes the handler when it is first asked for.
 var shared = sync.OnceValue(func() site {
 	all := site{}
-	for _, folder := range []string{"home", "look"} {
-		if err := all.addFolder(files, folder); err != nil {
-			panic(fmt.Sprintf("web: embedded %s: %v", folder, err))
-		}
+	if err := all.addHome(files, "home"); err != nil {
+		panic(fmt.Sprintf("web: embedded home page: %v", err))
+	}
+	sheets, err := styleSheets(files)
+	if err != nil {
+		panic(fmt.Sprintf("web: embedded style sheets: %v", err))
+	}
+	for path, sheet := range sheets {
+		all[path] = page{asset: sheet}
 	}
 	if err := all.addExplorer(files, "explorer/dist"); err != nil {
 		panic(fmt.Sprintf("web: embedded explorer: %v", err))
@@ -69,9 +74,9 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // notFound holds the policies of answers for unknown paths.
 var notFound = &asset{policy: homePolicy}
 
-// addFolder adds the files of a folder as they are, but for index.html, which is "/" and names the
+// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the
 // server as each request does.
-func (s site) addFolder(files fs.FS, folder string) error {
+func (s site) addHome(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, content []byte) error {
 		packed, err := pack(content)
 		if err != nil {

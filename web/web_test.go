@@ -75,7 +75,7 @@ func TestStatus(t *testing.T) {
 		{"GET", "/", 200, "the home page"},
 		{"HEAD", "/", 200, "HEAD is GET without a body"},
 		{"GET", "/home.css", 200, "what the home page needs"},
-		{"GET", "/tokens.css", 200, "the look of every page"},
+		{"GET", "/product.css", 200, "what the product page needs"},
 		{"GET", "/icon.svg", 200, "what both pages need"},
 		{"GET", "/playground", 200, "the explorer, as people type it"},
 		{"GET", "/playground/", 200, "the explorer, as its assets' folder suggests"},
