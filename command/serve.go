@@ -196,7 +196,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		Stats:            store,
 		Freshness:        c.freshness(store),
 		Authenticate:     auth.WithToken,
-		Pages:            web.Handler(),
+		Pages:            web.Handler,
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
 		Limits:           c.Limits,

@@ -29,10 +29,11 @@ func New(o Options) http.Handler {
 	o = o.withDefaults()
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", o.around(newGraphQL(o), sender))
+	api := o.around(newGraphQL(o), sender)
+	mux.Handle("/graphql", api)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Logger)))
-	mux.Handle("/", sender.light(o.Pages))
+	mux.Handle("/", sender.light(o.Pages(api)))
 	return o.Connections.entered(strict(o.HSTSAge)(withRequestID(mux)))
 }
 

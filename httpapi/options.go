@@ -48,8 +48,9 @@ type Options struct {
 	NoIntrospection bool
 	// Authenticate finds out who sent a request. Without it, every request is anonymous.
 	Authenticate func(http.Handler) http.Handler
-	// Pages serves everything that is not the API: the pages for people. Required.
-	Pages http.Handler
+	// Pages makes the handler of everything that is not the API: the pages for people. It is given
+	// the API with all its limits, for pages that show what the API answers. Required.
+	Pages func(api http.Handler) http.Handler
 	// Ready returns an error while requests cannot be answered. Required.
 	Ready func(context.Context) error
 	// OperationTimeout bounds the work for one request. Required.

@@ -126,7 +126,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 		ErrorPresenter:   hideFaults,
 		Comments:         nothing{},
 		Stats:            nothing{},
-		Pages:            http.NotFoundHandler(),
+		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,
 		Logger:           slog.New(slog.DiscardHandler),

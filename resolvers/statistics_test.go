@@ -150,7 +150,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 		Stats:            s,
 		Freshness:        s.freshness,
 		Prices:           dynamo.Prices{},
-		Pages:            http.NotFoundHandler(),
+		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,
 		Logger:           logger,

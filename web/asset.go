@@ -85,7 +85,7 @@ func pack(content []byte) ([]byte, error) {
 // ServeHTTP answers GET and HEAD.
 func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	a.writePolicies(header)
+	writePolicies(header, a.policy)
 	header.Set("Cache-Control", a.cache)
 	header.Set("ETag", a.etag)
 	header.Add("Vary", "Accept-Encoding")
@@ -114,8 +114,8 @@ func (a *asset) body(gzipped bool, header http.Header) []byte {
 
 // writePolicies sets the headers that tell a browser what it must not do, which every answer
 // carries.
-func (a *asset) writePolicies(header http.Header) {
-	header.Set("Content-Security-Policy", a.policy)
+func writePolicies(header http.Header, policy string) {
+	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 }

@@ -16,9 +16,9 @@ import (
 // serve starts a server of the pages and a stand-in for the API, and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
-	mux := http.NewServeMux()
-	mux.Handle("/", Handler())
-	mux.Handle("POST /graphql", stubAPI(schema(t)))
+	mux, api := http.NewServeMux(), stubAPI(schema(t))
+	mux.Handle("/", Handler(api))
+	mux.Handle("POST /graphql", api)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL

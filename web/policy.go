@@ -5,6 +5,11 @@ const (
 	homePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+	// productPolicy lets a product page have the element's script, which asks the API, and the style
+	// sheets of this host. The verb is the hash of the one style that stands in the page.
+	productPolicy = "default-src 'none'; script-src 'self'; style-src 'self' '%s'; img-src 'self'; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
 	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes,
 	// shows icons of a font and of data: addresses, and runs workers. No script but those of this
 	// host, and none inline.

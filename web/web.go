@@ -1,13 +1,16 @@
 // Package web serves the pages that people see: the home page at "/", which leads on to everything
-// else, and the explorer at "/playground", which is GraphiQL with example queries.
+// else, the product pages below "/products/", and the explorer at "/playground", which is GraphiQL
+// with example queries. At "/talkback.js" it serves the element that shows comments on any page.
 //
 // Everything is in the binary: no page loads anything from another host, and a
-// Content-Security-Policy sees to that. The explorer is built beforehand, from the folder explorer,
-// and committed as gzipped files, so a build of the server needs neither Node nor a network. The
-// pages speak to the API over HTTP only, at "/graphql" of the host they came from.
+// Content-Security-Policy sees to that. The explorer and the element are built beforehand, from the
+// folders of these names, and committed as gzipped files, so a build of the server needs neither
+// Node nor a network. The pages speak to the API over HTTP only, at "/graphql" of the host they came
+// from.
 package web
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -15,18 +18,54 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/talkback/talkback/web/product"
 )
 
-//go:embed home look explorer/dist
+//go:embed home look explorer/dist component/dist
 var files embed.FS
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API. It answers unknown
-// paths with 404. All callers share one handler, which holds a copy of every page.
-func Handler() http.Handler { return shared() }
+// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for the
+// product pages. It answers unknown paths with 404. All callers share what does not depend on the
+// API, a copy of every file.
+func Handler(api http.Handler) http.Handler {
+	static := shared()
+	style, err := files.ReadFile("component/dist/component.css")
+	if err != nil {
+		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
+	}
+	return site{static, newProducts(product.New(api, style))}
+}
 
-// shared makes the handler when it is first asked for.
-var shared = sync.OnceValue(func() site {
-	all := site{}
+// site is all that is served.
+type site struct {
+	static   static
+	products *products
+}
+
+// ServeHTTP implements [http.Handler].
+func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	found, isStatic := s.static[r.URL.Path]
+	switch {
+	case !isStatic && !isProduct(r):
+		s.products.serve(w, r, s.products.NotFound(r))
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		writePolicies(w.Header(), cmp.Or(found.policyOf(), s.products.policy))
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
+	case !isStatic:
+		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
+	case found.home != nil:
+		w.Header().Add("Vary", forwardedProto)
+		found.home.at(r).ServeHTTP(w, r)
+	default:
+		found.ServeHTTP(w, r)
+	}
+}
+
+// shared makes what is static when it is first asked for.
+var shared = sync.OnceValue(func() static {
+	all := static{}
 	if err := all.addHome(files, "home"); err != nil {
 		panic(fmt.Sprintf("web: embedded home page: %v", err))
 	}
@@ -40,6 +79,9 @@ var shared = sync.OnceValue(func() site {
 	if err := all.addExplorer(files, "explorer/dist"); err != nil {
 		panic(fmt.Sprintf("web: embedded explorer: %v", err))
 	}
+	if err := all.addElement(files); err != nil {
+		panic(fmt.Sprintf("web: embedded element: %v", err))
+	}
 	return all
 })
 
@@ -49,34 +91,20 @@ type page struct {
 	home *home // for the home page alone, which is another for each address
 }
 
-// site is all that is served, by the path it is served at.
-type site map[string]page
-
-// ServeHTTP implements [http.Handler].
-func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found, ok := s[r.URL.Path]
-	switch {
-	case !ok:
-		notFound.writePolicies(w.Header())
-		http.NotFound(w, r)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		found.writePolicies(w.Header())
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
-	case found.home != nil:
-		w.Header().Add("Vary", forwardedProto)
-		found.home.at(r).ServeHTTP(w, r)
-	default:
-		found.ServeHTTP(w, r)
+// policyOf returns the policy of the page, empty if it is none.
+func (p page) policyOf() string {
+	if p.asset == nil {
+		return ""
 	}
+	return p.policy
 }
 
-// notFound holds the policies of answers for unknown paths.
-var notFound = &asset{policy: homePolicy}
+// static is what is served as it is, by its path.
+type static map[string]page
 
 // addHome adds the files of a folder as they are, but for index.html, which is "/" and names the
 // server as each request does.
-func (s site) addHome(files fs.FS, folder string) error {
+func (s static) addHome(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, content []byte) error {
 		packed, err := pack(content)
 		if err != nil {
@@ -98,7 +126,7 @@ func (s site) addHome(files fs.FS, folder string) error {
 
 // addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as
 // "/playground" itself, with and without a slash at the end.
-func (s site) addExplorer(files fs.FS, folder string) error {
+func (s static) addExplorer(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, packed []byte) error {
 		name = strings.TrimSuffix(name, ".gz")
 		file, err := newAsset(name, packed)
@@ -118,6 +146,21 @@ func (s site) addExplorer(files fs.FS, folder string) error {
 		}
 		return nil
 	})
+}
+
+// addElement adds the script of the element, which is gzipped. Its style stands in its pages.
+func (s static) addElement(files fs.FS) error {
+	packed, err := fs.ReadFile(files, "component/dist/talkback.js.gz")
+	if err != nil {
+		return err
+	}
+	script, err := newAsset("talkback.js", packed)
+	if err != nil {
+		return err
+	}
+	script.policy, script.cache = homePolicy, mustAsk
+	s["/talkback.js"] = page{asset: script}
+	return nil
 }
 
 // eachFile calls visit with every file of a folder: its name in the folder and its content.

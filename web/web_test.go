@@ -13,8 +13,12 @@ import (
 	"testing"
 )
 
-// pages is what every test asks; it keeps no state.
-var pages = Handler().(site)
+// pages are the files that every test asks for, and handler serves them; both keep no state.
+var (
+	pages   = shared()
+	handler = Handler(noAPI)
+	noAPI   = http.NotFoundHandler() // for pages that ask nothing
+)
 
 func unpacked(t *testing.T, packed []byte) string {
 	t.Helper()
@@ -37,14 +41,17 @@ func ask(method, path string, lines ...string) *http.Response {
 		r.Header.Add(name, value)
 	}
 	w := httptest.NewRecorder()
-	pages.ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	return w.Result()
 }
 
 // A service of several handlers keeps the pages once.
 func TestPagesAreMadeOnce(t *testing.T) {
-	if made := testing.AllocsPerRun(10, func() { Handler() }); made != 0 {
+	if made := testing.AllocsPerRun(10, func() { shared() }); made != 0 {
 		t.Errorf("another handler costs %v allocations, want none: the pages are there", made)
+	}
+	if another := Handler(noAPI).(site); another.static["/"] != handler.(site).static["/"] {
+		t.Error("another handler has pages of its own")
 	}
 }
 
@@ -53,7 +60,7 @@ func TestUnpackedOnce(t *testing.T) {
 	for path := range pages {
 		ask("GET", path)
 		r := httptest.NewRequest("GET", path, nil)
-		if made := testing.AllocsPerRun(5, func() { pages.ServeHTTP(discard{http.Header{}}, r) }); made > 30 {
+		if made := testing.AllocsPerRun(5, func() { handler.ServeHTTP(discard{http.Header{}}, r) }); made > 30 {
 			t.Errorf("%s: %v allocations for another answer, want those of its headers", path, made)
 		}
 	}

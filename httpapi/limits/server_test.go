@@ -116,7 +116,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 		Stats:            s,
 		Limits:           limits.Default(),
 		Prices:           dynamo.Prices{},
-		Pages:            http.NotFoundHandler(),
+		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,
 		Logger:           logger,

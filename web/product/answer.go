@@ -1,0 +1,127 @@
+package product
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// answer is the API's answer to the operation. What the schema lets be null is a pointer.
+type answer struct {
+	Data struct {
+		Product *product        `json:"product"`
+		Viewer  json.RawMessage `json:"viewer"` // only the element reads it
+	} `json:"data"`
+	Errors []apiError `json:"errors"`
+}
+
+type product struct {
+	ID                       string          `json:"id"`
+	Stats                    *stats          `json:"stats"`
+	Languages                []languageCount `json:"languages"`
+	CommentsInOtherLanguages *int            `json:"commentsInOtherLanguages"`
+	LatestPositive           *comment        `json:"latestPositive"`
+	LatestNegative           *comment        `json:"latestNegative"`
+	List                     *list           `json:"list"`
+	Facets                   *struct {
+		Stats *stats `json:"stats"`
+	} `json:"facets"`
+}
+
+type stats struct {
+	Total   int           `json:"total"`
+	Average *float64      `json:"average"`
+	Ratings []ratingCount `json:"ratings"`
+}
+
+type ratingCount struct {
+	Rating int `json:"rating"`
+	Count  int `json:"count"`
+}
+
+type languageCount struct {
+	Language string `json:"language"`
+	Count    int    `json:"count"`
+}
+
+type list struct {
+	TotalCount *int   `json:"totalCount"`
+	Stats      *stats `json:"stats"`
+	PageCount  *int   `json:"pageCount"`
+	PageNumber *int   `json:"pageNumber"`
+	PageInfo   struct {
+		HasNextPage     bool    `json:"hasNextPage"`
+		HasPreviousPage bool    `json:"hasPreviousPage"`
+		StartCursor     *string `json:"startCursor"`
+		EndCursor       *string `json:"endCursor"`
+	} `json:"pageInfo"`
+	Nodes []comment `json:"nodes"`
+	Plan  plan      `json:"plan"`
+}
+
+type comment struct {
+	ID       string  `json:"id"`
+	Rating   int     `json:"rating"`
+	Language string  `json:"language"`
+	Title    *string `json:"title"`
+	Text     string  `json:"text"`
+	Author   struct {
+		CustomerID *string `json:"customerId"`
+		Name       string  `json:"name"`
+	} `json:"author"`
+	CreatedAt time.Time  `json:"createdAt"`
+	UpdatedAt *time.Time `json:"updatedAt"`
+	Version   int        `json:"version"`
+}
+
+// empty reports whether a product has no comments. Counts follow the list within moments, so a
+// product with its first comment may count none yet.
+func (p *product) empty() bool {
+	return p.Stats != nil && p.Stats.Total == 0 && (p.List == nil || len(p.List.Nodes) == 0)
+}
+
+// plan is the part of the plan that the server shows. The element shows all of it.
+type plan struct {
+	Summary      string  `json:"summary"`
+	Waves        int     `json:"waves"`
+	ReadUnits    float64 `json:"readUnits"`
+	Milliseconds float64 `json:"milliseconds"`
+}
+
+type apiError struct {
+	Path       []any `json:"path"`
+	Extensions struct {
+		Code string `json:"code"`
+	} `json:"extensions"`
+}
+
+// parseAnswer reads an answer. What is none, such as what a proxy says, has neither data nor errors.
+func parseAnswer(body []byte) answer {
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return answer{}
+	}
+	return a
+}
+
+// code returns the code of the error at a path of the answer, else of the first error, empty if
+// there is none.
+func (a answer) code(path ...any) string {
+	for _, err := range a.Errors {
+		if slices.Equal(err.Path, path) {
+			return err.Extensions.Code
+		}
+	}
+	if len(a.Errors) > 0 {
+		return a.Errors[0].Extensions.Code
+	}
+	return ""
+}
+
+// refuses reports whether the API cannot understand what the field at a path was asked for.
+func (a answer) refuses(path ...any) bool {
+	return slices.ContainsFunc(a.Errors, func(err apiError) bool {
+		code := err.Extensions.Code
+		return slices.Equal(err.Path, path) && (code == "BAD_INPUT" || code == "BAD_CURSOR")
+	})
+}

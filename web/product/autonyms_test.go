@@ -1,0 +1,63 @@
+package product
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+)
+
+var update = flag.Bool("update", false, "write the files that tests compare with")
+
+// compare holds content against a file, or writes the file.
+func compare(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(content, want) {
+		t.Errorf("%s is\n%s\nwant\n%s\n(go test ./web/product -update writes it)", path, want, content)
+	}
+}
+
+// The names of languages are those of the Unicode CLDR as x/text has them, in capitals at their
+// beginning, since they stand alone.
+func TestAutonyms(t *testing.T) {
+	names := map[string]string{"no": "Norsk"}
+	add := func(tag language.Tag) {
+		if name := display.Self.Name(tag); name != "" && names[tag.String()] == "" {
+			first, size := utf8.DecodeRuneInString(name)
+			names[tag.String()] = string(unicode.ToTitle(first)) + name[size:]
+		}
+	}
+	for _, tag := range display.Supported.Tags() {
+		if base, _ := tag.Base(); base.String() == tag.String() && len(tag.String()) == 2 {
+			add(tag)
+		}
+	}
+	// Of the languages with a longer tag, those with most readers.
+	for _, tag := range []string{"ast", "ckb", "fil", "gsw", "kok", "nb", "yue", "zh-Hans", "zh-Hant"} {
+		add(language.MustParse(tag))
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(names); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "texts/languages.json", out.Bytes())
+}

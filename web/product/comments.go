@@ -1,0 +1,48 @@
+package product
+
+// averageStars are the stars of an average, which has one decimal.
+func (t *texts) averageStars(average float64) starsView {
+	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
+}
+
+// ratingStars are the stars of one comment.
+func (t *texts) ratingStars(rating int) starsView {
+	return starsView{10 * rating, t.say("stars.of", "n", t.number(rating))}
+}
+
+func (t *texts) highlights(p *product) []highlightView {
+	var all []highlightView
+	add := func(class, heading string, c *comment) {
+		if c != nil {
+			shown := t.comment(*c)
+			shown.ID = ""
+			all = append(all, highlightView{class, t.say(heading), shown})
+		}
+	}
+	add("praise", "praise", p.LatestPositive)
+	add("complaint", "complaint", p.LatestNegative)
+	return all
+}
+
+func (t *texts) list(l *list) *listView {
+	v := &listView{}
+	if l.PageNumber != nil {
+		v.Start = (*l.PageNumber-1)*pageSize + 1
+	}
+	for _, c := range l.Nodes {
+		v.Comments = append(v.Comments, t.comment(c))
+	}
+	return v
+}
+
+func (t *texts) comment(c comment) commentView {
+	v := commentView{
+		ID: c.ID, Version: c.Version, Stars: t.ratingStars(c.Rating), Language: c.Language, Text: c.Text,
+		Author: c.Author.Name, DateTime: c.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), Date: t.date(c.CreatedAt),
+		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language),
+	}
+	if c.Title != nil {
+		v.Title = *c.Title
+	}
+	return v
+}

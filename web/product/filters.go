@@ -1,0 +1,93 @@
+package product
+
+import "slices"
+
+func (t *texts) summary(s state, p *product) *summaryView {
+	if p.Stats == nil {
+		return nil
+	}
+	v := &summaryView{Of: t.count("comments", p.Stats.Total)}
+	if average := p.Stats.Average; average != nil {
+		v.Average, v.Stars = t.decimal(tenths(*average)), t.averageStars(*average)
+	}
+	v.Bars = t.bars(s, p)
+	return v
+}
+
+// bars are the histogram: how many comments of the chosen languages and days have each rating.
+func (t *texts) bars(s state, p *product) []barView {
+	counts := p.Stats.Ratings
+	if p.Facets != nil && p.Facets.Stats != nil {
+		counts = p.Facets.Stats.Ratings
+	}
+	sum := 0
+	for _, c := range counts {
+		sum += c.Count
+	}
+	var bars []barView
+	for _, c := range counts {
+		bars = append(bars, barView{
+			choiceView: choiceView{
+				Href:   s.toggleRating(c.Rating).href(),
+				Chosen: slices.Contains(s.Ratings, c.Rating),
+				Label:  t.count("stars", c.Rating),
+				Count:  t.number(c.Count),
+			},
+			Max: max(sum, 1), Value: c.Count,
+		})
+	}
+	return bars
+}
+
+// shownLanguages is how many languages are shown at once. The others unfold.
+const shownLanguages = 6
+
+func (t *texts) filters(s state, p *product) *filterView {
+	v := &filterView{
+		Newest: choiceView{Href: s.ordered(false).href(), Chosen: !s.Oldest, Label: t.say("order.newest")},
+		Oldest: choiceView{Href: s.ordered(true).href(), Chosen: s.Oldest, Label: t.say("order.oldest")},
+		Dates: datesView{
+			Open: s.From != "" || s.To != "", Action: s.path(), Hidden: s.hidden("from", "to"), From: s.From, To: s.To,
+		},
+	}
+	if s.filtered() || s.Oldest {
+		v.Clear = s.all().href()
+	}
+	chips := t.chips(s, p.Languages)
+	v.Languages = chips[:min(len(chips), shownLanguages)]
+	v.More = chips[len(v.Languages):]
+	v.MoreOpen = slices.ContainsFunc(v.More, func(c chipView) bool { return c.Chosen })
+	return v
+}
+
+// chips are the languages to choose from: those of the comments, then those that are chosen beside.
+// A single one is no choice.
+func (t *texts) chips(s state, languages []languageCount) []chipView {
+	all := slices.Clone(languages)
+	for _, tag := range s.Languages {
+		if !slices.ContainsFunc(languages, func(c languageCount) bool { return c.Language == tag }) {
+			all = append(all, languageCount{Language: tag})
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	var chips []chipView
+	for _, c := range all {
+		chips = append(chips, chipView{
+			choiceView: choiceView{
+				Href:   s.toggleLanguage(c.Language).href(),
+				Chosen: slices.Contains(s.Languages, c.Language),
+				Label:  t.languageName(c.Language),
+				Count:  t.number(c.Count),
+			},
+			Language: c.Language,
+		})
+	}
+	return chips
+}
+
+// hidden are the parameters that a form sends along, without those that it asks for or resets.
+func (s state) hidden(asked ...string) []parameter {
+	return slices.DeleteFunc(s.at(1).parameters(), func(p parameter) bool { return slices.Contains(asked, p.Name) })
+}

@@ -1,0 +1,68 @@
+package product
+
+import "strings"
+
+// result says how many comments the list has, and their average if it is not all comments.
+func (t *texts) result(s state, p *product) *resultView {
+	if p.List.TotalCount == nil {
+		return nil
+	}
+	count := *p.List.TotalCount
+	text, average := t.say("comments"+plural(count)), ""
+	if s.filtered() && p.Stats != nil {
+		total := p.Stats.Total
+		text = t.say("result.some"+plural(total), "total", t.number(total))
+		if stats := p.List.Stats; stats != nil && stats.Average != nil {
+			average = t.say("result.average", "n", t.decimal(tenths(*stats.Average)))
+		}
+	}
+	_, rest, _ := strings.Cut(text, "{n}")
+	if average != "" {
+		rest += ", "
+	}
+	return &resultView{t.number(count), rest, average}
+}
+
+// plan says how the page was read.
+func (t *texts) plan(l *list) *planView {
+	if l == nil {
+		return nil
+	}
+	units := "plan.units.other"
+	if l.Plan.ReadUnits == 1 {
+		units = "plan.units.one"
+	}
+	decimals := 1
+	if l.Plan.Milliseconds >= 10 {
+		decimals = 0
+	}
+	return &planView{Sentence: l.Plan.Summary, Cost: t.say("plan.cost",
+		"units", t.say(units, "n", t.rounded(l.Plan.ReadUnits, 2)),
+		"waves", t.count("plan.waves", l.Plan.Waves),
+		"ms", t.rounded(l.Plan.Milliseconds, decimals))}
+}
+
+// failure says why there is no list, by the code of the error.
+func (t *texts) failure(s state, code string) *noticeView {
+	retry := linkView{Href: s.href(), Text: t.say("error.retry")}
+	switch {
+	case code == "UNAVAILABLE" && s.Page > 1:
+		return &noticeView{t.say("error.numbers"), []linkView{retry, {Href: s.at(1).href(), Text: t.say("error.first")}}}
+	case code == "THROTTLED" || code == "OVERLOADED":
+		return &noticeView{t.say("error.busy"), []linkView{retry}}
+	}
+	return &noticeView{t.say("error.unavailable"), []linkView{retry}}
+}
+
+// empty says why a list shows nothing, and where there is something.
+func (t *texts) empty(s state, l *list) *noticeView {
+	if s.beyond(l) && *l.PageCount > 0 {
+		return &noticeView{t.say("empty.page"), []linkView{{Href: s.at(*l.PageCount).href(), Text: t.say("empty.last")}}}
+	}
+	return &noticeView{t.say("empty.filter"), []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
+}
+
+// beyond reports whether the page comes after the last one.
+func (s state) beyond(l *list) bool {
+	return l.PageCount != nil && s.Page > max(*l.PageCount, 1) && len(l.Nodes) == 0
+}

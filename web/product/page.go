@@ -1,0 +1,230 @@
+// Package product renders the product page on the server: everything that a shop shows about the
+// comments of one product, with links that work without JavaScript and that search engines follow.
+//
+// The page is an element, <talkback-comments>, whose inside the server writes as a declarative
+// shadow root. The element's script, when it arrives, takes the same DOM over. An address becomes a
+// state, one request to the API answers it, a view decides every text and link, and a template
+// writes them.
+package product
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"time"
+)
+
+// timeout bounds the request to the API. A person does not wait longer.
+const timeout = 8 * time.Second
+
+// Pages are the product pages of one API. Safe for concurrent use.
+type Pages struct {
+	api       http.Handler
+	style     template.CSS
+	styleHash string
+	build     string                        // changes with whatever the program makes of an answer
+	templates map[string]*template.Template // by the language of their texts
+	timeout   time.Duration
+}
+
+// New returns pages whose comments the API answers. The style is the CSS of the element.
+func New(api http.Handler, style []byte) *Pages {
+	sum := sha256.Sum256(style)
+	p := &Pages{
+		api:       api,
+		style:     template.CSS(style),
+		styleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+		build:     buildVersion(style),
+		templates: map[string]*template.Template{},
+		timeout:   timeout,
+	}
+	for _, t := range translations {
+		p.templates[t.lang] = parseTemplates(t)
+	}
+	return p
+}
+
+// StyleHash is the source that a Content-Security-Policy allows for the style of the element, such
+// as "sha256-47DEQ...".
+func (p *Pages) StyleHash() string { return p.styleHash }
+
+// Page is a complete answer.
+type Page struct {
+	Status int
+	// Header is what the page asks for beside its length and its policies.
+	Header http.Header
+	Body   []byte
+	// Version changes whenever the page says something else to a reader. Times that reading took do
+	// not count. It is empty for a page that is not to be kept.
+	Version string
+}
+
+// document is what the template of a page shows.
+type document struct {
+	Lang, Title, Description string
+	Heading, Text            string
+	NoIndex                  bool
+	Canonical                string
+	Previous, Next           string
+	Structured               template.JS
+	Element                  *element
+}
+
+// element is what the template of the element shows, with what surrounds it.
+type element struct {
+	Product string
+	Style   template.CSS
+	View    view
+	State   template.JS
+}
+
+// Product answers a request for the page of a product. The base is the scheme and the host by which
+// the request reached the server, such as "https://shop.example".
+func (p *Pages) Product(r *http.Request, base string) Page {
+	t := textsFor(r.Header.Get("Accept-Language"))
+	s, ok := parseState(r.URL)
+	if !ok {
+		return p.missing(t, "missing.text")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
+	defer cancel()
+	said := ask(ctx, p.api, r, s.variables())
+	a := parseAnswer(said.body)
+	switch {
+	case a.refuses("product"):
+		return p.missing(t, "missing.product")
+	case a.refuses("product", "list") && !s.isFirst():
+		return redirect(s.all())
+	}
+	return p.answered(t, s, a, said, base)
+}
+
+// NotFound answers a request for an address of the site where nothing is.
+func (p *Pages) NotFound(r *http.Request) Page {
+	return p.missing(textsFor(r.Header.Get("Accept-Language")), "missing.text")
+}
+
+// missing is the page of an address where nothing is, with the reason.
+func (p *Pages) missing(t *texts, reason string) Page {
+	return p.render(http.StatusNotFound, t, document{
+		Lang: t.lang, Title: t.say("missing.title"), Heading: t.say("missing.title"), Text: t.say(reason), NoIndex: true,
+	})
+}
+
+// redirect leads to another page of the product.
+func redirect(to state) Page {
+	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}, "Cache-Control": {"no-store"}}}
+}
+
+// answered makes the page of an answer.
+func (p *Pages) answered(t *texts, s state, a answer, said reply, base string) Page {
+	status := statusOf(s, a, said)
+	page := p.render(status, t, p.document(t, s, a, said, base))
+	switch {
+	case status == http.StatusOK:
+		page.Version = p.version(t, s, a, base)
+	case status != http.StatusNotFound:
+		page.Header.Set("Retry-After", said.wait())
+	}
+	return page
+}
+
+// statusOf returns the status of the page of an answer.
+func statusOf(s state, a answer, said reply) int {
+	switch product := a.Data.Product; {
+	case said.status == http.StatusTooManyRequests:
+		return said.status
+	case product == nil || product.List == nil:
+		return http.StatusServiceUnavailable
+	case s.beyond(product.List):
+		return http.StatusNotFound
+	}
+	return http.StatusOK
+}
+
+// document decides what the page shows.
+func (p *Pages) document(t *texts, s state, a answer, said reply, base string) document {
+	product := a.Data.Product
+	d := document{
+		Lang: t.lang, Title: t.title(s), Description: t.description(product), Heading: s.Product,
+		NoIndex:   !s.listed() || product == nil || product.empty() || statusOf(s, a, said) != http.StatusOK,
+		Canonical: base + s.canonical().address(),
+		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, said.body)},
+	}
+	if pages := d.Element.View.Pages; pages != nil {
+		d.Previous, d.Next = pages.Previous, pages.Next
+	}
+	if !d.NoIndex {
+		d.Structured = template.JS(structuredData(product, d.Canonical))
+	}
+	return d
+}
+
+func (t *texts) title(s state) string {
+	if s.Page > 1 {
+		return t.say("page.title.number", "product", s.Product, "n", t.number(s.Page))
+	}
+	return t.say("page.title", "product", s.Product)
+}
+
+func (t *texts) description(p *product) string {
+	if p == nil || p.Stats == nil || p.Stats.Average == nil {
+		return ""
+	}
+	return t.say("page.description", "product", p.ID,
+		"comments", t.count("comments", p.Stats.Total),
+		"stars", t.averageStars(*p.Stats.Average).Label)
+}
+
+// embedded is the state of the element when it begins: what was asked and answered. It is JSON that
+// can stand in a script element: the characters that could end it are escaped.
+func embedded(t *texts, s state, body []byte) template.JS {
+	if !json.Valid(body) {
+		body = []byte(`{"data":null,"errors":[]}`)
+	}
+	out, err := json.Marshal(struct {
+		Locale    string          `json:"locale"`
+		Query     string          `json:"query"`
+		Variables variables       `json:"variables"`
+		Answer    json.RawMessage `json:"answer"`
+	}{t.lang, s.query(), s.variables(), body})
+	if err != nil {
+		panic(err) // the body is valid JSON, and the rest can always be encoded
+	}
+	return template.JS(out)
+}
+
+// version identifies what the page says, without the times and costs of reading it.
+func (p *Pages) version(t *texts, s state, a answer, base string) string {
+	said := *a.Data.Product
+	list := *said.List
+	list.Plan = plan{}
+	said.List = &list
+	content, err := json.Marshal([]any{p.build, t.lang, s, base, said, a.Data.Viewer, a.Errors})
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	sum := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// render writes a page.
+func (p *Pages) render(status int, t *texts, d document) Page {
+	var body bytes.Buffer
+	if err := p.templates[t.lang].ExecuteTemplate(&body, "page", d); err != nil {
+		panic(err) // the templates are tested with everything that a view can have
+	}
+	return Page{
+		Status: status,
+		Header: http.Header{
+			"Content-Type":     {"text/html; charset=utf-8"},
+			"Content-Language": {t.lang},
+			"Vary":             {"Accept-Language"},
+		},
+		Body: body.Bytes(),
+	}
+}

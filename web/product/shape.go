@@ -1,0 +1,125 @@
+package product
+
+// view is what the template of the element shows: texts and links, all decided.
+type view struct {
+	Lang       string
+	Summary    *summaryView
+	Filters    *filterView
+	Highlights []highlightView
+	Result     *resultView
+	List       *listView
+	Empty      *noticeView
+	Error      *noticeView
+	Pages      *pagesView
+	Plan       *planView
+}
+
+// summaryView is the average and the histogram.
+type summaryView struct {
+	Average string // empty if there is none
+	Stars   starsView
+	Of      string
+	Bars    []barView
+}
+
+// starsView is a row of five stars, filled in tenths.
+type starsView struct {
+	Tenths int
+	Label  string
+}
+
+type barView struct {
+	choiceView
+	Max, Value int
+}
+
+// choiceView is a link that changes what is chosen.
+type choiceView struct {
+	Href   string
+	Chosen bool
+	Label  string
+	Count  string
+}
+
+type filterView struct {
+	Languages, More []chipView
+	MoreOpen        bool
+	Newest, Oldest  choiceView
+	Dates           datesView
+	Clear           string // empty if nothing is chosen
+}
+
+type chipView struct {
+	choiceView
+	Language string
+}
+
+type datesView struct {
+	Open     bool
+	Action   string // where the form leads
+	Hidden   []parameter
+	From, To string
+}
+
+type highlightView struct {
+	Class, Heading string
+	Comment        commentView
+}
+
+// resultView says how many comments the list has. Rest is what follows the number.
+type resultView struct {
+	Number, Rest, Average string
+}
+
+type listView struct {
+	Start    int // 0 if the number of the page is not known
+	Comments []commentView
+}
+
+type commentView struct {
+	ID       string // empty in a highlight
+	Version  int
+	Stars    starsView
+	Language string
+	Autonym  string
+	Title    string
+	Text     string
+	Author   string
+	DateTime string
+	Date     string
+	Edited   bool
+}
+
+// noticeView stands where the list would be.
+type noticeView struct {
+	Text  string
+	Links []linkView
+}
+
+type linkView struct {
+	Href, Text string
+	Filter     bool // it changes the filter: search engines are not to follow it
+}
+
+type planView struct{ Cost, Sentence string }
+
+// pagesView are the links to other pages. Numbers and Jump are empty while pages have no numbers.
+type pagesView struct {
+	Previous, Next string // empty if there is none
+	Numbers        []numberView
+	Jump           *jumpView
+}
+
+// numberView is the link to a page by its number.
+type numberView struct {
+	Href, Number string
+	Current      bool
+	Gap          bool // pages are left out before it
+}
+
+// jumpView is the form to go to a page by its number.
+type jumpView struct {
+	Action    string // where the form leads
+	Hidden    []parameter
+	Page, Max int
+}

@@ -1,0 +1,296 @@
+package product
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+)
+
+const (
+	// pageSize is how many comments a page shows.
+	pageSize = 20
+	// maxLanguages is how many languages the API takes in a filter.
+	maxLanguages = 100
+	// firstYear and lastYear bound the days of a filter. Comments have times since 1970, and the day
+	// after the last one must still have a year of four digits.
+	firstYear, lastYear = 1970, 9998
+)
+
+// state is what the address of a product page asks for. The page makes all of its links from states,
+// and the element keeps the same states in the browser.
+type state struct {
+	Product   string
+	Page      int      // from 1; 1 if there is a cursor
+	Ratings   []int    // descending; none is all
+	Languages []string // canonical tags, sorted; none is all
+	Oldest    bool     // the oldest comments first
+	From, To  string   // days in UTC such as "2024-05-31", both inclusive; empty for no bound
+	// After and Before are cursors, at most one of them. Links have them while the API has no page
+	// numbers.
+	After, Before string
+}
+
+// pathPrefix is the path of all product pages.
+const pathPrefix = "/products/"
+
+// parseState reads the address of a product page. It drops what it does not understand: an address
+// that was shortened or mistyped still shows comments. It reports false if the path has no id.
+func parseState(address *url.URL) (state, bool) {
+	query := address.Query()
+	segment, below := strings.CutPrefix(address.EscapedPath(), pathPrefix)
+	id, err := url.PathUnescape(segment)
+	if segment == "" && isDots(query.Get("id")) {
+		id = query.Get("id")
+	}
+	// JSON cannot carry bytes that are not UTF-8: the API would be asked for another product.
+	if !below || err != nil || id == "" || strings.Contains(segment, "/") || !utf8.ValidString(id) {
+		return state{}, false
+	}
+	s := state{
+		Product:   id,
+		Page:      parsePage(query.Get("page")),
+		Ratings:   parseRatings(query["rating"]),
+		Languages: parseLanguages(query["language"]),
+		Oldest:    query.Get("order") == "oldest",
+		After:     parseCursor(query.Get("after")),
+		Before:    parseCursor(query.Get("before")),
+	}
+	s.From, s.To = parseDays(query.Get("from"), query.Get("to"))
+	if s.After != "" {
+		s.Before = ""
+	}
+	if s.After != "" || s.Before != "" {
+		s.Page = 1
+	}
+	return s, true
+}
+
+// isDots reports whether a path cannot have the id as a segment, since browsers and servers resolve
+// such segments even if they are escaped.
+func isDots(id string) bool { return id == "." || id == ".." }
+
+var pageForm = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+
+func parsePage(text string) int {
+	if !pageForm.MatchString(text) {
+		return 1
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil {
+		return 1
+	}
+	return number
+}
+
+func parseRatings(texts []string) []int {
+	var ratings []int
+	for rating := 5; rating >= 1; rating-- {
+		if slices.Contains(texts, strconv.Itoa(rating)) {
+			ratings = append(ratings, rating)
+		}
+	}
+	return ratings
+}
+
+func parseLanguages(texts []string) []string {
+	var tags []string
+	for _, text := range texts {
+		if tag := canonicalTag(text); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	return tags[:min(len(tags), maxLanguages)]
+}
+
+// canonicalTag returns a tag that stays the same when it is read again, empty if text is none.
+func canonicalTag(text string) string {
+	const maxBytes = 35 // RFC 5646, section 4.4.1
+	for range 4 {
+		tag, err := language.Parse(text)
+		if err != nil || len(text) > maxBytes {
+			return ""
+		}
+		if tag.String() == text {
+			return text
+		}
+		text = tag.String()
+	}
+	return ""
+}
+
+// parseDays returns the bounds of a filter by days, in order.
+func parseDays(from, to string) (first, last string) {
+	first, last = parseDay(from), parseDay(to)
+	if first != "" && last != "" && last < first {
+		return last, first
+	}
+	return first, last
+}
+
+func parseDay(text string) string {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < firstYear || day.Year() > lastYear {
+		return ""
+	}
+	return text
+}
+
+var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func parseCursor(text string) string {
+	if cursorForm.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// path returns the path of the page.
+func (s state) path() string {
+	if isDots(s.Product) {
+		return pathPrefix
+	}
+	// As encodeURIComponent of browsers writes it, which the element uses.
+	return pathPrefix + strings.ReplaceAll(url.QueryEscape(s.Product), "+", "%20")
+}
+
+// parameter is one name and value of an address or a form.
+type parameter struct{ Name, Value string }
+
+// parameters are the query of the address, in a fixed order: two addresses of the same page are the
+// same text.
+func (s state) parameters() []parameter {
+	var all []parameter
+	add := func(name, value string) {
+		if value != "" {
+			all = append(all, parameter{name, value})
+		}
+	}
+	if isDots(s.Product) {
+		add("id", s.Product)
+	}
+	if s.Page > 1 {
+		add("page", strconv.Itoa(s.Page))
+	}
+	for _, rating := range s.Ratings {
+		add("rating", strconv.Itoa(rating))
+	}
+	for _, tag := range s.Languages {
+		add("language", tag)
+	}
+	if s.Oldest {
+		add("order", "oldest")
+	}
+	add("from", s.From)
+	add("to", s.To)
+	add("after", s.After)
+	add("before", s.Before)
+	return all
+}
+
+// query returns the query of the address without the question mark.
+func (s state) query() string {
+	var parts []string
+	for _, p := range s.parameters() {
+		parts = append(parts, p.Name+"="+url.QueryEscape(p.Value))
+	}
+	return strings.Join(parts, "&")
+}
+
+// address returns the path and the query.
+func (s state) address() string {
+	if query := s.query(); query != "" {
+		return s.path() + "?" + query
+	}
+	return s.path()
+}
+
+// href returns a link within the page: the query alone, or the path if there is none.
+func (s state) href() string {
+	if query := s.query(); query != "" {
+		return "?" + query
+	}
+	return s.path()
+}
+
+// all returns the state without filter and order, on its first page.
+func (s state) all() state { return state{Product: s.Product, Page: 1} }
+
+// filtered reports whether the list has only some of the product's comments.
+func (s state) filtered() bool {
+	return len(s.Ratings) > 0 || len(s.Languages) > 0 || s.From != "" || s.To != ""
+}
+
+// isFirst reports whether the page is the one that the bare address shows.
+func (s state) isFirst() bool {
+	return s.listed() && s.Page == 1
+}
+
+// listed reports whether search engines are to list the page: they get each comment once, by the
+// numbered pages of all comments.
+func (s state) listed() bool {
+	return !s.filtered() && !s.Oldest && s.After == "" && s.Before == ""
+}
+
+// canonical returns the page that stands for this one in search engines.
+func (s state) canonical() state {
+	if s.listed() {
+		return s
+	}
+	return s.all()
+}
+
+// at returns the page of that number in the same list.
+func (s state) at(page int) state {
+	s.Page, s.After, s.Before = page, "", ""
+	return s
+}
+
+// after and before return the page on that side of a cursor.
+func (s state) after(cursor string) state {
+	s.Page, s.After, s.Before = 1, cursor, ""
+	return s
+}
+
+func (s state) before(cursor string) state {
+	s.Page, s.After, s.Before = 1, "", cursor
+	return s
+}
+
+// toggleRating returns the first page with the rating added to the filter, or removed from it.
+func (s state) toggleRating(rating int) state {
+	s = s.at(1)
+	if slices.Contains(s.Ratings, rating) {
+		s.Ratings = slices.DeleteFunc(slices.Clone(s.Ratings), func(r int) bool { return r == rating })
+		return s
+	}
+	s.Ratings = append(slices.Clone(s.Ratings), rating)
+	slices.SortFunc(s.Ratings, func(a, b int) int { return b - a })
+	return s
+}
+
+// toggleLanguage returns the first page with the language added to the filter, or removed from it.
+func (s state) toggleLanguage(tag string) state {
+	s = s.at(1)
+	if slices.Contains(s.Languages, tag) {
+		s.Languages = slices.DeleteFunc(slices.Clone(s.Languages), func(t string) bool { return t == tag })
+		return s
+	}
+	s.Languages = append(slices.Clone(s.Languages), tag)
+	slices.Sort(s.Languages)
+	return s
+}
+
+// ordered returns the first page of the list in an order.
+func (s state) ordered(oldest bool) state {
+	s = s.at(1)
+	s.Oldest = oldest
+	return s
+}

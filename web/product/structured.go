@@ -1,0 +1,92 @@
+package product
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// structured is the page for search engines, as https://schema.org has it and
+// https://developers.google.com/search/docs/appearance/structured-data/review-snippet asks for it.
+type structured struct {
+	Context   string           `json:"@context"`
+	Type      string           `json:"@type"`
+	Name      string           `json:"name"`
+	URL       string           `json:"url"`
+	Aggregate *aggregateRating `json:"aggregateRating,omitempty"`
+	Reviews   []review         `json:"review,omitempty"`
+}
+
+type aggregateRating struct {
+	Type string `json:"@type"`
+	scale
+	ReviewCount int `json:"reviewCount"`
+}
+
+type review struct {
+	Type      string       `json:"@type"`
+	Author    person       `json:"author"`
+	Rating    reviewRating `json:"reviewRating"`
+	Published string       `json:"datePublished"`
+	Language  string       `json:"inLanguage,omitempty"`
+	Name      string       `json:"name,omitempty"`
+	Body      string       `json:"reviewBody,omitempty"`
+}
+
+type person struct {
+	Type string `json:"@type"`
+	Name string `json:"name"`
+}
+
+type reviewRating struct {
+	Type string `json:"@type"`
+	scale
+}
+
+// scale is a rating and its bounds.
+type scale struct {
+	Value float64 `json:"ratingValue"`
+	Best  int     `json:"bestRating"`
+	Worst int     `json:"worstRating"`
+}
+
+func stars(value float64) scale { return scale{value, 5, 1} }
+
+// structuredData describes a product and the comments that its page shows, as JSON that can stand
+// in a script element. The service knows no name of the product but its id. The result is nil if
+// there is nothing to say: a product without ratings must not claim any.
+func structuredData(p *product, url string) []byte {
+	if p == nil || p.Stats == nil || p.Stats.Average == nil {
+		return nil
+	}
+	s := structured{
+		Context: "https://schema.org", Type: "Product", Name: p.ID, URL: url,
+		Aggregate: &aggregateRating{"AggregateRating", stars(float64(tenths(*p.Stats.Average)) / 10), p.Stats.Total},
+	}
+	if p.List != nil {
+		s.Reviews = reviews(p.List.Nodes)
+	}
+	out, err := json.Marshal(s) // which escapes <, > and &
+	if err != nil {
+		panic(err) // strings and numbers can always be encoded
+	}
+	return out
+}
+
+// reviews describes comments. One without the name of its author is left out: a review needs one.
+func reviews(comments []comment) []review {
+	var all []review
+	for _, c := range comments {
+		if c.Author.Name == "" {
+			continue
+		}
+		r := review{
+			Type: "Review", Author: person{"Person", c.Author.Name}, Rating: reviewRating{"Rating", stars(float64(c.Rating))},
+			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text,
+		}
+		if c.Title != nil {
+			r.Name = *c.Title
+		}
+		all = append(all, r)
+	}
+	return all
+}

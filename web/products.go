@@ -1,0 +1,78 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/talkback/talkback/web/product"
+)
+
+// products serves the product pages, and the page for addresses where nothing is.
+type products struct {
+	*product.Pages
+	policy string
+}
+
+func newProducts(pages *product.Pages) *products {
+	return &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash())}
+}
+
+// isProduct reports whether a request is for a product page.
+func isProduct(r *http.Request) bool { return strings.HasPrefix(r.URL.EscapedPath(), "/products/") }
+
+// serve sends a page that was made for the request.
+func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Page) {
+	header := w.Header()
+	writePolicies(header, p.policy)
+	for name, values := range page.Header {
+		header[name] = values
+	}
+	header.Add("Vary", "Accept-Encoding")
+	header.Add("Vary", forwardedProto)
+	header.Set("Cache-Control", "no-store")
+	if page.Version != "" {
+		header.Set("Cache-Control", mustAsk)
+		header.Set("ETag", `W/"`+page.Version+`"`)
+		if matches(r.Header.Values("If-None-Match"), header.Get("ETag")) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	body := page.Body
+	if len(body) > 0 && acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		header.Set("Content-Encoding", "gzip")
+		body = packFast(body)
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(page.Status)
+	if r.Method != http.MethodHead {
+		// A failure here is a client that went away. The headers are sent, so it cannot be reported.
+		_, _ = w.Write(body)
+	}
+}
+
+// writers hold what compressing needs, some hundred kilobytes each.
+var writers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return w
+}}
+
+// packFast returns content gzipped, for one answer.
+func packFast(content []byte) []byte {
+	w := writers.Get().(*gzip.Writer)
+	defer writers.Put(w)
+	var packed bytes.Buffer
+	w.Reset(&packed)
+	// A buffer takes everything.
+	_, _ = w.Write(content)
+	_ = w.Close()
+	return packed.Bytes()
+}
