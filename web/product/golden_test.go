@@ -1,0 +1,105 @@
+package product
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fixture is an answer of the API, and the address that it answers. The tests of the element render
+// the same ones in a browser, and compare what they get with the .html files that are written here.
+type fixture struct {
+	Path    string          `json:"path"`
+	Query   string          `json:"query"`
+	Locale  string          `json:"locale"`
+	Explain bool            `json:"explain"`
+	Answer  json.RawMessage `json:"answer"`
+}
+
+// fixtures reads testdata, by name.
+func fixtures(t testing.TB) map[string]fixture {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	all := map[string]fixture{}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f fixture
+		if err := json.Unmarshal(content, &f); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all[strings.TrimSuffix(filepath.Base(path), ".json")] = f
+	}
+	return all
+}
+
+func (f fixture) state(t testing.TB) state {
+	t.Helper()
+	s, ok := parse(t, f.Path+"?"+f.Query)
+	if !ok || s.path() != f.Path || s.query() != f.Query {
+		t.Fatalf("%s?%s is not written as the page writes it, %s", f.Path, f.Query, s.address())
+	}
+	return s
+}
+
+func TestMarkup(t *testing.T) {
+	pages := New(nil, nil)
+	for name, f := range fixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			texts := textsFor(f.Locale)
+			v := texts.shown(f.state(t), parseAnswer(f.Answer))
+			if !f.Explain {
+				v.Plan = nil
+			}
+			var out bytes.Buffer
+			if err := pages.templates[texts.lang].ExecuteTemplate(&out, "element", v); err != nil {
+				t.Fatal(err)
+			}
+			out.WriteByte('\n')
+			compare(t, "testdata/"+name+".html", out.Bytes())
+		})
+	}
+}
+
+// Every state is a page that a parser takes as it is written, and whose element is in it.
+func TestPagesAreWellFormed(t *testing.T) {
+	for name, f := range fixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			page := get(t, f.Answer, 200, f.Path+"?"+f.Query, f.Locale)
+			wellFormed(t, page.Body)
+			markup, err := os.ReadFile("testdata/" + name + ".html")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Explain && !bytes.Contains(page.Body, bytes.TrimSpace(markup)) {
+				t.Error("the page does not hold the markup of its element")
+			}
+		})
+	}
+}
+
+// get asks for a page, of an API that answers one thing.
+func get(t testing.TB, answer []byte, status int, address, language string) Page {
+	t.Helper()
+	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write(answer)
+	})
+	if _, err := url.Parse(address); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, address, nil)
+	r.Header.Set("Accept-Language", language)
+	return New(api, []byte(":host{display:block}")).Product(r, "https://shop.example")
+}
