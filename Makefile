@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
 # compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer provision-engine provision-s3 provision test run-tests compile-tests check-explorer torture lint vuln bench bench-plans bench-pages clean
+.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture lint vuln bench bench-plans bench-pages clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -24,6 +24,10 @@ generate:
 # The explorer's bundle again, after a change of web/explorer.
 explorer:
 	cd web/explorer && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
+# The element's script and style sheet again, after a change of web/component or of what it reads in web/product.
+component:
+	cd web/component && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # The local engine, in bin/ beside the program, which looks for it there.
 provision-engine:
@@ -48,7 +52,7 @@ provision: provision-engine provision-s3
 # that cannot be run fails. What is fetched, compiled, tested and linted waits only for what it needs. Compiling
 # takes a sixth less time if garbage is collected less often, and tests a tenth.
 test:
-	@GOGC=$${GOGC:-400} $(MAKE) --no-print-directory -j5 run-tests lint check-explorer
+	@GOGC=$${GOGC:-400} $(MAKE) --no-print-directory -j5 run-tests lint check-explorer check-component
 
 # The tests alone, without that of the architecture.
 run-tests: provision compile-tests build
@@ -61,6 +65,10 @@ compile-tests:
 # Whether the explorer's bundle is what web/explorer makes.
 check-explorer:
 	web/explorer/check.sh
+
+# Whether the element is well-typed, and dist is what web/component makes.
+check-component:
+	web/component/check.sh
 
 # Random tests for much longer: thousands of seeds of the simulated stream, hundreds of killed processes, every call of a
 # counter and of a rebuild spoiled in every way, and both engines where `make test` asks one. It runs these packages whole, so

@@ -126,6 +126,7 @@ var own = map[string]struct {
 	"internal/clients":      {nil, "clients speak to the API over HTTP only, as anyone's would"},
 	"web":                   {[]string{"web/product"}, "pages speak to the API over HTTP only, as anyone's would"},
 	"web/product":           {nil, "likewise, within the process"},
+	"web/component":         {[]string{"web/product"}, "it is written in TypeScript; its tests take over what the server rendered"},
 	"internal/engine":       {[]string{"internal/engine/child"}, "an engine can be run without knowing what is kept in it"},
 	"internal/engine/child": {nil, "a process is a process"},
 	"internal/arch":         {nil, "it looks at the code from outside"},

@@ -1,0 +1,415 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// shop is a page that embeds the element, on the host of the service or on another one.
+type shop struct {
+	*service
+	address   string
+	elsewhere string // the address of the same pages on another origin
+}
+
+// strict is the narrowest Content-Security-Policy that the element needs: its script and its
+// service.
+const strict = "default-src 'none'; img-src data:; script-src %[1]s; connect-src %[1]s"
+
+func openShop(t *testing.T) shop {
+	t.Helper()
+	s := shop{service: newService(t)}
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", s.service)
+	mux.HandleFunc("GET /talkback.js", script(t))
+	mux.HandleFunc("GET /shop/{product}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page(w, r, server.URL) }))
+	t.Cleanup(other.Close)
+	s.address, s.elsewhere = server.URL, other.URL
+	return s
+}
+
+// page is a page of the shop. Its query names the attributes of the element.
+func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	source := service
+	if source == "" {
+		source = "'self'"
+	}
+	w.Header().Set("Content-Security-Policy", fmt.Sprintf(strict, source))
+	attributes := ""
+	for name, values := range r.URL.Query() {
+		if name, ours := strings.CutPrefix(name, "a-"); ours {
+			attributes += fmt.Sprintf(" %s=%q", name, values[0])
+		}
+	}
+	product := r.PathValue("product")
+	if product == "" {
+		product = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	}
+	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
+<script src="%s/talkback.js" defer></script></head>
+<body><main><h1>A thing</h1><talkback-comments product="%s"%s></talkback-comments></main></body></html>`, service, product, attributes)
+}
+
+func script(t *testing.T) http.HandlerFunc {
+	t.Helper()
+	packed, err := os.ReadFile("dist/talkback.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(packed)
+	}
+}
+
+const (
+	// root is the inside of the element.
+	root = `document.querySelector('talkback-comments').shadowRoot`
+	// idle is true once an answer, or what stands for one, is drawn.
+	idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)')`
+)
+
+// text is the text of what a selector finds within the element, or null.
+func text(selector string) string {
+	return fmt.Sprintf("(%s?.querySelector(%q)?.textContent ?? null)", root, selector)
+}
+
+// says waits until what a selector finds has a text.
+func says(selector, want string) chromedp.Action {
+	return waitFor(fmt.Sprintf("%s === %q", text(selector), want), text(selector))
+}
+
+// holds waits until an expression is true.
+func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
+
+// waitFor waits until an expression is true. If it does not become so, it fails with what another
+// one says.
+func waitFor(expression, instead string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		err := browsertest.Until("("+expression+")", nil).Do(short)
+		if err == nil {
+			return nil
+		}
+		var found any
+		_ = chromedp.Evaluate(instead, &found).Do(ctx)
+		return fmt.Errorf("%s: %w; found %v", expression, err, found)
+	})
+}
+
+// click presses the mouse on what a selector finds within the element.
+func click(selector string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		var at []float64
+		where := fmt.Sprintf(`(() => {
+			const found = %s.querySelector(%q);
+			found.scrollIntoView({ block: 'center' });
+			const box = found.getBoundingClientRect();
+			return [box.x + box.width / 2, box.y + box.height / 2];
+		})()`, root, selector)
+		if err := chromedp.Evaluate(where, &at).Do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", selector, err)
+		}
+		return chromedp.MouseClickXY(at[0], at[1], chromedp.ButtonType(input.Left)).Do(ctx)
+	})
+}
+
+// focus puts the focus where a reader who uses the keyboard would have come by Tab.
+func focus(selector string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf("%s.querySelector(%q).focus()", root, selector), nil)
+}
+
+// focused waits until what has the focus is what a selector finds.
+func focused(selector string) chromedp.Action {
+	return waitFor(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector), root+".activeElement?.outerHTML ?? null")
+}
+
+// run takes actions on an open page, without the watch that [browsertest.Visit] keeps: for what the
+// browser itself complains of, such as an answer 503.
+func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// One browser for all.
+func TestInABrowser(t *testing.T) {
+	ctx := browsertest.Open(t)
+	s := openShop(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, context.Context, shop)
+	}{
+		{"one request for each change", oneRequestForEachChange},
+		{"the address", theAddress},
+		{"the keyboard", theKeyboard},
+		{"forms", theForms},
+		{"load more", loadMore},
+		{"pages without numbers", pagesWithoutNumbers},
+		{"the latest wins", theLatestWins},
+		{"trouble", trouble},
+		{"hostile texts", hostileTexts},
+		{"nothing to show", nothingToShow},
+		{"how this was answered", howThisWasAnswered},
+		{"attributes and properties", attributesAndProperties},
+		{"another origin", anotherOrigin},
+		{"takes over what the server rendered", takesOver},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
+	}
+}
+
+func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
+		holds(idle),
+		says(".result", "130 comments"),
+		holds(root+".querySelectorAll('.list > li').length === 20"),
+		click(".bar[href='?rating=5']"),
+		says(".result", "26 of 130 comments, average 5.0"),
+		focused(".bar[aria-current]"),
+		click(".bar[href='?rating=5&rating=4']"),
+		says(".result", "78 of 130 comments, average 4.3"),
+		holds("location.search === '' && history.length > 0"), // the address is the shop's own
+		click(".chip[href*='language=de']"),
+		holds(root+".querySelector('.chip[aria-current]') !== null"),
+		holds(idle),
+		click(".order a[href*=oldest]"),
+		holds(root+".querySelector('.order [aria-current]').textContent === 'Oldest first'"),
+		holds(idle),
+		click(".clear"),
+		says(".result", "130 comments"),
+		focused(".result"), // what was pressed is gone
+	)
+	asked := s.requests("lamp")
+	if len(asked) != 6 {
+		t.Errorf("%d requests, want 1 for the first view and 1 for each of 5 changes", len(asked))
+	}
+	if asked[0].Variables.Highlights == asked[1].Variables.Highlights {
+		t.Error("the latest praise is asked for on the first page of everything, and only there")
+	}
+}
+
+func theAddress(t *testing.T, ctx context.Context, s shop) {
+	const attributes = "a-navigate=&colour=red"
+	browsertest.Visit(t, ctx, s.address+"/shop/desk?"+attributes,
+		holds(idle),
+		click(".bar[href$='rating=4']"),
+		says(".result", "52 of 130 comments, average 4.0"),
+		holds("location.search === '?"+attributes+"&rating=4'"),
+		click(".pages a[href*='page=3']"),
+		says(".pages [aria-current]", "3"),
+		focused(".list"),
+		holds("location.search === '?"+attributes+"&page=3&rating=4'"),
+		holds(root+".querySelector('.list').getAttribute('start') === '41'"),
+		chromedp.Evaluate("history.back()", nil),
+		says(".pages [aria-current]", "1"),
+		chromedp.Evaluate("history.back()", nil),
+		says(".result", "130 comments"),
+		chromedp.Evaluate("history.forward()", nil),
+		says(".result", "52 of 130 comments, average 4.0"),
+		chromedp.Reload(),
+		says(".result", "52 of 130 comments, average 4.0"),
+	)
+}
+
+func theKeyboard(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/keys",
+		holds(idle),
+		focus(".bar[href='?rating=2']"),
+		chromedp.KeyEvent(kb.Enter),
+		holds(root+".querySelector('.bar[aria-current] .label').textContent === '2 stars'"),
+		holds(idle),
+		focused(".bar[aria-current]"),
+		chromedp.KeyEvent(kb.Enter),
+		says(".result", "130 comments"),
+		focus(".pages .step[rel=next]"),
+		chromedp.KeyEvent(kb.Enter),
+		says(".pages [aria-current]", "2"),
+		focused(".list"),
+		holds(fmt.Sprintf("Math.abs(%s.querySelector('.result').getBoundingClientRect().top) < innerHeight / 2", root)),
+	)
+	var reached []string
+	everything := fmt.Sprintf(`[...%s.querySelectorAll('a[href], button, input:not([type=hidden]), summary')]
+		.filter((found) => found.tabIndex < 0).map((found) => found.outerHTML)`, root)
+	if run(t, ctx, chromedp.Evaluate(everything, &reached)); len(reached) > 0 {
+		t.Errorf("not reached by Tab: %q", reached)
+	}
+}
+
+func theForms(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/forms?a-navigate=",
+		holds(idle),
+		click(".dates summary"),
+		chromedp.Evaluate(fmt.Sprintf(`for (const name of ['from', 'to']) %s.querySelector('[name=' + name + ']').value = '2026-05-20'`, root), nil),
+		click(".dates button"),
+		says(".result", "1 of 130 comments, average 4.0"),
+		holds("location.search.endsWith('from=2026-05-20&to=2026-05-20')"),
+		holds(root+".querySelector('.bar [value]') !== null"),
+		click(".clear"),
+		says(".result", "130 comments"),
+		holds(root+".querySelector('[name=from]').value === ''"),
+		focus(".jump [name=page]"),
+		chromedp.Evaluate(root+".querySelector('.jump [name=page]').select()", nil),
+		chromedp.KeyEvent("6"+kb.Enter),
+		says(".pages [aria-current]", "6"),
+		focused(".list"),
+		click(".pages .step[rel=prev]"),
+		says(".pages [aria-current]", "5"),
+		holds(root+".querySelector('.jump [name=page]').value === '5'"),
+	)
+}
+
+func loadMore(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/more?a-mode=more&a-page-size=50",
+		holds(idle),
+		says(".shown", "50 of 130 comments shown"),
+		focus("button.more"),
+		chromedp.KeyEvent(" "),
+		says(".shown", "100 of 130 comments shown"),
+		focused("button.more"),
+		click("button.more"),
+		says(".shown", "130 of 130 comments shown"),
+		holds(root+".querySelector('button.more') === null"),
+		holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 130", root)),
+	)
+}
+
+func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/cursors?a-navigate=",
+		holds(idle),
+		holds(root+".querySelectorAll('.pages a').length === 1 && "+root+".querySelector('.pages ol, .error') === null"),
+		click(".pages [rel=next]"),
+		holds("location.search.endsWith('after=c19')"),
+		says(".list .title", "Title 20"),
+		click(".pages [rel=prev]"),
+		says(".list .title", "Title 0"),
+	)
+}
+
+func theLatestWins(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/slow",
+		holds(root+".querySelector('.root[aria-busy=true] .skeleton') !== null"),
+		says(".waiting [role=status]", "Loading comments"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil),
+		says(".result", "130 comments"),
+		holds(root+".querySelector('.waiting') === null"),
+	)
+}
+
+func trouble(t *testing.T, ctx context.Context, s shop) {
+	for _, test := range []struct{ product, want, why string }{
+		{"throttled", "Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Try again", "the time is that of Retry-After"},
+		{"proxy", "Too many people are asking right now. Try again in a moment.Try again in 1 second.Try again", "a proxy speaks no GraphQL"},
+		{"broken", "The comments cannot be shown right now. Try again in a moment.Try again", "no list in the answer"},
+		{"secret", "Sign in to see the comments.Try again", "the service is not public"},
+		{"gone", "The comments cannot be reached right now.Try again", "the connection broke"},
+	} {
+		run(t, ctx,
+			chromedp.Navigate(s.address+"/shop/"+test.product),
+			says(".error", test.want),
+			holds(root+".querySelector('.error').getAttribute('role') === 'alert'"),
+			focus(".error a"),
+			chromedp.KeyEvent(kb.Enter),
+			says(".result", "130 comments"),
+			holds(root+".querySelector('.error') === null"),
+		)
+	}
+}
+
+func hostileTexts(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/hostile",
+		holds(idle),
+		holds(fmt.Sprintf("%s === %q", text(".list .text"), hostile)),
+		holds(fmt.Sprintf("%s === %q", text(".list .author"), hostile)),
+		holds(root+".querySelector('script, img, svg, b') === null && document.title === 'A shop'"),
+	)
+}
+
+func nothingToShow(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/empty",
+		says(".empty", "No comments yet."),
+		holds(root+".querySelector('.summary, .filters, .result, .pages') === null"))
+	browsertest.Visit(t, ctx, s.address+"/shop/single",
+		says(".result", "1 comment"),
+		holds(root+".querySelector('.languages, .pages') === null"))
+	browsertest.Visit(t, ctx, s.address+"/shop/desk?a-navigate=&page=9",
+		says(".empty p", "There is no such page: the comments end before it."),
+		click(".empty a"),
+		says(".pages [aria-current]", "7"))
+}
+
+func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/plans?a-explain=",
+		holds(idle),
+		says(".cost", "0.5 read units, 1 wave, 2.3 ms"),
+		click(".plan summary"),
+		focus(".bar[href='?rating=5']"),
+		chromedp.KeyEvent(kb.Enter),
+		says(".result", "26 of 130 comments, average 5.0"),
+		holds(root+".querySelector('.plan').open"),
+		says(".plan tbody tr td:nth-child(3)", "P#plans/5"),
+		holds(root+".querySelectorAll('.grid .read.wanted').length === "+root+".querySelectorAll('.grid .wanted:not(g:last-child *)').length"),
+	)
+}
+
+func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/german?a-lang=de-AT&a-page-size=10&a-order=oldest",
+		says(".result", "130 Kommentare"),
+		holds(root+".querySelectorAll('.list > li').length === 10"),
+		holds(root+".querySelector('.root').lang === 'de'"),
+		says(".list .title", "Title 129"),
+		says(".list time", "15. Januar 2026"),
+		chromedp.Evaluate(`{
+			const element = document.querySelector('talkback-comments');
+			element.token = async () => 'told';
+			addEventListener('talkback-answer', ({ detail }) => { document.title = detail.plan.summary; });
+			element.setAttribute('product', 'other');
+		}`, nil),
+		holds("document.title === '1 partitions in one wave'"),
+	)
+	if asked := s.requests("other"); len(asked) != 1 || asked[0].authorization != "Bearer told" {
+		t.Errorf("asked %+v, want one request with the token", asked)
+	}
+}
+
+// A plain page of another origin, with a strict policy of its own. The browser is not watched, for
+// the watch is for one host.
+func anotherOrigin(t *testing.T, ctx context.Context, s shop) {
+	s.requests("far")
+	run(t, ctx,
+		chromedp.Navigate(s.elsewhere+"/shop/far"),
+		says(".result", "130 comments"),
+		holds(root+".adoptedStyleSheets.length === 1"),
+	)
+	if asked := s.requests("far"); len(asked) != 1 || asked[0].origin != s.elsewhere {
+		t.Errorf("asked %+v, want one request from %s", asked, s.elsewhere)
+	}
+	run(t, ctx,
+		chromedp.Evaluate(`{
+			addEventListener('talkback-error', ({ detail }) => { document.title = detail.detail; });
+			document.querySelector('talkback-comments').setAttribute('endpoint', 'http://127.0.0.1:1/graphql');
+		}`, nil),
+		says(".error p", "The comments cannot be reached right now."),
+		holds("document.title.includes('start it with --cors-origin "+s.elsewhere+"')"),
+	)
+}

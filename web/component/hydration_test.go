@@ -1,0 +1,119 @@
+package component
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/web/product"
+)
+
+// observed watches what the element does to the markup of the server: it wraps the definition of the
+// element, which is what takes the markup over. It also has the element draw the same answer from
+// nothing, and compares the two, node by node.
+const observed = `(() => {
+	const define = customElements.define.bind(customElements);
+	customElements.define = (name, type) => {
+		const element = document.querySelector(name);
+		const drawn = element.shadowRoot.querySelector('.root');
+		const nodes = [...drawn.querySelectorAll('*')];
+		const server = drawn.cloneNode(true);
+		const observer = new MutationObserver(() => {});
+		observer.observe(element.shadowRoot, { subtree: true, childList: true, attributes: true, characterData: true });
+		define(name, type);
+		const changes = observer.takeRecords().map(({ type, target, attributeName }) => type + ' ' + (attributeName ?? '') + ' of ' + (target.outerHTML ?? target.textContent).slice(0, 200));
+		const same = [...drawn.querySelectorAll('*')].every((node, i) => node === nodes[i]);
+		const copy = element.cloneNode(true);
+		element.after(copy);
+		globalThis.takenOver = { changes, same, difference: difference(server, copy.shadowRoot.querySelector('.root')) };
+		copy.remove();
+	};
+	function difference(a, b) {
+		if (a.isEqualNode(b)) return '';
+		for (let i = 0; i < Math.max(a.childNodes.length, b.childNodes.length); i++) {
+			const [one, other] = [a.childNodes[i], b.childNodes[i]];
+			if (one && other && one.cloneNode().isEqualNode(other.cloneNode())) {
+				const found = difference(one, other);
+				if (found) return found;
+			} else if (!one || !other || !one.isEqualNode(other)) {
+				return 'server: ' + shown(one) + '\ncomponent: ' + shown(other);
+			}
+		}
+		return 'attributes: ' + shown(a) + '\n' + shown(b);
+	}
+	function shown(node) { return node ? (node.cloneNode().outerHTML ?? JSON.stringify(node.data)) : 'nothing'; }
+})()`
+
+// The element takes over what the server rendered without changing anything, and draws the same by
+// itself: the two renderers agree on every address and every kind of answer.
+func takesOver(t *testing.T, ctx context.Context, s shop) {
+	style, err := os.ReadFile("dist/component.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	language := "en"
+	pages := product.New(s.service, style)
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", s.service)
+	mux.HandleFunc("GET /talkback.js", script(t))
+	mux.HandleFunc("GET /products/{id}", func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Accept-Language", language)
+		made := pages.Product(r, s.address)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(made.Body)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+
+	forget := watchTakingOver(t, ctx)
+	defer forget()
+	for _, test := range []struct{ address, language, why string }{
+		{"take", "en", "everything, with highlights"},
+		{"take?rating=5&rating=4&language=de&language=fr", "de", "filters, in German"},
+		{"take?page=3&rating=4&order=oldest", "en", "a page by number"},
+		{"take?from=2026-05-20&to=2026-05-21", "de", "dates"},
+		{"take?language=ja", "en", "a language that no comment has"},
+		{"take?page=9", "en", "a page beyond the last"},
+		{"huge?page=612", "de", "large numbers, and gaps"},
+		{"cursors?after=c19", "en", "no numbers of pages"},
+		{"empty", "en", "no comments"},
+		{"single", "de", "one comment"},
+		{"hostile", "en", "texts that look like markup"},
+		{"broken", "de", "no list"},
+		{"throttled", "en", "the API is busy"},
+		{"a%2Fb%20c", "en", "an id that has to be escaped"},
+	} {
+		language = test.language
+		var found struct {
+			Changes    []string
+			Same       bool
+			Difference string
+		}
+		s.forgive(test.address)
+		run(t, ctx,
+			chromedp.Navigate(server.URL+"/products/"+test.address),
+			browsertest.Until("globalThis.takenOver", &found))
+		if len(found.Changes) > 0 || !found.Same {
+			t.Errorf("%s (%s): taking over changed %q", test.address, test.why, found.Changes)
+		}
+		if found.Difference != "" {
+			t.Errorf("%s (%s): the renderers differ:\n%s", test.address, test.why, found.Difference)
+		}
+	}
+}
+
+// watchTakingOver has the next pages be observed, until forget is called.
+func watchTakingOver(t *testing.T, ctx context.Context) (forget func()) {
+	t.Helper()
+	var id page.ScriptIdentifier
+	run(t, ctx, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		id, err = page.AddScriptToEvaluateOnNewDocument(observed).Do(ctx)
+		return err
+	}))
+	return func() { run(t, ctx, page.RemoveScriptToEvaluateOnNewDocument(id)) }
+}

@@ -1,0 +1,370 @@
+package component
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// service stands in for the API: it holds each request against the schema, and answers from
+// comments that it makes up. Some products are trouble, by their ids.
+type service struct {
+	schema *ast.Schema
+
+	mu     sync.Mutex
+	asked  []request
+	failed map[string]bool // products whose first request was refused
+}
+
+// request is one that came.
+type request struct {
+	Query         string
+	Variables     variables
+	authorization string
+	origin        string
+}
+
+type variables struct {
+	ID            string
+	First, Last   int
+	Page          int
+	After, Before string
+	Filter        struct {
+		Languages                   []string
+		Ratings                     []int
+		CreatedAfter, CreatedBefore string
+	}
+	Order      string
+	Highlights bool
+}
+
+func newService(t *testing.T) *service {
+	t.Helper()
+	text, err := os.ReadFile("../../schema.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &service{schema: schema, failed: map[string]bool{}}
+}
+
+// requests returns those that came for a product, and forgets them.
+func (s *service) requests(product string) []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []request
+	s.asked = slices.DeleteFunc(s.asked, func(r request) bool {
+		if r.Variables.ID == product {
+			found = append(found, r)
+		}
+		return r.Variables.ID == product
+	})
+	return found
+}
+
+// forgive has the next request for a product be refused again, if it is one of the troubles.
+func (s *service) forgive(product string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.failed, product)
+}
+
+// ServeHTTP allows every origin, as --cors-origin '*' does.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Access-Control-Allow-Headers", "authorization, content-type")
+	w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	var raw struct {
+		Query     string
+		Variables object
+	}
+	asked := request{authorization: r.Header.Get("Authorization"), origin: r.Header.Get("Origin")}
+	if err := json.NewDecoder(r.Body).Decode(&raw); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	asked.Query = raw.Query
+	if err := reencode(raw.Variables, &asked.Variables); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.asked = append(s.asked, asked)
+	again := s.failed[asked.Variables.ID]
+	s.failed[asked.Variables.ID] = true
+	s.mu.Unlock()
+	if err := s.check(raw.Query, raw.Variables); err != nil {
+		reply(w, http.StatusBadRequest, object{"errors": []object{{"message": err.Error()}}})
+		return
+	}
+	if trouble := troubles[asked.Variables.ID]; trouble != nil && !again {
+		trouble(w, r)
+		return
+	}
+	reply(w, http.StatusOK, answer(asked.Variables))
+}
+
+// check returns what is wrong with a request by the schema, if anything.
+func (s *service) check(query string, given object) error {
+	document, err := gqlparser.LoadQueryWithRules(s.schema, query, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := validator.VariableValues(s.schema, document.Operations[0], given); err != nil {
+		return err
+	}
+	return nil
+}
+
+// troubles are how the first request for a product is refused.
+var troubles = map[string]http.HandlerFunc{
+	"throttled": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		reply(w, http.StatusServiceUnavailable, refused("OVERLOADED", nil))
+	},
+	"proxy": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "<h1>429</h1>", http.StatusTooManyRequests)
+	},
+	"broken": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, refused("UNAVAILABLE", []string{"product"}))
+	},
+	"secret": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusUnauthorized, refused("UNAUTHENTICATED", nil))
+	},
+	"gone": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000") // else the browser asks again by itself
+		_, _ = w.Write([]byte(`{"data":`))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	},
+	"slow": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+}
+
+func refused(code string, path []string) object {
+	return object{"data": nil, "errors": []object{{"message": "told by the server", "path": path, "extensions": object{"code": code}}}}
+}
+
+func reply(w http.ResponseWriter, status int, body object) {
+	w.Header().Set("Content-Type", "application/graphql-response+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func reencode(from, to any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// made is a comment that the stand-in makes up.
+type made struct {
+	number, rating int
+	language       string
+	created        time.Time
+}
+
+// sizes are how many comments products have; others have 130.
+var sizes = map[string]int{"empty": 0, "single": 1, "huge": 26_000}
+
+// catalogue returns the comments of a product, the newest first.
+func catalogue(product string) []made {
+	size, known := sizes[product]
+	if !known {
+		size = 130
+	}
+	languages := []string{"en", "de", "fr", "es", "it", "nl", "ar", "pt-BR"}
+	newest := time.Date(2026, 5, 24, 14, 21, 49, 421e6, time.UTC)
+	all := make([]made, size)
+	for i := range all {
+		all[i] = made{i, 1 + (i*i+3*i)%5, languages[i*i%len(languages)], newest.AddDate(0, 0, -i)}
+	}
+	return all
+}
+
+// answer returns the answer to the operation.
+func answer(v variables) object {
+	all := catalogue(v.ID)
+	wanted := filtered(all, v, true)
+	if v.Order == "OLDEST_FIRST" {
+		slices.Reverse(wanted)
+	}
+	size, from := max(v.First, v.Last), 0
+	switch {
+	case v.After != "":
+		from = 1 + place(v.After)
+	case v.Before != "":
+		from = max(place(v.Before)-size, 0)
+	case v.Page > 1:
+		from = (v.Page - 1) * size
+	}
+	from = min(from, len(wanted))
+	page := wanted[from:min(from+size, len(wanted))]
+	product := object{
+		"id": v.ID, "stats": statsOf(all), "languages": languagesOf(all), "commentsInOtherLanguages": 0,
+		"list":   listOf(v, wanted, page, from, size),
+		"facets": object{"stats": statsOf(filtered(all, v, false))},
+	}
+	if v.Highlights {
+		product["latestPositive"], product["latestNegative"] = nil, nil
+		for _, c := range slices.Backward(all) {
+			if c.rating >= 4 {
+				product["latestPositive"] = commentOf(v.ID, c)
+			} else if c.rating <= 2 {
+				product["latestNegative"] = commentOf(v.ID, c)
+			}
+		}
+	}
+	return object{"data": object{"product": product}, "errors": problemsOf(v)}
+}
+
+// problemsOf are the errors beside an answer that is good otherwise.
+func problemsOf(v variables) []object {
+	if v.ID != "cursors" {
+		return nil
+	}
+	return []object{{"message": "no numbers", "path": []string{"product", "list", "pageCount"}, "extensions": object{"code": "UNAVAILABLE"}}}
+}
+
+func filtered(all []made, v variables, byRating bool) []made {
+	var found []made
+	for _, c := range all {
+		at := c.created.Format(time.RFC3339)
+		if (len(v.Filter.Languages) == 0 || slices.Contains(v.Filter.Languages, c.language)) &&
+			(!byRating || len(v.Filter.Ratings) == 0 || slices.Contains(v.Filter.Ratings, c.rating)) &&
+			(v.Filter.CreatedAfter == "" || at >= v.Filter.CreatedAfter) &&
+			(v.Filter.CreatedBefore == "" || at < v.Filter.CreatedBefore) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func place(cursor string) int {
+	n, _ := strconv.Atoi(cursor[1:])
+	return n
+}
+
+func listOf(v variables, wanted, page []made, from, size int) object {
+	nodes := []object{}
+	for _, c := range page {
+		nodes = append(nodes, commentOf(v.ID, c))
+	}
+	list := object{
+		"totalCount": len(wanted), "stats": statsOf(wanted), "nodes": nodes, "plan": planOf(v),
+		"pageCount": (len(wanted) + size - 1) / size, "pageNumber": from/size + 1,
+		"pageInfo": object{
+			"hasNextPage": from+len(page) < len(wanted), "hasPreviousPage": from > 0,
+			"startCursor": fmt.Sprint("c", from), "endCursor": fmt.Sprint("c", from+len(page)-1),
+		},
+	}
+	if v.ID == "cursors" {
+		list["pageCount"], list["pageNumber"] = nil, nil
+	}
+	return list
+}
+
+func commentOf(product string, c made) object {
+	comment := object{
+		"id": fmt.Sprintf("c_%026d", c.number), "rating": c.rating, "language": c.language,
+		"title": fmt.Sprintf("Title %d", c.number), "text": fmt.Sprintf("Text %d\nin two lines", c.number),
+		"author":    object{"customerId": nil, "name": fmt.Sprintf("Author %d", c.number)},
+		"createdAt": c.created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1,
+	}
+	if product == "hostile" {
+		for _, field := range []string{"title", "text"} {
+			comment[field] = hostile
+		}
+		comment["author"] = object{"customerId": nil, "name": hostile}
+	}
+	return comment
+}
+
+// hostile is a text that would run if it became markup.
+const hostile = `</script><img src=x onerror="document.title='owned'"><svg onload=document.title='owned'>&lt;b&gt;` + "‮{{7*7}}"
+
+func statsOf(comments []made) object {
+	counts, sum := [6]int{}, 0
+	for _, c := range comments {
+		counts[c.rating]++
+		sum += c.rating
+	}
+	ratings := []object{}
+	for rating := 5; rating >= 1; rating-- {
+		ratings = append(ratings, object{"rating": rating, "count": counts[rating]})
+	}
+	stats := object{"total": len(comments), "average": nil, "ratings": ratings}
+	if len(comments) > 0 {
+		stats["average"] = math.Round(float64(sum)/float64(len(comments))*1000) / 1000
+	}
+	return stats
+}
+
+func languagesOf(comments []made) []object {
+	counts := map[string]int{}
+	for _, c := range comments {
+		counts[c.language]++
+	}
+	found := []object{}
+	for tag, count := range counts {
+		found = append(found, object{"language": tag, "count": count})
+	}
+	slices.SortFunc(found, func(a, b object) int {
+		if d := b["count"].(int) - a["count"].(int); d != 0 {
+			return d
+		}
+		if a["language"].(string) < b["language"].(string) {
+			return -1
+		}
+		return 1
+	})
+	return found
+}
+
+// planOf is a plan that read each wanted rating's partition, or the whole product.
+func planOf(v variables) object {
+	reads := []object{}
+	add := func(index, key string) {
+		reads = append(reads, object{
+			"purpose": "PAGE", "index": index, "partitionKey": key, "sortKeyFrom": nil, "sortKeyTo": "C#01K", "descending": true,
+			"limit": 21, "residualRatings": nil, "residualLanguages": nil, "queries": 1, "itemsRead": 20, "itemsKept": 20, "readUnits": 0.5,
+		})
+	}
+	for _, rating := range v.Filter.Ratings {
+		add("byRating", fmt.Sprintf("P#%s/%d", v.ID, rating))
+	}
+	if len(reads) == 0 {
+		add("all", "P#"+v.ID)
+	}
+	return object{
+		"summary":    fmt.Sprintf("%d partitions in one wave", len(reads)),
+		"candidates": []object{{"name": "ratings", "reads": len(reads), "estimatedUnits": 0.5, "price": 0.6, "chosen": true}, {"name": "whole product", "reads": 1, "estimatedUnits": 3.5, "price": 3.5, "chosen": false}},
+		"reads":      reads,
+		"skipped":    []object{{"purpose": "PAGE", "index": "byLangAndRating", "partitionKey": "P#" + v.ID + "/de/1", "asOf": "2026-05-24T14:21:49Z"}},
+		"position":   nil, "lookups": 0, "queries": len(reads), "waves": 1, "itemsRead": 20 * len(reads), "itemsReturned": 20,
+		"readUnits": 0.5 * float64(len(reads)), "milliseconds": 2.34, "age": 0.0,
+	}
+}

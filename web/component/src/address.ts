@@ -1,0 +1,120 @@
+// What a reader has chosen, and its form in an address: ?page=3&rating=5&rating=4&language=de&order=oldest. The server reads
+// and writes the same form, in the same order.
+
+/** Which comments to show. */
+export interface Choice {
+  /** From 1. */
+  readonly page: number;
+  /** 1 to 5, the highest first; none is any. */
+  readonly ratings: readonly number[];
+  /** Language tags, sorted; none is any. */
+  readonly languages: readonly string[];
+  readonly oldestFirst: boolean;
+  /** The first day in UTC, such as "2024-05-01", or "". */
+  readonly from: string;
+  /** The last day in UTC, inclusive, or "". */
+  readonly to: string;
+  /** A cursor, where pages have no numbers, or "". */
+  readonly after: string;
+  readonly before: string;
+}
+
+/** The first page without any filter. */
+export const everything: Choice = {
+  page: 1, ratings: [], languages: [], oldestFirst: false, from: '', to: '', after: '', before: '',
+};
+
+/** How many languages a filter may have. */
+const mostLanguages = 100;
+
+const names = ['page', 'rating', 'language', 'order', 'from', 'to', 'after', 'before'];
+
+/** Reads a query. What cannot be understood is left out. */
+export function parseChoice(query: string): Choice {
+  const given = new URLSearchParams(query);
+  const page = given.get('page') ?? '';
+  const after = cursor(given.get('after'));
+  const before = after ? '' : cursor(given.get('before'));
+  const [from, to] = days(given.get('from'), given.get('to'));
+  return {
+    page: /^[1-9]\d{0,8}$/.test(page) && !after && !before ? Number(page) : 1,
+    ratings: unique(given.getAll('rating').filter((text) => /^[1-5]$/.test(text)).map(Number)).sort((a, b) => b - a),
+    languages: unique(given.getAll('language').map(canonicalTag).filter((tag) => tag !== '')).sort().slice(0, mostLanguages),
+    oldestFirst: given.get('order') === 'oldest',
+    from, to, after, before,
+  };
+}
+
+/** The query of a choice, without "?"; "" for the first page of everything. */
+export function queryOf(choice: Choice): string {
+  return new URLSearchParams([...(choice.page > 1 ? [['page', String(choice.page)]] : []), ...pairsOf(choice, names)]).toString();
+}
+
+/** The names and values of the filter that a form has to send beside those it asks for itself. */
+export function pairsOf(choice: Choice, wanted: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [
+    ...choice.ratings.map((rating): [string, string] => ['rating', String(rating)]),
+    ...choice.languages.map((tag): [string, string] => ['language', tag]),
+    ['order', choice.oldestFirst ? 'oldest' : ''],
+    ['from', choice.from],
+    ['to', choice.to],
+    ['after', choice.after],
+    ['before', choice.before],
+  ];
+  return pairs.filter(([name, value]) => value !== '' && wanted.includes(name));
+}
+
+/** What a query has beside a choice, which is the host page's own; without "?". */
+export function foreignQuery(query: string): string {
+  const kept = [...new URLSearchParams(query)].filter(([name]) => !names.includes(name));
+  return new URLSearchParams(kept).toString();
+}
+
+/** Whether the bare address shows it: the first page of everything. */
+export function isFirst(choice: Choice): boolean {
+  return queryOf(choice) === '';
+}
+
+/** Whether fewer than all comments are chosen. */
+export function isFiltered(choice: Choice): boolean {
+  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.from !== '' || choice.to !== '';
+}
+
+/** The first page of another choice. */
+export function changed(choice: Choice, change: Partial<Choice>): Choice {
+  return { ...choice, page: 1, after: '', before: '', ...change };
+}
+
+/** A list with a value in it if it was not, and without if it was. */
+export function toggled<T>(list: readonly T[], value: T): T[] {
+  return list.includes(value) ? list.filter((other) => other !== value) : [...list, value];
+}
+
+function unique<T>(list: T[]): T[] {
+  return [...new Set(list)];
+}
+
+function canonicalTag(text: string): string {
+  if (text.length > 35) return '';
+  try {
+    return Intl.getCanonicalLocales(text)[0] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The two days in order: an empty range is what nobody asks for. */
+function days(from: string | null, to: string | null): [string, string] {
+  const [first, last] = [day(from), day(to)];
+  return first && last && last < first ? [last, first] : [first, last];
+}
+
+function day(text: string | null): string {
+  if (!text || !/^\d{4}-\d\d-\d\d$/.test(text) || text < '1970' || text >= '9999') return '';
+  const time = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) ? text : '';
+}
+
+function cursor(text: string | null): string {
+  return text && /^[\w-]{1,64}$/.test(text) ? text : '';
+}

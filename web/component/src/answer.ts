@@ -1,0 +1,161 @@
+// The operation of the product page and its answer. The types follow ../../product/product.graphql; a test holds the operation
+// against the schema.
+import operation from '../../product/product.graphql';
+import { type Choice, isFirst } from './address';
+
+export { operation };
+
+export interface Answer {
+  readonly data: Data | null;
+  readonly errors: readonly GraphQLError[];
+}
+
+export interface GraphQLError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: { readonly code?: string };
+}
+
+export interface Data {
+  readonly product: Product | null;
+  readonly viewer?: Viewer | null;
+}
+
+/** Who asks. */
+export interface Viewer {
+  readonly customerId: string | null;
+  readonly isModerator: boolean;
+  readonly mayWrite: boolean;
+}
+
+export interface Product {
+  readonly id: string;
+  readonly stats: Stats | null;
+  readonly languages: readonly { readonly language: string; readonly count: number }[] | null;
+  readonly commentsInOtherLanguages: number | null;
+  readonly latestPositive?: Comment | null;
+  readonly latestNegative?: Comment | null;
+  readonly list: List | null;
+  readonly facets: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
+}
+
+export interface Stats {
+  readonly total: number;
+  readonly average: number | null;
+  readonly ratings: readonly RatingCount[];
+}
+
+export interface RatingCount {
+  readonly rating: number;
+  readonly count: number;
+}
+
+export interface Comment {
+  readonly id: string;
+  readonly rating: number;
+  readonly language: string;
+  readonly title: string | null;
+  readonly text: string;
+  readonly author: { readonly customerId: string | null; readonly name: string };
+  readonly createdAt: string;
+  readonly updatedAt: string | null;
+  readonly version: number;
+}
+
+export interface List {
+  readonly totalCount: number | null;
+  readonly stats: { readonly average: number | null } | null;
+  readonly pageCount: number | null;
+  readonly pageNumber: number | null;
+  readonly pageInfo: PageInfo;
+  readonly nodes: readonly Comment[];
+  readonly plan?: Plan;
+}
+
+export interface PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly startCursor: string | null;
+  readonly endCursor: string | null;
+}
+
+export interface Plan {
+  readonly summary: string;
+  readonly candidates: readonly Candidate[];
+  readonly reads: readonly Read[];
+  readonly skipped: readonly Partition[];
+  readonly position: Position | null;
+  readonly lookups: number;
+  readonly queries: number;
+  readonly waves: number;
+  readonly itemsRead: number;
+  readonly itemsReturned: number;
+  readonly readUnits: number;
+  readonly milliseconds: number;
+  readonly age: number;
+}
+
+export interface Candidate {
+  readonly name: string;
+  readonly reads: number;
+  readonly estimatedUnits: number | null;
+  readonly price: number | null;
+  readonly chosen: boolean;
+}
+
+export interface Partition {
+  readonly purpose: string;
+  readonly index: string;
+  readonly partitionKey: string;
+}
+
+export interface Read extends Partition {
+  readonly sortKeyFrom: string | null;
+  readonly sortKeyTo: string | null;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly residualRatings: readonly number[] | null;
+  readonly residualLanguages: readonly string[] | null;
+  readonly queries: number;
+  readonly itemsRead: number;
+  readonly itemsKept: number;
+  readonly readUnits: number;
+}
+
+export interface Position {
+  readonly by: string;
+  readonly rank: number | null;
+  readonly skipped: number;
+  readonly calls: number;
+  readonly waves: number;
+  readonly readUnits: number;
+}
+
+/** The variables that ask for what was chosen of a product, `size` comments to a page. */
+export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
+  const filter = {
+    ...(choice.languages.length > 0 && { languages: choice.languages }),
+    ...(choice.from && { createdAfter: `${choice.from}T00:00:00Z` }),
+    ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
+  };
+  return {
+    id: product,
+    ...placeOf(choice, size),
+    filter: { ...filter, ...(choice.ratings.length > 0 && { ratings: choice.ratings }) },
+    facets: filter,
+    ...(choice.oldestFirst && { order: 'OLDEST_FIRST' }),
+    highlights: isFirst(choice),
+  };
+}
+
+function placeOf(choice: Choice, size: number): Record<string, unknown> {
+  if (choice.after) return { first: size, after: choice.after };
+  if (choice.before) return { last: size, before: choice.before };
+  return { first: size, page: choice.page };
+}
+
+function dayAfter(day: string): string {
+  const time = new Date(`${day}T00:00:00Z`);
+  time.setUTCDate(time.getUTCDate() + 1);
+  return time.toISOString().slice(0, 10);
+}

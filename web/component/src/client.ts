@@ -1,0 +1,139 @@
+// GraphQL over HTTP: one request, one answer, and what can go wrong in words that a view can show.
+import type { Answer, GraphQLError } from './answer';
+
+/** Where to ask, and as whom. */
+export interface Client {
+  readonly endpoint: string;
+  /** The token of the person who asks, or "". */
+  token(): Promise<string>;
+}
+
+/** Why there is no answer. */
+export type ProblemKind =
+  | 'offline' | 'network' | 'slow' // nothing came back
+  | 'busy' | 'unavailable' | 'numbers' | 'unauthenticated' | 'refused'; // the server said so
+
+export interface Problem {
+  readonly kind: ProblemKind;
+  /** Seconds after which the server wants to be asked again; 0 if it names none. */
+  readonly retryAfter: number;
+  /** For the developer of the page, never for readers. */
+  readonly detail: string;
+}
+
+/** Thrown by ask. */
+export class Failure extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.detail);
+  }
+}
+
+/** How long an answer may take, in milliseconds. */
+const patience = 30_000;
+
+/** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
+export async function ask(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer> {
+  const response = await send(client, JSON.stringify({ query, variables }), signal);
+  const body = await readJSON(response, signal);
+  if (!isAnswer(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
+  const errors = body.errors ?? [];
+  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])));
+  return { data: body.data, errors };
+}
+
+async function send(client: Client, body: string, signal: AbortSignal): Promise<Response> {
+  const token = await client.token();
+  try {
+    return await fetch(client.endpoint, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/graphql-response+json, application/json;q=0.9',
+        ...(token && { Authorization: `Bearer ${token}` }),
+      },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+    });
+  } catch (error) {
+    throw failureOf(error, client.endpoint, signal);
+  }
+}
+
+async function readJSON(response: Response, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw failureOf(error, response.url, signal);
+  }
+}
+
+/** What to throw for a request that did not get through. A browser does not say why, nor tell CORS from a lost network. */
+function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unknown {
+  if (signal.aborted) return error;
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new Failure({ kind: 'slow', retryAfter: 0, detail: `no answer within ${patience / 1000} seconds` });
+  }
+  if (!navigator.onLine) return new Failure({ kind: 'offline', retryAfter: 0, detail: 'the browser is offline' });
+  return new Failure({ kind: 'network', retryAfter: 0, detail: unreachable(new URL(endpoint, document.baseURI)) });
+}
+
+function unreachable(endpoint: URL): string {
+  if (endpoint.origin === location.origin) return `${endpoint.href} cannot be reached`;
+  return `${endpoint.href} cannot be reached from ${location.origin}: either nothing answers there, ` +
+    `or the service does not allow this origin (start it with --cors-origin ${location.origin}), ` +
+    "or this page's Content-Security-Policy does not have it in connect-src";
+}
+
+function isAnswer(body: unknown): body is { data?: Answer['data']; errors?: GraphQLError[] } {
+  return typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
+}
+
+function problemOfStatus(response: Response, detail: string, code = ''): Problem {
+  const { status } = response;
+  const retryAfter = Number(response.headers.get('Retry-After'));
+  return {
+    kind: kindOf(code) ?? kindOfStatus(status),
+    retryAfter: Number.isInteger(retryAfter) && retryAfter > 0 ? retryAfter : 0,
+    detail: `HTTP ${status}: ${detail}`,
+  };
+}
+
+function kindOfStatus(status: number): ProblemKind {
+  if (status === 401) return 'unauthenticated';
+  if (status === 429 || status === 503) return 'busy';
+  return status >= 500 ? 'unavailable' : 'refused';
+}
+
+function kindOf(code: string): ProblemKind | undefined {
+  switch (code) {
+    case 'THROTTLED':
+    case 'OVERLOADED':
+      return 'busy';
+    case 'UNAVAILABLE':
+    case 'TIMEOUT':
+    case 'INTERNAL':
+      return 'unavailable';
+    case 'UNAUTHENTICATED':
+      return 'unauthenticated';
+    default:
+      return undefined;
+  }
+}
+
+export function codeOf(error: GraphQLError | undefined): string {
+  return error?.extensions?.code ?? '';
+}
+
+/** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */
+export function problemOf(answer: Answer, numbered: boolean): Problem | null {
+  if (answer.data?.product?.list) return null;
+  // The error of the product or of its list, else one of the whole operation.
+  const error = answer.errors.find(({ path }) => !path || (path[0] === 'product' && (path.length === 1 || path[1] === 'list')));
+  const kind = kindOf(codeOf(error)) ?? 'unavailable';
+  return {
+    kind: kind === 'unavailable' && numbered && codeOf(error) === 'UNAVAILABLE' ? 'numbers' : kind,
+    retryAfter: 0,
+    detail: error?.message ?? 'the answer has no list',
+  };
+}

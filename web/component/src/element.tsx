@@ -1,0 +1,268 @@
+import { hydrate, render } from 'preact';
+import { type Choice, everything, foreignQuery, parseChoice, queryOf } from './address';
+import type { Answer } from './answer';
+import sheet from './component.css';
+import { Session } from './session';
+import { Texts } from './texts';
+import { linkTo, listOf, type View } from './view';
+import { Body } from './views/body';
+
+/** What the server puts beside the markup that it rendered: the answer that the markup shows. */
+interface ServerState {
+  readonly locale: string;
+  readonly query: string;
+  readonly answer: Answer;
+}
+
+/** A token, or a function that returns one for each request. */
+type Token = string | (() => string | Promise<string>);
+
+/** Where the script was loaded from, which is where the service is unless the page says otherwise. */
+const scriptAddress = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : '';
+
+let shared: CSSStyleSheet | undefined;
+
+/** The style sheet that all elements share which were not styled by the server. */
+function styles(): CSSStyleSheet {
+  if (!shared) {
+    shared = new CSSStyleSheet();
+    shared.replaceSync(sheet);
+  }
+  return shared;
+}
+
+/** The element <talkback-comments>. docs/guide/component.md says what a page can do with it. */
+export class TalkbackComments extends HTMLElement {
+  static readonly observedAttributes = ['product', 'endpoint', 'lang', 'page-size', 'order', 'explain', 'mode'];
+
+  /** Sent with each request as Authorization: Bearer. It is never stored. */
+  declare token?: Token;
+  /** The name that a form begins with. */
+  declare customerName?: string;
+
+  #root: HTMLElement | undefined;
+  #session: Session | undefined;
+  #texts = new Texts('en');
+  #foreign = '';
+  #enhanced = false;
+
+  connectedCallback(): void {
+    window.addEventListener('popstate', this.#onPopState);
+    if (this.#session) return; // it was moved within the page
+    const state = this.#serverState();
+    const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
+    if (state) this.#adopt(state, drawn);
+    else this.#begin();
+  }
+
+  disconnectedCallback(): void {
+    window.removeEventListener('popstate', this.#onPopState);
+    this.#session?.stop();
+  }
+
+  attributeChangedCallback(name: string, before: string | null, after: string | null): void {
+    if (!this.#session || before === after) return;
+    if (name === 'explain' || name === 'mode') this.#draw();
+    else this.#begin();
+  }
+
+  /** Reads the comments again, such as after the person signed in. */
+  async refresh(): Promise<void> {
+    if (this.#session) await this.#session.load(this.#session.choice);
+  }
+
+  /** Takes over what the server drew: the same elements, no request. */
+  #adopt(state: ServerState, drawn: HTMLElement | null): void {
+    this.#texts = new Texts(state.locale);
+    // An id that cannot stand in a path is in the query.
+    this.#foreign = /^\.\.?$/.test(this.#product) ? `id=${this.#product}` : '';
+    this.#session = this.#newSession(parseChoice(state.query));
+    this.#session.adopt(state.answer);
+    this.#root = drawn ?? this.#newRoot();
+    this.#listen(this.#root);
+    if (drawn) hydrate(<Body view={this.#view()} />, drawn);
+    else this.#draw();
+    queueMicrotask(() => this.#enhance());
+  }
+
+  /** Starts anew with a request. */
+  #begin(): void {
+    this.#session?.stop();
+    this.#texts = new Texts(this.#language);
+    this.#foreign = this.#navigates ? foreignQuery(location.search) : '';
+    this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
+    if (!this.#root) {
+      this.#root = this.#newRoot();
+      this.#listen(this.#root);
+    }
+    this.#enhanced = true;
+    if (this.#product) void this.#session.load(this.#session.choice);
+    else console.error('<talkback-comments> needs a product: <talkback-comments product="42">');
+  }
+
+  #enhance(): void {
+    this.#enhanced = true;
+    this.#draw();
+  }
+
+  #newSession(choice: Choice): Session {
+    const element = this;
+    const client = { endpoint: this.#endpoint, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
+    return new Session({ product: this.#product, pageSize: this.#pageSize, client }, choice, {
+      changed: () => element.#draw(),
+      answered: (detail) => element.#tell('talkback-answer', detail),
+      failed: (problem) => {
+        console.warn(`<talkback-comments>: ${problem.detail}`);
+        element.#tell('talkback-error', problem);
+      },
+    });
+  }
+
+  #newRoot(): HTMLElement {
+    const shadow = this.shadowRoot ?? this.attachShadow({ mode: 'open' });
+    shadow.adoptedStyleSheets = [styles()];
+    const root = document.createElement('div');
+    root.className = 'root';
+    root.part.add('root');
+    shadow.replaceChildren(root);
+    return root;
+  }
+
+  #view(): View {
+    const session = this.#session as Session;
+    return {
+      productId: this.#product,
+      path: location.pathname,
+      foreign: this.#foreign,
+      texts: this.#texts,
+      pageSize: this.#pageSize,
+      choice: session.choice,
+      shown: session.shown,
+      problem: session.problem,
+      busy: session.busy,
+      explain: this.hasAttribute('explain'),
+      mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
+      enhanced: this.#enhanced,
+    };
+  }
+
+  #draw(): void {
+    const root = this.#root;
+    if (!root) return;
+    const view = this.#view();
+    const focused = this.shadowRoot?.activeElement ?? null;
+    root.lang = view.texts.locale;
+    root.ariaBusy = String(view.busy);
+    render(<Body view={view} />, root);
+    // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.
+    if (focused && !this.shadowRoot?.activeElement) this.#focus('.result, .error, .empty');
+  }
+
+  #focus(selector: string): HTMLElement | null {
+    const target = this.#root?.querySelector<HTMLElement>(selector) ?? null;
+    if (target) {
+      target.tabIndex = -1;
+      target.focus({ preventScroll: true });
+    }
+    return target;
+  }
+
+  #listen(root: HTMLElement): void {
+    root.addEventListener('click', this.#onClick);
+    root.addEventListener('submit', this.#onSubmit);
+  }
+
+  // Links and forms work without this script. With it, the element follows them itself.
+  #onClick = (event: MouseEvent): void => {
+    const target = event.target as Element;
+    if (target.closest('[data-action="more"]')) void this.#more();
+    const link = target.closest('a');
+    const href = link?.getAttribute('href') ?? null;
+    if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (!href.startsWith('?') && href !== location.pathname) return;
+    event.preventDefault();
+    void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
+  };
+
+  #onSubmit = (event: SubmitEvent): void => {
+    const form = event.target as HTMLFormElement;
+    if (form.method !== 'get') return;
+    event.preventDefault();
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (typeof value === 'string') query.append(name, value);
+    void this.#go(parseChoice(query.toString()), form.closest('.pages') !== null);
+  };
+
+  #onPopState = (): void => {
+    const choice = parseChoice(location.search);
+    if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#session.choice)) return;
+    void this.#session.load(choice).then(() => this.#resetForms());
+  };
+
+  /** Shows a choice. A reader who turned the page is led to the top of the list. */
+  async #go(choice: Choice, turnsPage: boolean): Promise<void> {
+    const session = this.#session as Session;
+    if (this.#navigates && queryOf(choice) !== queryOf(session.choice)) {
+      const link = linkTo(this.#view(), choice);
+      history.pushState(null, '', link.startsWith('?') ? location.pathname + link : link);
+    }
+    await session.load(choice);
+    if (session !== this.#session || session.choice !== choice) return; // something else was asked for
+    this.#resetForms();
+    if (turnsPage && !session.problem) {
+      this.#focus('.list, .empty');
+      this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
+    }
+  }
+
+  async #more(): Promise<void> {
+    const list = listOf(this.#view());
+    if (list?.pageInfo.endCursor) await this.#session?.loadMore(list.pageInfo.endCursor);
+  }
+
+  /** Fields show what is chosen, not what was typed before. */
+  #resetForms(): void {
+    this.#root?.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => form.reset());
+  }
+
+  #tell(name: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+
+  #serverState(): ServerState | null {
+    const text = this.querySelector(':scope > script.talkback-state')?.textContent;
+    if (!text) return null;
+    try {
+      const state = JSON.parse(text) as ServerState;
+      return { ...state, answer: { data: state.answer.data ?? null, errors: state.answer.errors ?? [] } };
+    } catch {
+      return null;
+    }
+  }
+
+  get #product(): string {
+    return this.getAttribute('product') ?? '';
+  }
+
+  get #endpoint(): string {
+    return new URL(this.getAttribute('endpoint') ?? '/graphql', this.hasAttribute('endpoint') ? document.baseURI : scriptAddress || document.baseURI).href;
+  }
+
+  get #language(): string {
+    return this.closest('[lang]')?.getAttribute('lang') || navigator.language;
+  }
+
+  get #pageSize(): number {
+    const size = Number(this.getAttribute('page-size'));
+    return Number.isInteger(size) && size >= 1 && size <= 100 ? size : 20;
+  }
+
+  get #firstChoice(): Choice {
+    return { ...everything, oldestFirst: this.getAttribute('order') === 'oldest' };
+  }
+
+  get #navigates(): boolean {
+    return this.hasAttribute('navigate');
+  }
+}
+

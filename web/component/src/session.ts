@@ -1,0 +1,98 @@
+// What a reader wants, what the service answered, and what is under way. Nothing here draws.
+import type { Choice } from './address';
+import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
+import { ask, type Client, Failure, type Problem, problemOf } from './client';
+import type { Shown } from './view';
+
+export interface Settings {
+  readonly product: string;
+  readonly pageSize: number;
+  readonly client: Client;
+}
+
+/** What the page around the element is told. */
+export interface Listener {
+  /** Something to draw has changed. */
+  changed(): void;
+  answered(detail: { plan: Plan | null; variables: unknown; milliseconds: number }): void;
+  failed(problem: Problem): void;
+}
+
+/** The conversation with the service about one product. The latest wish wins. */
+export class Session {
+  shown: Shown | null = null;
+  problem: Problem | null = null;
+  busy = false;
+  #underWay = new AbortController();
+
+  constructor(readonly settings: Settings, public choice: Choice, private readonly listener: Listener) {}
+
+  /** Takes an answer that came with the page. */
+  adopt(answer: Answer): void {
+    this.#show(answer, null);
+  }
+
+  /** Asks for a choice. What is shown stays until the answer is there. */
+  async load(choice: Choice): Promise<void> {
+    this.choice = choice;
+    await this.#request(choice, (answer, milliseconds) => this.#show(answer, milliseconds));
+  }
+
+  /** Asks for the comments behind the last that is shown, and puts them below. */
+  async loadMore(after: string): Promise<void> {
+    const shown = this.shown;
+    if (!shown) return;
+    await this.#request({ ...shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
+      const list = data?.product?.list;
+      if (list) this.shown = { ...shown, more: [...shown.more, list], milliseconds };
+    });
+  }
+
+  /** Replaces what is shown, after a write whose result lists do not show yet. */
+  amend(change: (data: Data) => Data): void {
+    if (!this.shown) return;
+    this.shown = { ...this.shown, data: change(this.shown.data) };
+    this.listener.changed();
+  }
+
+  /** Gives up what is under way. */
+  stop(): void {
+    this.#underWay.abort();
+    this.busy = false;
+  }
+
+  async #request(choice: Choice, take: (answer: Answer, milliseconds: number) => void): Promise<void> {
+    this.#underWay.abort();
+    const { signal } = (this.#underWay = new AbortController());
+    const { product, pageSize, client } = this.settings;
+    const variables = variablesOf(product, choice, pageSize);
+    this.busy = true;
+    this.problem = null;
+    this.listener.changed();
+    const started = performance.now();
+    try {
+      const answer = await ask(client, operation, variables, signal);
+      if (signal.aborted) return;
+      const milliseconds = performance.now() - started;
+      this.problem = problemOf(answer, choice.page > 1);
+      take(answer, milliseconds);
+      this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.problem = error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
+    }
+    this.busy = false;
+    if (this.problem) this.listener.failed(this.problem);
+    this.listener.changed();
+  }
+
+  #show({ data, errors }: Answer, milliseconds: number | null): void {
+    this.problem = problemOf({ data, errors }, this.choice.page > 1);
+    if (data?.product) this.shown = { choice: this.choice, data, more: [], milliseconds };
+  }
+}
+
+function planOf(list: List | null | undefined): Plan | null {
+  return list?.plan ?? null;
+}
+

@@ -1,0 +1,9 @@
+// Files that the build puts into the bundle as text.
+declare module '*.css' {
+  const text: string;
+  export default text;
+}
+declare module '*.graphql' {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,51 @@
+import { isEmptyProduct, listOf, productOf, type Props } from '../view';
+import { isFiltered } from '../address';
+import { Highlights, List, Result } from './comments';
+import { Drawer } from './drawer';
+import { Failed } from './failure';
+import { Filters } from './filters';
+import { Pages } from './pages';
+import { Summary } from './summary';
+import { Write } from './write';
+
+/** All that is in div.root. */
+export function Body({ view }: Props) {
+  const product = productOf(view);
+  const plain = isEmptyProduct(view) && !isFiltered(view.choice);
+  return (
+    <>
+      {product && !plain && <Summary view={view} />}
+      {product && !plain && <Filters view={view} />}
+      {view.problem && <Failed view={view} problem={view.problem} />}
+      {!plain && <Highlights view={view} />}
+      {!plain && <Result view={view} />}
+      {view.busy && <Waiting view={view} />}
+      {listOf(view) && <List view={view} />}
+      {!plain && <Pages view={view} />}
+      <Write view={view} />
+      {view.explain && listOf(view)?.plan && <Drawer view={view} />}
+    </>
+  );
+}
+
+/** What stands while an answer is awaited: a skeleton if there is nothing to show yet, and words if it takes long. */
+function Waiting({ view }: Props) {
+  return (
+    <div class="waiting">
+      {!view.shown && <p class="hidden" role="status">{view.texts.say('loading')}</p>}
+      {!view.shown && <Skeleton />}
+      <p class="slow">{view.texts.say('loading.slow')}</p>
+    </div>
+  );
+}
+
+/** Where the comments will be. It takes some of their room, so that the page around moves less. */
+function Skeleton() {
+  return (
+    <div class="list skeleton" aria-hidden="true">
+      {[1, 2, 3, 4].map((i) => (
+        <div key={i}><span class="line short"></span><span class="line"></span><span class="line"></span></div>
+      ))}
+    </div>
+  );
+}

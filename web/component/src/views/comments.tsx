@@ -1,0 +1,110 @@
+import type { ComponentChildren } from 'preact';
+import { everything, isFiltered } from '../address';
+import type { Comment } from '../answer';
+import { isEmptyProduct, linkTo, listOf, productOf, type Props } from '../view';
+import { Stars } from './summary';
+
+/** The newest good and the newest bad comment, above the first page of everything. */
+export function Highlights({ view }: Props) {
+  const product = productOf(view);
+  const { latestPositive: praise, latestNegative: complaint } = product ?? {};
+  if (!praise && !complaint) return null;
+  return (
+    <section class="highlights" part="highlights">
+      {praise && <Highlight view={view} kind="praise" comment={praise} />}
+      {complaint && <Highlight view={view} kind="complaint" comment={complaint} />}
+    </section>
+  );
+}
+
+function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint'; comment: Comment }) {
+  return (
+    <div class={`highlight ${kind}`}>
+      <h3>{view.texts.say(kind)}</h3>
+      <article class="comment" part="comment"><Content view={view} comment={comment} /></article>
+    </div>
+  );
+}
+
+/** How many comments the list has, for screen readers too when it changes. */
+export function Result({ view }: Props) {
+  const list = listOf(view);
+  if (!list || !view.shown || list.totalCount === null) return null;
+  const { texts } = view;
+  const number = texts.number(list.totalCount);
+  if (!isFiltered(view.shown.choice)) {
+    return <Counted number={number} around={texts.around(texts.keyFor('comments', list.totalCount))} />;
+  }
+  const total = productOf(view)?.stats?.total ?? list.totalCount;
+  const around = texts.around(texts.keyFor('result.some', total), { n: '{n}', total: texts.number(total) });
+  const average = list.stats?.average ?? null;
+  if (average === null) return <Counted number={number} around={around} />;
+  return (
+    <Counted number={number} around={[around[0], `${around[1]}, `]}>
+      <span>{texts.say('result.average', { n: texts.decimal(average) })}</span>
+    </Counted>
+  );
+}
+
+function Counted({ number, around: [before, after], children }: { number: string; around: [string, string]; children?: ComponentChildren }) {
+  return <p class="result" part="result" role="status">{before || null}<strong>{number}</strong>{after || null}{children}</p>;
+}
+
+export function List({ view }: Props) {
+  const list = listOf(view);
+  if (!list || list.nodes.length === 0) return <Empty view={view} />;
+  const start = list.pageNumber === null ? undefined : (list.pageNumber - 1) * view.pageSize + 1;
+  return (
+    <ol class="list" part="list" start={start}>
+      {list.nodes.map((comment) => (
+        <li key={comment.id}>
+          <article class="comment" part="comment" id={comment.id} data-version={comment.version}>
+            <Content view={view} comment={comment} />
+          </article>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** A comment. Its texts are text nodes, whatever they look like. */
+function Content({ view, comment }: Props & { comment: Comment }) {
+  const { texts } = view;
+  const { title, text, language, author, rating } = comment;
+  return (
+    <>
+      <header>
+        <Stars label={texts.say('stars.of', { n: String(rating) })} average={rating} />
+        {title && <h3 class="title" lang={language} dir="auto">{title}</h3>}
+      </header>
+      {text && <p class="text" lang={language} dir="auto">{text}</p>}
+      <footer>
+        {author.name && <span class="author" dir="auto">{author.name}</span>}
+        <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
+        {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
+        <span class="language" lang={language}>{texts.language(language)}</span>
+      </footer>
+    </>
+  );
+}
+
+/** What stands in place of a list that has no comments. */
+function Empty({ view }: Props) {
+  const { texts, shown } = view;
+  const pageCount = listOf(view)?.pageCount ?? 0;
+  if (isEmptyProduct(view) || !shown) return <div class="empty" part="empty"><p>{texts.say('empty.product')}</p></div>;
+  if (shown.choice.page > 1 && pageCount > 0) {
+    return (
+      <div class="empty" part="empty">
+        <p>{texts.say('empty.page')}</p>
+        <a class="button" href={linkTo(view, { ...shown.choice, page: pageCount })}>{texts.say('empty.last')}</a>
+      </div>
+    );
+  }
+  return (
+    <div class="empty" part="empty">
+      <p>{texts.say('empty.filter')}</p>
+      <a class="button" rel="nofollow" href={linkTo(view, everything)}>{texts.say('filter.clear')}</a>
+    </div>
+  );
+}

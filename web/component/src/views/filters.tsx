@@ -1,0 +1,99 @@
+import { changed, everything, isFiltered, toggled } from '../address';
+import { hiddenPairs, linkTo, productOf, type Props } from '../view';
+import { current } from './summary';
+
+/** How many languages stand in the open. */
+const languagesInSight = 6;
+
+export function Filters({ view }: Props) {
+  const { choice, texts } = view;
+  return (
+    <nav class="filters" part="filters" aria-label={texts.say('filter')}>
+      <Languages view={view} />
+      <Order view={view} />
+      <Dates view={view} />
+      {(isFiltered(choice) || choice.oldestFirst) && (
+        <a class="clear" href={linkTo(view, everything)} rel="nofollow">{texts.say('filter.clear')}</a>
+      )}
+    </nav>
+  );
+}
+
+interface Chip {
+  readonly language: string;
+  readonly count: number;
+}
+
+function Languages({ view }: Props) {
+  const listed = productOf(view)?.languages;
+  if (!listed) return null;
+  const chosen = view.choice.languages;
+  const missing = chosen.filter((tag) => !listed.some(({ language }) => language === tag));
+  const chips: Chip[] = [...listed, ...missing.map((language) => ({ language, count: 0 }))];
+  if (chips.length < 2) return null;
+  const hidden = chips.slice(languagesInSight);
+  return (
+    <>
+      <Chips view={view} chips={chips.slice(0, languagesInSight)} />
+      {hidden.length > 0 && (
+        <details class="more" open={hidden.some(({ language }) => chosen.includes(language))}>
+          <summary>{view.texts.say('languages.more')}</summary>
+          <Chips view={view} chips={hidden} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Chips({ view, chips }: Props & { chips: readonly Chip[] }) {
+  return (
+    <ul class="languages">
+      {chips.map((chip) => <li key={chip.language}><LanguageChip view={view} chip={chip} /></li>)}
+    </ul>
+  );
+}
+
+function LanguageChip({ view, chip: { language, count } }: Props & { chip: Chip }) {
+  const { choice, texts } = view;
+  const chosen = choice.languages.includes(language);
+  const languages = toggled(choice.languages, language).sort();
+  return (
+    <a class="chip" part="chip" href={linkTo(view, changed(choice, { languages }))} aria-current={current(chosen)} rel="nofollow">
+      <span lang={language}>{texts.language(language)}</span>
+      <span class="count">{texts.number(count)}</span>
+      {chosen && <span class="hidden">{texts.say('selected')}</span>}
+    </a>
+  );
+}
+
+function Order({ view }: Props) {
+  const { choice, texts } = view;
+  const link = (oldestFirst: boolean) => (
+    <li>
+      <a href={linkTo(view, changed(choice, { oldestFirst }))} aria-current={current(choice.oldestFirst === oldestFirst)} rel="nofollow">
+        {texts.say(oldestFirst ? 'order.oldest' : 'order.newest')}
+      </a>
+    </li>
+  );
+  return <ul class="order">{link(false)}{link(true)}</ul>;
+}
+
+function Dates({ view }: Props) {
+  const { choice, path, texts } = view;
+  return (
+    <details class="dates" open={choice.from !== '' || choice.to !== ''}>
+      <summary>{texts.say('dates')}</summary>
+      <form method="get" action={path}>
+        <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'order'])} />
+        <label>{`${texts.say('dates.from')} `}<input type="date" name="from" defaultValue={choice.from} /></label>
+        <label>{`${texts.say('dates.to')} `}<input type="date" name="to" defaultValue={choice.to} /></label>
+        <button class="button">{texts.say('dates.apply')}</button>
+      </form>
+    </details>
+  );
+}
+
+/** What a form sends along: the choices that are made elsewhere. */
+export function HiddenFields({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
+  return <>{pairs.map(([name, value]) => <input key={`${name}=${value}`} type="hidden" name={name} value={value} />)}</>;
+}

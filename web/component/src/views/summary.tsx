@@ -1,0 +1,60 @@
+import { changed, toggled } from '../address';
+import type { RatingCount, Stats } from '../answer';
+import { linkTo, productOf, type Props } from '../view';
+
+/** The average of the product, and the histogram, which is the filter by rating. */
+export function Summary({ view }: Props) {
+  const product = productOf(view);
+  if (!product?.stats) return null;
+  const ratings = product.facets?.stats?.ratings ?? product.stats.ratings;
+  return (
+    <section class="summary" part="summary" aria-label={view.texts.say('ratings')}>
+      <Average view={view} stats={product.stats} />
+      <Histogram view={view} ratings={ratings} />
+    </section>
+  );
+}
+
+function Average({ view: { texts }, stats: { average, total } }: Props & { stats: Stats }) {
+  const number = average === null ? '' : texts.decimal(average);
+  return (
+    <p class="average">
+      {average !== null && <span class="number">{number}</span>}
+      {average !== null && <Stars label={texts.say('stars.of', { n: number })} average={average} />}
+      <span class="of">{texts.count('comments', total)}</span>
+    </p>
+  );
+}
+
+/** Five stars, filled as far as an average goes. The widths are classes: a strict page forbids style attributes. */
+export function Stars({ label, average }: { label: string; average: number }) {
+  return <span class={`stars fill-${Math.round(average * 10)}`} role="img" aria-label={label}></span>;
+}
+
+function Histogram({ view, ratings }: Props & { ratings: readonly RatingCount[] }) {
+  const sum = ratings.reduce((total, { count }) => total + count, 0);
+  return (
+    <ul class="histogram" part="histogram">
+      {ratings.map((row) => <li key={row.rating}><Bar view={view} row={row} max={Math.max(sum, 1)} /></li>)}
+    </ul>
+  );
+}
+
+function Bar({ view, row, max }: Props & { row: RatingCount; max: number }) {
+  const { choice, texts } = view;
+  const chosen = choice.ratings.includes(row.rating);
+  const ratings = toggled(choice.ratings, row.rating).sort((a, b) => b - a);
+  return (
+    <a class="bar" part="bar" href={linkTo(view, changed(choice, { ratings }))} aria-current={current(chosen)} rel="nofollow">
+      <span class="label">{texts.count('stars', row.rating)}</span>
+      <progress class="track" max={max} value={row.count} aria-hidden="true"></progress>
+      <span class="count">{texts.number(row.count)}</span>
+      {chosen && <span class="hidden">{texts.say('selected')}</span>}
+    </a>
+  );
+}
+
+/** The aria-current of a link whose choice is made. */
+export function current(chosen: boolean): 'true' | undefined {
+  return chosen ? 'true' : undefined;
+}
