@@ -1,0 +1,116 @@
+package product
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// written is what customers and shops can put into a page: each text once.
+type written struct{ product, title, text, author, language string }
+
+// answer returns an answer that holds the texts.
+func (w written) answer(t testing.TB) []byte {
+	t.Helper()
+	comment := map[string]any{
+		"id": "c_01HZ0000000000000000000000", "rating": 4, "language": w.language, "title": w.title, "text": w.text,
+		"author": map[string]any{"customerId": w.author, "name": w.author}, "createdAt": "2024-05-31T23:59:59.999Z", "version": 2,
+	}
+	ratings := []map[string]any{{"rating": 5, "count": 0}, {"rating": 4, "count": 1}}
+	out, err := json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{
+		"id":             w.product,
+		"stats":          map[string]any{"total": 1, "average": 4, "ratings": ratings},
+		"languages":      []map[string]any{{"language": w.language, "count": 1}, {"language": "en", "count": 1}},
+		"latestPositive": comment,
+		"list": map[string]any{
+			"totalCount": 1, "pageCount": 1, "pageNumber": 1, "nodes": []any{comment},
+			"plan": map[string]any{"summary": "product " + w.product},
+		},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// hostile are texts that try to be more than text.
+var hostile = rapid.OneOf(
+	rapid.SampledFrom([]string{
+		"</script><script>alert(1)</script>", "<!--", "-->", "<![CDATA[", "]]>", "<?php", "</style>", "</template>", "</talkback-comments>",
+		"<plaintext>", "<svg onload=alert(1)>", "\" onmouseover=\"alert(1)", "' onfocus='alert(1)", "javascript:alert(1)", "&lt;b&gt;", "&#0;", "&",
+		"<b", "< b>", "<\u2028script>", "\u202eoverride", "\u2066isolate\u2069", "{{.}}", "${alert(1)}", "`", "\\u003cscript>", "%3Cscript%3E",
+		strings.Repeat("👩‍👩‍👧‍👦", 10_000), strings.Repeat("<", 3000), "\n\n\ttext\n",
+	}),
+	rapid.StringOf(rapid.RuneFrom([]rune("<>&\"'`/=!-[]{}\\ abc\n\t+%\u2028\u2029\u200f\u202e🎉"))),
+	rapid.String(),
+)
+
+// cleaned is a text as the API can hold it: without control characters, but for newline and tab.
+func cleaned(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\ufffd' {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// Whatever customers write, a page with it has the elements of a page with harmless words, and each
+// text stands where the word does, unchanged.
+func TestTextIsNeverMarkup(t *testing.T) {
+	words := written{"PRODUCT", "TITLE", "TEXT", "AUTHOR", "de"}
+	harmless := tree(t, get(t, words.answer(t), 200, "/products/PRODUCT", "en").Body)
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(name string) string {
+			text := cleaned(hostile.Draw(rt, name))
+			if strings.TrimSpace(text) == "" {
+				return name
+			}
+			return text
+		}
+		w := written{draw("product"), draw("title"), draw("text"), draw("author"), draw("language")}
+		address := state{Product: w.product, Page: 1}.address()
+		body := get(t, w.answer(t), 200, address, "en").Body
+		wellFormed(t, body)
+		said := map[string]string{
+			"PRODUCT": w.product, "TITLE": w.title, "TEXT": w.text, "AUTHOR": w.author, "/products/PRODUCT": address,
+			"https://shop.example/products/PRODUCT":                        "https://shop.example" + address,
+			"PRODUCT: customer comments":                                   w.product + ": customer comments",
+			"product PRODUCT":                                              "product " + w.product,
+			"What customers say about PRODUCT: 1 comment, 4.0 of 5 stars.": "What customers say about " + w.product + ": 1 comment, 4.0 of 5 stars.",
+			"de": w.language, "?language=de": state{Product: w.product, Page: 1, Languages: []string{w.language}}.href(),
+			"Deutsch": english.languageName(w.language),
+		}
+		if err := sameBut(harmless, tree(t, body), said); err != nil {
+			rt.Fatalf("%+v: %v", w, err)
+		}
+	})
+}
+
+// sameBut reports where a page differs from another in which some texts were other ones.
+func sameBut(want, got node, said map[string]string) error {
+	mapped := func(text string) string {
+		if other, known := said[text]; known {
+			return other
+		}
+		return text
+	}
+	wantAttributes := map[string]string{}
+	for name, value := range want.attributes {
+		wantAttributes[name] = mapped(value)
+	}
+	if got.name != want.name || !maps.Equal(got.attributes, wantAttributes) || len(got.children) != len(want.children) || got.text != mapped(want.text) {
+		return fmt.Errorf("%s %v %q with %d inside, want %s %v %q with %d",
+			got.name, got.attributes, got.text, len(got.children), want.name, wantAttributes, mapped(want.text), len(want.children))
+	}
+	for i := range want.children {
+		if err := sameBut(want.children[i], got.children[i], said); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package product
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answerOf returns the answer of a fixture.
+func answerOf(t testing.TB, name string) []byte {
+	t.Helper()
+	f, known := fixtures(t)[name]
+	if !known {
+		t.Fatalf("no fixture %s", name)
+	}
+	return f.Answer
+}
+
+func TestStatuses(t *testing.T) {
+	first := string(answerOf(t, "first"))
+	withList := func(code string) string {
+		return `{"data":{"product":{"list":null}},"errors":[{"path":["product","list"],"extensions":{"code":"` + code + `"}}]}`
+	}
+	for _, row := range []struct {
+		address, answer string
+		status          int // of the API
+		want            int
+		shows           string
+		reason          string
+	}{
+		{"/products/42", first, 200, 200, "3,016 comments", "comments"},
+		{"/products/42", string(answerOf(t, "empty")), 200, 200, "No comments yet.", "a product without comments is no error: only the shop knows which exist"},
+		{"/products/42?language=sw", string(answerOf(t, "nomatch")), 200, 200, "No comments match", "a filter that matches nothing"},
+		{"/products/42", string(answerOf(t, "uncounted")), 200, 200, "class=\"list\"", "no counts yet, and a list"},
+		{"/products/42?page=999", string(answerOf(t, "beyond")), 200, 404, "?page=151", "a page beyond the last leads to the last"},
+		{"/products/", first, 200, 404, "nothing at this address", "no id"},
+		{"/products/c_1", `{"data":{"product":null},"errors":[{"path":["product"],"extensions":{"code":"BAD_INPUT"}}]}`, 200, 404, "No product can have", "an id that no product can have"},
+		{"/products/42?after=x", withList("BAD_CURSOR"), 200, 302, "", "a cursor of another list leads to the first page"},
+		{"/products/42", withList("BAD_INPUT"), 200, 503, "role=\"alert\"", "the first page leads nowhere else"},
+		{"/products/42?page=7", withList("UNAVAILABLE"), 200, 503, "First page", "numbers are away, and the first pages are not"},
+		{"/products/42", withList("THROTTLED"), 200, 503, "Too many people", "the table is throttled"},
+		{"/products/42", withList("TIMEOUT"), 200, 503, "in a moment", "the table is slow"},
+		{"/products/42", `{"errors":[{"extensions":{"code":"OVERLOADED"}}]}`, 503, 503, "Too many people", "the API takes no more"},
+		{"/products/42", `{"errors":[{"extensions":{"code":"RATE_LIMITED"}}]}`, 429, 429, "role=\"alert\"", "a limiter in front of the API"},
+		{"/products/42", `<html>Bad gateway</html>`, 502, 503, "role=\"alert\"", "no answer of the API's"},
+		{"/products/42", ``, 200, 503, "role=\"alert\"", "nothing"},
+		{"/products/42", `{"data":null}`, 200, 503, "role=\"alert\"", "null"},
+	} {
+		page := get(t, []byte(row.answer), row.status, row.address, "en")
+		if page.Status != row.want || !strings.Contains(string(page.Body), row.shows) {
+			t.Errorf("%s: %s is %d, want %d with %q:\n%s", row.reason, row.address, page.Status, row.want, row.shows, page.Body)
+			continue
+		}
+		if location := page.Header.Get("Location"); (page.Status == 302) != (location != "") || page.Status == 302 && location != "/products/42" {
+			t.Errorf("%s: Location %q", row.reason, location)
+		} else if page.Status == 302 {
+			continue
+		}
+		wellFormed(t, page.Body)
+		if again := page.Header.Get("Retry-After"); (page.Status == 503 || page.Status == 429) != (again == "5") {
+			t.Errorf("%s: %d with Retry-After %q", row.reason, page.Status, again)
+		}
+		if kept := page.Version != ""; kept != (page.Status == 200) {
+			t.Errorf("%s: may be kept: %t", row.reason, kept)
+		}
+		if listed := !strings.Contains(string(page.Body), "noindex"); listed && page.Status != 200 {
+			t.Errorf("%s: search engines are let in", row.reason)
+		}
+	}
+}
+
+// What the API says about when to try again is passed on, if it is a number of seconds.
+func TestRetryAfter(t *testing.T) {
+	for said, want := range map[string]string{"17": "17", "": "5", "Wed, 21 Oct 2026 07:28:00 GMT": "5", "-1": "5"} {
+		api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", said)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})
+		page := New(api, nil).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
+		if got := page.Header.Get("Retry-After"); got != want {
+			t.Errorf("the API says %q, the page %q; want %q", said, got, want)
+		}
+	}
+}
+
+// A slow API is waited for, up to a bound.
+func TestSlowAPI(t *testing.T) {
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	pages := New(api, nil)
+	pages.timeout = time.Millisecond
+	page := pages.Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
+	if page.Status != http.StatusServiceUnavailable {
+		t.Errorf("status %d, want 503", page.Status)
+	}
+}
+
+// The API is asked as a client asks it, from where the page was asked from, and without the token
+// of the reader.
+func TestRequest(t *testing.T) {
+	api := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Query     string
+			Variables map[string]any
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || body.Query != operation || body.Variables["id"] != "42" {
+			t.Errorf("the API is sent %+v, %v", body, err)
+		}
+		for name, want := range map[string]string{
+			"Content-Type": "application/json", "X-Forwarded-For": "203.0.113.7", "Via": "1.1 proxy",
+			"Authorization": "", "Cookie": "", "If-None-Match": "", "Accept-Encoding": "", "Origin": "",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		if r.Method != http.MethodPost || r.URL.Path != "/graphql" || r.Host != "shop.example" || r.RemoteAddr != "203.0.113.7:99" {
+			t.Errorf("%s %s of %s from %s", r.Method, r.URL, r.Host, r.RemoteAddr)
+		}
+	})
+	r := httptest.NewRequest(http.MethodGet, "http://shop.example/products/42", nil)
+	r.RemoteAddr = "203.0.113.7:99"
+	for _, line := range []string{
+		"Authorization: Bearer secret", "Cookie: a=b", "If-None-Match: *", "Accept-Encoding: gzip", "Origin: https://other.example",
+		"X-Forwarded-For: 203.0.113.7", "Via: 1.1 proxy", "Content-Type: text/plain",
+	} {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	New(api, nil).Product(r, "")
+}
+
+// What search engines are told of each state.
+func TestHead(t *testing.T) {
+	for _, row := range []struct {
+		fixture, canonical, previous, next string
+		listed                             bool
+	}{
+		{"first", "/products/espresso-machine", "", "?page=2", true},
+		{"german", "/products/espresso-machine?page=2", "/products/espresso-machine", "?page=3", true},
+		{"last", "/products/espresso-machine?page=151", "?page=150", "", true},
+		{"ratings", "/products/espresso-machine", "?page=2&rating=5&rating=4", "?page=4&rating=5&rating=4", false},
+		{"dates", "/products/espresso-machine", "", "?page=2&rating=1&order=oldest&from=2025-01-01&to=2025-12-31", false},
+		{"empty", "/products/caf%C3%A9%2Fcr%C3%A8me", "", "", false},
+		{"beyond", "/products/espresso-machine?page=999", "?page=151", "", false},
+		{"cursors", "/products/espresso-machine", "?before=AQGgnJoIMNaCdJOPdQCNdhPpHP40qFGa94qO", "?after=AQGgnJoIMNaCdJOPdQCNdhPpHP40qFGa94qP", true},
+	} {
+		f := fixtures(t)[row.fixture]
+		page := tree(t, get(t, f.Answer, 200, f.Path+"?"+f.Query, f.Locale).Body)
+		links := map[string]string{}
+		for _, link := range page.named("link") {
+			links[link.attributes["rel"]] = link.attributes["href"]
+		}
+		if links["canonical"] != "https://shop.example"+row.canonical || links["prev"] != row.previous || links["next"] != row.next {
+			t.Errorf("%s: links %v", row.fixture, links)
+		}
+		robots := page.find(func(n node) bool { return n.attributes["name"] == "robots" })
+		if (len(robots) == 0) != row.listed || !row.listed && robots[0].attributes["content"] != "noindex, follow" {
+			t.Errorf("%s: robots %v, want listed: %t", row.fixture, robots, row.listed)
+		}
+		if title := page.named("title")[0].content(); !strings.Contains(title, f.state(t).Product) {
+			t.Errorf("%s: title %q", row.fixture, title)
+		}
+		if h1 := page.named("h1"); len(h1) != 1 || h1[0].content() != f.state(t).Product {
+			t.Errorf("%s: headings %v", row.fixture, h1)
+		}
+	}
+}
+
+// A page has the same version until it says something else. Times and costs of reading do not
+// count.
+func TestVersion(t *testing.T) {
+	first := string(answerOf(t, "first"))
+	version := func(answer, address, language string) string {
+		return get(t, []byte(answer), 200, address, language).Version
+	}
+	seen := map[string]string{}
+	for _, row := range []struct{ reason, answer, address, language string }{
+		{"the page", first, "/products/42", "en"},
+		{"another comment", strings.Replace(first, `"rating": 5`, `"rating": 4`, 1), "/products/42", "en"},
+		{"another count", strings.Replace(first, `"total": 3016`, `"total": 3017`, 1), "/products/42", "en"},
+		{"another reader", strings.Replace(first, `"mayWrite": true`, `"mayWrite": false`, 1), "/products/42", "en"},
+		{"another address", first, "/products/42?page=2", "en"},
+		{"another language", first, "/products/42", "de"},
+	} {
+		got := version(row.answer, row.address, row.language)
+		if same, known := seen[got]; known {
+			t.Errorf("%s has the version of %s", row.reason, same)
+		}
+		seen[got] = row.reason
+	}
+	slower := strings.NewReplacer(`"milliseconds": 2.41`, `"milliseconds": 9.9`, `"age": 0`, `"age": 700`).Replace(first)
+	if slower == first || seen[version(slower, "/products/42", "en")] != "the page" {
+		t.Error("a page that took longer to read has another version")
+	}
+}
+
+// The state in the page is the answer as the API gave it, and what was asked.
+func TestEmbeddedState(t *testing.T) {
+	for _, name := range []string{"ratings", "hostile"} {
+		f := fixtures(t)[name]
+		page := string(get(t, f.Answer, 200, f.Path+"?"+f.Query, "de").Body)
+		_, rest, _ := strings.Cut(page, `<script type="application/json" class="talkback-state">`)
+		text, _, _ := strings.Cut(rest, "</script>")
+		var got struct {
+			Locale, Query string
+			Variables     variables
+			Answer        json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatalf("%s: %v in %s", name, err, text)
+		}
+		if strings.ContainsAny(text, "<>&\u2028\u2029") {
+			t.Errorf("%s: the state has characters that can end its script: %s", name, text)
+		}
+		if got.Locale != "de" || got.Query != f.Query || got.Variables.ID != f.state(t).Product || !sameJSON(t, got.Answer, f.Answer) {
+			t.Errorf("%s: the state is %+v", name, got)
+		}
+	}
+}
+
+func sameJSON(t testing.TB, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	if err := json.Unmarshal(a, &x); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &y); err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(x)
+	other, _ := json.Marshal(y)
+	return string(one) == string(other)
+}
+
+// The style of the element ends with its script-less page, not before: nothing in it closes its
+// element, and the policy allows it by the hash of just these bytes.
+func TestStyleIsWhole(t *testing.T) {
+	style, err := os.ReadFile("../component/dist/component.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) })
+	page := New(api, style).Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
+	if got := tree(t, page.Body).named("style"); len(got) != 1 || got[0].content() != string(style) {
+		t.Errorf("the page has the styles %v", got)
+	}
+}

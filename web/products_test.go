@@ -1,0 +1,120 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+)
+
+// askProduct asks for a page of a server whose API gives one answer, with header lines.
+func askProduct(t *testing.T, answer, method, path string, lines ...string) *http.Response {
+	t.Helper()
+	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) })
+	r := httptest.NewRequest(method, path, nil)
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	Handler(api).ServeHTTP(w, r)
+	return w.Result()
+}
+
+const (
+	oneProduct = `{"data":{"product":{"id":"42","stats":{"total":0},"list":{"nodes":[]}}}}`
+	noProduct  = `{"data":{"product":null},"errors":[{"path":["product"],"extensions":{"code":"BAD_INPUT"}}]}`
+	noAnswer   = `{"errors":[{"extensions":{"code":"OVERLOADED"}}]}`
+)
+
+func TestProductPage(t *testing.T) {
+	etag := askProduct(t, oneProduct, "GET", "/products/42").Header.Get("ETag")
+	for _, row := range []struct {
+		answer, method, path, header string
+		status                       int
+		cache                        string
+		reason                       string
+	}{
+		{oneProduct, "GET", "/products/42", "", 200, "no-cache", "a page"},
+		{oneProduct, "GET", "/products/a%2Fb", "", 200, "no-cache", "an id with a slash"},
+		{oneProduct, "HEAD", "/products/42", "", 200, "no-cache", "a link checker"},
+		{oneProduct, "GET", "/products/42", "If-None-Match: " + etag, 304, "no-cache", "the browser has it"},
+		{oneProduct, "GET", "/products/42", "If-None-Match: W/\"other\"", 200, "no-cache", "the browser has another one"},
+		{oneProduct, "POST", "/products/42", "", 405, "", "pages are only read"},
+		{noProduct, "GET", "/products/c_1", "", 404, "no-store", "an id that no product can have"},
+		{noAnswer, "GET", "/products/42", "", 503, "no-store", "the API is down"},
+		{noAnswer, "GET", "/products/42", "If-None-Match: *", 503, "no-store", "an error is not what the browser has"},
+		{oneProduct, "GET", "/products/a/b", "", 404, "no-store", "no id has two segments"},
+		{oneProduct, "GET", "/products", "", 404, "no-store", "no list of products"},
+		{oneProduct, "GET", "/nothing", "", 404, "no-store", "nobody's path"},
+	} {
+		answer := askProduct(t, row.answer, row.method, row.path, row.header)
+		body, _ := io.ReadAll(answer.Body)
+		if answer.StatusCode != row.status || answer.Header.Get("Cache-Control") != row.cache {
+			t.Errorf("%s: %s %s is %d, %q; want %d, %q", row.reason, row.method, row.path,
+				answer.StatusCode, answer.Header.Get("Cache-Control"), row.status, row.cache)
+		}
+		if empty := row.method == "HEAD" || row.status == 304; empty != (len(body) == 0) {
+			t.Errorf("%s: %d bytes", row.reason, len(body))
+		}
+		if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src 'self';") || !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("%s: Content-Security-Policy %q", row.reason, policy)
+		}
+		if row.method == "GET" && row.status == 404 && !strings.Contains(string(body), `href="/"`) {
+			t.Errorf("%s: no way on from here: %s", row.reason, body)
+		}
+	}
+}
+
+// The policy allows the one style that stands in the page, and no other.
+func TestProductPolicy(t *testing.T) {
+	answer := askProduct(t, oneProduct, "GET", "/products/42")
+	style, err := os.ReadFile("component/dist/component.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(style)
+	want := "style-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
+	if got := answer.Header.Get("Content-Security-Policy"); !strings.Contains(got, want) || strings.Contains(got, "unsafe") {
+		t.Errorf("Content-Security-Policy %q, want %q in it", got, want)
+	}
+	body, _ := io.ReadAll(answer.Body)
+	if strings.Count(string(body), "<style>"+string(style)+"</style>") != 1 {
+		t.Error("the page does not have the style")
+	}
+}
+
+// A page is sent gzipped to clients that take it, and is the same page.
+func TestProductPageIsCompressed(t *testing.T) {
+	plain := askProduct(t, oneProduct, "GET", "/products/42")
+	packed := askProduct(t, oneProduct, "GET", "/products/42", "Accept-Encoding: gzip")
+	plainBody, _ := io.ReadAll(plain.Body)
+	packedBody, _ := io.ReadAll(packed.Body)
+	if packed.Header.Get("Content-Encoding") != "gzip" || unpacked(t, packedBody) != string(plainBody) || len(packedBody) >= len(plainBody) {
+		t.Errorf("%d bytes are sent as %d, %q", len(plainBody), len(packedBody), packed.Header.Get("Content-Encoding"))
+	}
+	if plain.ContentLength != int64(len(plainBody)) || packed.ContentLength != int64(len(packedBody)) {
+		t.Error("Content-Length is not that of the body")
+	}
+	if vary := strings.Join(packed.Header.Values("Vary"), ","); vary != "Accept-Language,Accept-Encoding,X-Forwarded-Proto" {
+		t.Errorf("Vary %q", vary)
+	}
+}
+
+// Links that have to be whole name the host that the page was asked by, and no other text.
+func TestCanonicalAddress(t *testing.T) {
+	for host, want := range map[string]string{"shop.example": "http://shop.example", "evil\"><script>": "http://localhost:8080"} {
+		api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, oneProduct) })
+		r := httptest.NewRequest("GET", "/products/42", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		Handler(api).ServeHTTP(w, r)
+		if body := w.Body.String(); !strings.Contains(body, `<link rel="canonical" href="`+want+`/products/42">`) || strings.Contains(body, host+"/") != (host == "shop.example") {
+			t.Errorf("asked by %q: %s", host, body)
+		}
+	}
+}
