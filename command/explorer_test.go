@@ -2,12 +2,37 @@ package command_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/sample"
 )
+
+// promises are what the answers of the explorer's examples show, in the order in which they are
+// clicked. What is added is then edited, and deleted.
+var promises = []struct{ title, shows string }{
+	{"Newest comments", `"summary"`},
+	{"One language", `"language": "de"`},
+	{"Ratings and languages", `"index": "by`}, // which one depends on what is known by then
+	{"Next page", `"hasPreviousPage": false`},
+	{"Previous page", `"hasNextPage": false`},
+	{"Date range", `"createdAt": "2024-`},
+	{"Latest praise and complaint", `"latestNegative": {`},
+	{"One comment", `"title": "The best espresso I've had at home"`},
+	{"Several products", `"id": "never-commented-on"`},
+	{"Statistics", `"totalCount": `},
+	{"Leaderboard", `"leaderboard": [`},
+	{"Comments counted in a range of dates", `"counted": true`},
+	{"Numbered links", `"isCurrent": true`},
+	{"Add a comment", `"userErrors": []`},
+	{"Edit a comment", `"version": 2`},
+	{"Delete a comment", `"title": "Better after a week"`},
+}
 
 // The explorer's examples, clicked in a real browser on the real server with its sample data: each
 // answers without an error and shows what it promises.
@@ -15,27 +40,53 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data")
-	for title, shows := range map[string]string{
-		"Newest comments":                      `"summary"`,
-		"One language":                         `"language": "de"`,
-		"Ratings and languages":                `"index": "by`, // which one depends on what is known by then
-		"Date range":                           `"createdAt": "2024-`,
-		"Latest praise and complaint":          `"latestNegative": {`,
-		"Several products":                     `"id": "never-commented-on"`,
-		"Statistics":                           `"totalCount": `,
-		"Leaderboard":                          `"leaderboard": [`,
-		"Comments counted in a range of dates": `"counted": true`,
-		"Numbered links":                       `"isCurrent": true`,
-	} {
-		t.Run(title, func(t *testing.T) {
-			answer := browsertest.RunExample(t, browser, s.address, title)
+	answers := make([]string, len(promises))
+	var clicks chromedp.Tasks
+	for i, promise := range promises {
+		clicks = append(clicks, browsertest.Example(promise.title, &answers[i]))
+	}
+	browsertest.Visit(t, browser, s.address+"/playground", clicks...)
+	for i, promise := range promises {
+		t.Run(promise.title, func(t *testing.T) {
 			var parsed struct{ Errors []any }
-			if err := json.Unmarshal([]byte(answer), &parsed); err != nil || len(parsed.Errors) > 0 {
-				t.Fatalf("%v\n%s", err, answer)
+			if err := json.Unmarshal([]byte(answers[i]), &parsed); err != nil || len(parsed.Errors) > 0 {
+				t.Fatalf("%v\n%s", err, answers[i])
 			}
-			if !strings.Contains(answer, shows) {
-				t.Errorf("the answer does not show %s:\n%s", shows, answer)
+			if !strings.Contains(answers[i], promise.shows) {
+				t.Errorf("the answer does not show %s:\n%s", promise.shows, answers[i])
 			}
 		})
+	}
+}
+
+// Every comment and product that an example names is in the sample, but one that says by its name
+// that it is not.
+func TestIDsOfExamplesExist(t *testing.T) {
+	known := map[string]bool{"never-commented-on": true}
+	for c := range sample.Comments() {
+		known[string(c.ID)], known[c.ProductID] = true, true
+	}
+	paths, err := filepath.Glob("../web/explorer/examples/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := regexp.MustCompile(`"(c_\w+)"|product\(id: "([^"]+)"\)|"productId": "([^"]+)"|"ids": \[([^]]+)\]`)
+	found := 0
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range ids.FindAllStringSubmatch(string(text), -1) {
+			for id := range strings.SplitSeq(strings.Join(match[1:], ""), ",") {
+				if id = strings.Trim(id, `" `); !known[id] {
+					t.Errorf("%s: %q is not in the sample", path, id)
+				}
+				found++
+			}
+		}
+	}
+	if found < len(promises) {
+		t.Errorf("%d ids found in the examples, want at least one for each of most", found)
 	}
 }

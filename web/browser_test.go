@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -16,20 +18,43 @@ import (
 // serve starts a server of the pages and a stand-in for the API, and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
-	mux, api := http.NewServeMux(), stubAPI(schema(t))
+	address, _ := serveNoting(t)
+	return address
+}
+
+// serveNoting is serve, and returns what tells the names of the operations that were asked so far.
+func serveNoting(t *testing.T) (address string, asked func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var names []string
+	note := func(operation string) {
+		mu.Lock()
+		defer mu.Unlock()
+		names = append(names, operation)
+	}
+	mux, api := http.NewServeMux(), stubAPI(schema(t), note)
 	mux.Handle("/", Handler(api))
 	mux.Handle("POST /graphql", api)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return server.URL
+	return server.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(names)
+	}
 }
 
-// Each example goes from the list to the server as it was written, with its variables. One browser
-// runs them all, so from the second on it is a returning visitor, whose own tabs are there.
+// Each example goes from the list to the server as it was written, with its variables.
 func TestExamplesRunInABrowser(t *testing.T) {
 	ctx := browsertest.Open(t)
-	address := serve(t)
-	for _, example := range examples(t) {
+	all := examples(t)
+	answers := make([]string, len(all))
+	var clicks chromedp.Tasks
+	for i, example := range all {
+		clicks = append(clicks, browsertest.Example(example.title, &answers[i]))
+	}
+	browsertest.Visit(t, ctx, serve(t)+"/playground", clicks...)
+	for i, example := range all {
 		t.Run(example.title, func(t *testing.T) {
 			var answer struct {
 				Data struct {
@@ -37,12 +62,11 @@ func TestExamplesRunInABrowser(t *testing.T) {
 					Variables map[string]any
 				}
 			}
-			text := browsertest.RunExample(t, ctx, address, example.title)
-			if err := json.Unmarshal([]byte(text), &answer); err != nil {
-				t.Fatalf("%v in the answer on screen: %s", err, text)
+			if err := json.Unmarshal([]byte(answers[i]), &answer); err != nil {
+				t.Fatalf("%v in the answer on screen: %s", err, answers[i])
 			}
 			if answer.Data.Operation != example.operation || !reflect.DeepEqual(answer.Data.Variables, example.variables) {
-				t.Errorf("the server was asked for %s", text)
+				t.Errorf("the server was asked for %s", answers[i])
 			}
 		})
 	}

@@ -33,10 +33,16 @@ func schema(t *testing.T) *ast.Schema {
 	return loaded
 }
 
+// planned is the part of an answer that has a plan.
+var planned = object{"comments": object{"plan": object{
+	"summary": "read in one go\n  read 6 of P#1", "readUnits": 0.5, "waves": 1,
+	"reads": []object{{"index": "byRating", "partitionKey": "P#1/5", "itemsRead": 6, "itemsKept": 5, "readUnits": 0.5}},
+}}}
+
 // stubAPI answers introspection with the schema, and any other valid query with what it was asked:
 // the name of the operation, the variables and the header Authorization, under "data" as no real
-// answer would have them.
-func stubAPI(api *ast.Schema) http.HandlerFunc {
+// answer would have them, and a plan if it asked for one. Operations are noted by their names.
+func stubAPI(api *ast.Schema, note func(operation string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Query         string
@@ -50,7 +56,10 @@ func stubAPI(api *ast.Schema) http.HandlerFunc {
 		answer := object{"data": object{"operation": asked.OperationName, "variables": asked.Variables, "authorization": r.Header.Get("Authorization")}}
 		if asked.OperationName == "IntrospectionQuery" {
 			answer = object{"data": object{"__schema": introspect(api)}}
-		} else if err := check(api, asked.Query, asked.OperationName, asked.Variables); err != nil {
+		} else if note(asked.OperationName); strings.Contains(asked.Query, "plan {") {
+			answer["data"].(object)["product"] = planned
+		}
+		if err := check(api, asked.Query, asked.OperationName, asked.Variables); err != nil && asked.OperationName != "IntrospectionQuery" {
 			answer = object{"errors": []object{{"message": err.Error()}}}
 		}
 		w.Header().Set("Content-Type", "application/graphql-response+json")
@@ -75,7 +84,7 @@ func introspect(api *ast.Schema) object {
 		types = append(types, describeType(api, definition))
 	}
 	return object{
-		"description": api.Description, "queryType": object{"name": api.Query.Name}, "mutationType": nil,
+		"description": api.Description, "queryType": object{"name": api.Query.Name}, "mutationType": object{"name": api.Mutation.Name},
 		"subscriptionType": nil, "types": types, "directives": []object{},
 	}
 }

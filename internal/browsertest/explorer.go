@@ -20,14 +20,26 @@ func RunExample(t testing.TB, ctx context.Context, baseURL, title string) (answe
 // Example is the part of [RunExample] that begins when the explorer is open: choose, press, read.
 func Example(title string, answer *string) chromedp.Action {
 	choice := fmt.Sprintf(`//button[strong[text()=%q]]`, title)
-	return chromedp.Tasks{
+	actions := chromedp.Tasks{
 		chromedp.WaitEnabled(choice), // until the editor is there to put it in
 		Until(schemaKnown, nil),
 		chromedp.Click(choice),
 		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery),
 		Until(answerShown, answer),
 	}
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		if err := actions.Do(ctx); err != nil {
+			return fmt.Errorf("example %q: %w", title, err)
+		}
+		return nil
+	})
 }
+
+// Answer waits until the explorer shows an answer, and reads it.
+func Answer(answer *string) chromedp.Action { return Until(answerShown, answer) }
+
+// SchemaKnown waits until the explorer has fetched the schema.
+func SchemaKnown() chromedp.Action { return Until(schemaKnown, nil) }
 
 const (
 	// schemaKnown is true when the explorer has fetched the schema: its button to do so again

@@ -8,12 +8,15 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { readPalette, styleSheet } from './palette.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = resolve(process.argv[2] ?? join(here, 'dist'));
 
 // The pages are served below this path; the Go handlers know it too.
 const publicPath = '/playground';
+
+const tokens = join(here, '../look/tokens.css');
 
 // Modules that are swapped for smaller ones of our own, by what an import ends in.
 const replacements = [
@@ -33,15 +36,19 @@ const replace = {
   },
 };
 
-// `import examples from 'examples'` is the list of the queries in examples/, in the order of their numbers.
-const examples = {
-  name: 'examples',
+// What is made of other files while it is bundled: `import examples from 'made:examples'` is the list of the queries in
+// examples/, in the order of their numbers; made:palette and made:palette.css are the colours of web/look.
+const makers = {
+  examples: () => ({ contents: JSON.stringify(readExamples(join(here, 'examples'))), loader: 'json' }),
+  palette: () => ({ contents: JSON.stringify(readPalette(tokens)), loader: 'json' }),
+  'palette.css': () => ({ contents: styleSheet(readPalette(tokens)), loader: 'css' }),
+};
+
+const made = {
+  name: 'made',
   setup(build) {
-    build.onResolve({ filter: /^examples$/ }, () => ({ path: 'examples', namespace: 'examples' }));
-    build.onLoad({ filter: /.*/, namespace: 'examples' }, () => ({
-      contents: JSON.stringify(readExamples(join(here, 'examples'))),
-      loader: 'json',
-    }));
+    build.onResolve({ filter: /^made:/ }, ({ path }) => ({ path: path.slice('made:'.length), namespace: 'made' }));
+    build.onLoad({ filter: /.*/, namespace: 'made' }, ({ path }) => makers[path]());
   },
 };
 
@@ -84,7 +91,7 @@ function bundle() {
     define: { 'process.env.NODE_ENV': '"production"' },
     // The licences of what is bundled go into a file of their own, see licences().
     legalComments: 'none',
-    plugins: [replace, examples],
+    plugins: [replace, made],
     logLevel: 'warning',
   });
 }

@@ -1,7 +1,9 @@
 // The Examples pane: a list of queries, one for each thing that the API is good at. It is a pane of its own and not
 // only a set of first tabs, because the editor remembers a visitor's own tabs and would never show the first ones again.
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import examples from 'examples';
+import examples from 'made:examples';
+import { show } from './view.jsx';
+import { withWritten } from './written.js';
 
 export { examples };
 
@@ -16,39 +18,57 @@ function Icon(props) {
   );
 }
 
+const writes = ({ query }) => /^mutation /m.test(query);
+
 function Examples() {
-  const { open, ready } = useOpen();
   return (
     <section className="examples" aria-label="Examples">
       <h2>Examples</h2>
-      <p>Choose one, then press the run button.</p>
-      <ol>
-        {examples.map((example) => (
-          <li key={example.title}>
-            <button type="button" disabled={!ready} onClick={() => open(example)}>
-              <strong>{example.title}</strong>
-              <span>{example.description}</span>
-            </button>
-          </li>
-        ))}
-      </ol>
+      <p>Each opens in a tab of its own. Then press the run button.</p>
+      <h3>Read</h3>
+      <List of={examples.filter((example) => !writes(example))} />
+      <h3>Write</h3>
+      <List of={examples.filter(writes)} />
     </section>
+  );
+}
+
+function List({ of }) {
+  const { open, ready } = useOpen();
+  const query = useGraphiQL(({ tabs, activeTabIndex }) => tabs[activeTabIndex]?.query ?? '');
+  // The first line says which example a tab came from, also when it was changed since.
+  const isShown = (example) => query.startsWith(example.query.slice(0, example.query.indexOf('\n') + 1));
+  return (
+    <ol>
+      {of.map((example) => (
+        <li key={example.title}>
+          <button type="button" disabled={!ready} aria-current={isShown(example) || undefined} onClick={() => open(example)}>
+            <strong>{example.title}</strong>
+            <span>{example.description}</span>
+          </button>
+        </li>
+      ))}
+    </ol>
   );
 }
 
 // What puts an example on screen: the tab that holds it unchanged when there is one, else a new tab.
 function useOpen() {
-  const { addTab, changeTab, updateActiveTabValues, setOperationName } = useGraphiQLActions();
+  const { addTab, changeTab, stop, updateActiveTabValues, setOperationName } = useGraphiQLActions();
   const { queryEditor, variableEditor, tabs } = useGraphiQL(pick('queryEditor', 'variableEditor', 'tabs'));
-  function open({ query, variables }) {
+  function open(example) {
+    const { query } = example;
+    const variables = writes(example) ? withWritten(example.variables) : example.variables;
     const index = tabs.findIndex((tab) => tab.query === query && (tab.variables ?? '') === variables);
+    stop();
     if (index < 0) addTab();
     else changeTab(index);
     queryEditor.setValue(query);
     variableEditor.setValue(variables);
     updateActiveTabValues({ query, variables });
     // The editor would find the name by itself, but later: a quick press of the run button must not send an old one.
-    setOperationName(/^query (\w+)/m.exec(query)[1]);
+    setOperationName(/^(?:query|mutation) (\w+)/m.exec(query)[1]);
+    show('query');
   }
   return { open, ready: Boolean(queryEditor && variableEditor) };
 }

@@ -1,0 +1,125 @@
+// The strip below an answer: how it was read from the table, and what that cost.
+import { pick, useGraphiQL } from '@graphiql/react';
+import { useMemo, useState } from 'react';
+import { plansIn, withPlans } from './plans.js';
+
+export function PlanStrip() {
+  const { storage, queryEditor, isFetching } = useGraphiQL(pick('storage', 'queryEditor', 'isFetching'));
+  const { response, query } = useGraphiQL(({ tabs, activeTabIndex }) => pick('response', 'query')(tabs[activeTabIndex] ?? {}));
+  const plans = useMemo(() => plansIn(read(response)), [response]);
+  const fuller = useMemo(() => withPlans(query ?? ''), [query]);
+  const [open, setOpen] = useState(storage.get('plan') !== 'folded');
+  if (!response) return isFetching ? null : <p className="plan-none">No answer yet. Press the run button to get one.</p>;
+  const fold = (event) => {
+    setOpen(event.currentTarget.open);
+    storage.set('plan', event.currentTarget.open ? '' : 'folded');
+  };
+  return (
+    <details className="plan" open={open} onToggle={fold}>
+      <summary>Plan <span>{plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}</span></summary>
+      <div className="plan-body">
+        {plans.map(({ where, plan }) => <Plan key={where} where={plans.length > 1 && where} plan={plan} />)}
+        <Hint asked={plans.length > 0} fuller={fuller === query ? null : () => queryEditor.setValue(fuller)} />
+      </div>
+    </details>
+  );
+}
+
+// read returns the answer that a tab shows; that of an earlier tab or of a failure may be no JSON.
+function read(response) {
+  try {
+    return JSON.parse(response);
+  } catch {
+    return null;
+  }
+}
+
+// Hint says how to get a plan, or more of it.
+function Hint({ asked, fuller }) {
+  if (!fuller) return asked ? null : <p>Only lists of comments have a plan, and this query asks for none.</p>;
+  return (
+    <p className="plan-hint">
+      <span>{asked ? 'A plan can say more than this query asks for.' : <>A list of comments says how it was read, and what that cost: ask for its <code>plan</code>.</>}</span>
+      <button type="button" onClick={fuller}>{asked ? 'Ask for all of it' : 'Add it to the query'}</button>
+    </p>
+  );
+}
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const amount = (value, one, many) => (typeof value === 'number' ? `${number.format(value)} ${value === 1 ? one : many}` : null);
+const listed = (...amounts) => amounts.filter(Boolean).join(', ');
+
+const cost = (plan) => listed(
+  amount(plan.readUnits, 'read unit', 'read units'),
+  amount(plan.waves, 'wave', 'waves'),
+  amount(plan.milliseconds, 'ms', 'ms'),
+);
+
+function Plan({ where, plan }) {
+  const totals = listed(
+    cost(plan),
+    amount(plan.queries, 'call', 'calls'),
+    amount(plan.itemsRead, 'scanned', 'scanned'),
+    amount(plan.itemsReturned, 'shown', 'shown'),
+    amount(plan.lookups, 'fetched by id', 'fetched by id'),
+  );
+  return (
+    <section>
+      {where && <h3>{where}</h3>}
+      {plan.summary && <p className="plan-summary">{plan.summary}</p>}
+      {totals && <p className="plan-totals">{totals}</p>}
+      <Table title="Reads" rows={plan.reads} columns={readColumns} />
+      <Table title="Candidates" rows={plan.candidates} columns={candidateColumns} />
+      <Table title="Not read" rows={plan.skipped} columns={readColumns} />
+      <Table title="Page numbers" rows={plan.position && [plan.position]} columns={positionColumns} />
+    </section>
+  );
+}
+
+// The columns of a table, by the field that is shown.
+const readColumns = {
+  purpose: 'Purpose',
+  index: 'Index',
+  partitionKey: 'Partition key',
+  sortKeyFrom: 'From',
+  sortKeyTo: 'To',
+  descending: 'Descending',
+  limit: 'Limit',
+  residualRatings: 'Ratings left to filter',
+  residualLanguages: 'Languages left to filter',
+  queries: 'Calls',
+  itemsRead: 'Scanned',
+  itemsKept: 'Returned',
+  readUnits: 'Units',
+  asOf: 'As of',
+};
+const candidateColumns = { name: 'Way', reads: 'Reads', estimatedUnits: 'Estimated units', price: 'Price', chosen: 'Chosen' };
+const positionColumns = { by: 'Found by', rank: 'Comments before', skipped: 'Left out', counted: 'Counted by the index', calls: 'Calls', waves: 'Waves', readUnits: 'Units' };
+
+// Table shows the columns that the query asked for.
+function Table({ title, rows, columns }) {
+  if (!rows?.length) return null;
+  const shown = Object.keys(columns).filter((field) => rows.some((row) => field in row));
+  return (
+    <table>
+      <caption>{title}</caption>
+      <thead>
+        <tr>{shown.map((field) => <th key={field} scope="col">{columns[field]}</th>)}</tr>
+      </thead>
+      <tbody>
+        {rows.map((row, index) => (
+          <tr key={index} className={row.chosen ? 'chosen' : undefined}>
+            {shown.map((field) => <td key={field} className={typeof row[field] === 'number' ? 'number' : undefined}>{cell(row[field])}</td>)}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function cell(value) {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'number') return number.format(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return Array.isArray(value) ? value.join(', ') : value;
+}
