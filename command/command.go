@@ -95,7 +95,8 @@ func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(term.Err, "%s %s\n", terminal.StyleOf(term.Err).Error("talkback:"), terminal.PrintableLines(plainly(err, term.Logger)))
+	screen := terminal.ScreenOf(term.Err)
+	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(plainly(err, term.Logger))))
 	var wrongLine *usageError
 	if errors.As(err, &wrongLine) {
 		return exitUsage

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -66,7 +65,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 			return err
 		}
 	}
-	_, err = io.WriteString(term.Out, explained(page.Plan))
+	_, err = io.WriteString(term.Out, explained(page.Plan, terminal.ScreenOf(term.Out)))
 	return err
 }
 
@@ -130,41 +129,35 @@ func (c *Explain) filter() (comment.Filter, error) {
 }
 
 // explained formats a plan as tables.
-func explained(plan comment.QueryPlan) string {
-	var text strings.Builder
-	writePosition(&text, plan.Position)
-	writePlans(&text, plan.Candidates)
-	text.WriteString("\n")
-	writeReads(&text, plan)
-	fmt.Fprintf(&text, "\nThe page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
+func explained(plan comment.QueryPlan, screen terminal.Screen) string {
+	result := fmt.Sprintf("The page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
-	return text.String()
+	return screen.Fold(positionText(plan.Position)) + plansTable(plan.Candidates, screen.Style).On(screen) + "\n" +
+		readsTable(plan, screen.Style).On(screen) + "\n" + screen.Fold(result)
 }
 
-// writePosition tells how a page by number was found.
-func writePosition(out io.Writer, p *comment.PagePosition) {
+// positionText tells how a page by number was found, "" for another page.
+func positionText(p *comment.PagePosition) string {
 	if p == nil || p.Rank == nil {
-		return
+		return ""
 	}
 	way := "Read through from the nearer end"
 	if p.By == comment.ByIndex {
 		way = fmt.Sprintf("Looked up in the index of page numbers (waves: %d, calls: %d, read units: %.1f)", p.Waves, p.Calls, p.ReadUnits)
 	}
-	fmt.Fprintf(out, "%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
+	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-func writePlans(out io.Writer, candidates []comment.PlanCandidate) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PLAN\tPARTITIONS\tESTIMATED UNITS\tPRICE\t")
+func plansTable(candidates []comment.PlanCandidate, style terminal.Style) *terminal.Table {
+	table := terminal.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
 	for _, candidate := range candidates {
 		chosen := ""
 		if candidate.Chosen {
-			chosen = "chosen"
+			chosen = style.Good("chosen")
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", candidate.Name, candidate.Reads,
-			estimateText(candidate.EstimatedUnits), estimateText(candidate.Price), chosen)
+		table.Row(candidate.Name, strconv.Itoa(candidate.Reads), estimateText(candidate.EstimatedUnits), estimateText(candidate.Price), chosen)
 	}
-	_ = w.Flush() // into memory
+	return table
 }
 
 // estimateText is an estimate for a table; nil is unknown.
@@ -175,14 +168,14 @@ func estimateText(estimate *float64) string {
 	return fmt.Sprintf("%.1f", *estimate)
 }
 
-func writeReads(out io.Writer, plan comment.QueryPlan) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "READ\tINDEX\tLIMIT\tCALLS\tSCANNED\tRETURNED\tUNITS")
+func readsTable(plan comment.QueryPlan, style terminal.Style) *terminal.Table {
+	table := terminal.NewTable("READ", "INDEX", "LIMIT", "CALLS", "SCANNED", "RETURNED", "UNITS")
 	for _, r := range plan.Reads {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1f\n", terminal.Printable(r.PartitionKey), r.Index, r.Limit, r.Queries, r.ItemsRead, r.ItemsKept, r.ReadUnits)
+		table.Row(terminal.Printable(r.PartitionKey), r.Index, strconv.Itoa(r.Limit), strconv.Itoa(r.Queries),
+			strconv.Itoa(r.ItemsRead), strconv.Itoa(r.ItemsKept), fmt.Sprintf("%.1f", r.ReadUnits))
 	}
 	for _, skip := range plan.Skipped {
-		fmt.Fprintf(w, "%s\t%s\tskipped: empty at %s\n", terminal.Printable(skip.PartitionKey), skip.Index, skip.AsOf.UTC().Format(time.TimeOnly))
+		table.Row(terminal.Printable(skip.PartitionKey), skip.Index, style.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
 	}
-	_ = w.Flush() // into memory
+	return table
 }

@@ -72,8 +72,9 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err != nil {
 		return exportStopped(err, out)
 	}
-	_, err = terminal.English.Fprintf(term.Err, "%d comments written to %s in %.1f s (%.0f comments/s)\n",
+	report := terminal.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)",
 		done.comments, out.Name(), done.took.Seconds(), terminal.Rate(done.comments, done.took))
+	_, err = fmt.Fprintln(term.Err, terminal.ScreenOf(term.Err).Fold(report))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
 
@@ -83,7 +84,7 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if err := printImproper(said, items); err != nil {
+	if _, err := io.WriteString(said, terminal.ScreenOf(said).Fold(improperText(items))); err != nil {
 		return err
 	}
 	return errors.New(terminal.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))

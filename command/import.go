@@ -110,8 +110,18 @@ func printReport(out io.Writer, work *importer.Import, counted time.Duration, er
 	if summary == "" {
 		return err
 	}
-	_, unwritten := fmt.Fprintln(out, summary)
+	_, unwritten := fmt.Fprintln(out, importedText(summary, terminal.ScreenOf(out)))
 	return errors.Join(unwritten, err)
+}
+
+// importedText formats the report of an import for a screen: what became of the rows, and what to
+// know of it.
+func importedText(summary string, screen terminal.Screen) string {
+	lines := strings.Split(summary, "\n")
+	for i := 1; i < len(lines); i++ {
+		lines[i] = screen.Notice(lines[i])
+	}
+	return screen.Fold(strings.Join(lines, "\n"))
 }
 
 // Options returns how the flags say to read the file. An error names the wrong flag.

@@ -3,20 +3,19 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/terminal"
 )
 
-// printImproper prints the keys of invalid items, one per line.
-func printImproper(out io.Writer, items []layout.Improper) error {
+// improperText lists the keys of invalid items, one per line.
+func improperText(items []layout.Improper) string {
+	var text strings.Builder
 	for _, item := range items {
-		if _, err := fmt.Fprintln(out, terminal.Printable(item.String())); err != nil {
-			return err
-		}
+		fmt.Fprintln(&text, terminal.Printable(item.String()))
 	}
-	return nil
+	return text.String()
 }
 
 // improperError returns an error if there are invalid items.

@@ -68,10 +68,8 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 
 // printRebuilt prints what was repaired. Its error says what could not be.
 func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
-	if err := printImproper(out, result.Improper); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(out, rebuildSummary(result, took)); err != nil {
+	text := improperText(result.Improper) + rebuildSummary(result, took) + "\n"
+	if _, err := io.WriteString(out, terminal.ScreenOf(out).Fold(text)); err != nil {
 		return err
 	}
 	err := improperError(result.Improper)

@@ -31,7 +31,7 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case err != nil:
 		return fmt.Errorf("building the page index stopped (%w); run it again", err)
 	}
-	_, err = fmt.Fprintln(term.Out, rebuiltPages(pages.target.Name, entries, took))
+	_, err = fmt.Fprintln(term.Out, terminal.ScreenOf(term.Out).Fold(rebuiltPages(pages.target.Name, entries, took)))
 	return err
 }
 

@@ -18,9 +18,6 @@ type Show struct {
 	ID string `arg:"" help:"Id of the comment: c_ and 26 characters."`
 }
 
-// maxWidth is the longest line that is pleasant to read, in columns.
-const maxWidth = 100
-
 // Run prints the comment and its keys.
 func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	id, err := comment.ParseID(c.ID)
@@ -36,15 +33,20 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, showComment(inspection.Comment, widthOf(term.Out), terminal.StyleOf(term.Out))+showCompression(inspection)+showEntries(inspection.Entries))
+	_, err = io.WriteString(term.Out, shown(inspection, widthOf(term.Out), terminal.ScreenOf(term.Out)))
 	return err
 }
 
-// widthOf returns the width of lines on an output, in columns.
-func widthOf(out io.Writer) int { return min(terminal.Columns(out), maxWidth) }
+// widthOf returns the width of texts on an output, in columns.
+func widthOf(out io.Writer) int { return min(terminal.Columns(out), terminal.Readable) }
+
+// shown formats a comment and its keys for a screen. Texts are wrapped to a width on any output.
+func shown(i dynamo.Inspection, width int, screen terminal.Screen) string {
+	return showComment(i.Comment, width, screen) + screen.Fold(showCompression(i)) + showEntries(i.Entries, screen)
+}
 
 // showComment formats a comment: its text, its author and its times.
-func showComment(c comment.Comment, width int, style terminal.Style) string {
+func showComment(c comment.Comment, width int, screen terminal.Screen) string {
 	var out strings.Builder
 	stars := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
 	head := stars
@@ -53,7 +55,7 @@ func showComment(c comment.Comment, width int, style terminal.Style) string {
 	}
 	for i, line := range terminal.Wrap(head, width) {
 		if i == 0 {
-			line = strings.Replace(line, stars, style.Stars(stars), 1)
+			line = strings.Replace(line, stars, screen.Stars(stars), 1)
 		}
 		fmt.Fprintln(&out, line)
 	}
@@ -67,7 +69,7 @@ func showComment(c comment.Comment, width int, style terminal.Style) string {
 		{"edited", editedText(c)},
 		{"version", fmt.Sprint(c.Version)},
 	} {
-		fmt.Fprintf(&out, "%-10s%s\n", row[0], row[1])
+		out.WriteString(screen.Hang(screen.Faint(row[0]), 10, row[1]))
 	}
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
 }
@@ -107,16 +109,18 @@ func showCompression(i dynamo.Inspection) string {
 
 // showEntries lists the keys of a comment in the table and its indexes, and what reading each entry
 // costs.
-func showEntries(entries []dynamo.Entry) string {
+func showEntries(entries []dynamo.Entry, screen terminal.Screen) string {
 	var out strings.Builder
-	fmt.Fprintln(&out, "Keys, with the size of the entry and the cost of reading it alone")
+	out.WriteString(screen.Fold(screen.Head("Keys") + ", with the size of the entry and the cost of reading it alone\n"))
 	for _, e := range entries {
 		name, cost := string(e.Index), fmt.Sprintf("%.1f read units", e.ReadUnits(false))
 		if e.Index == "" {
 			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
 		}
-		fmt.Fprint(&out, terminal.English.Sprintf("\n  %-17s%d bytes, %s\n", name, e.Bytes, cost))
-		fmt.Fprintf(&out, "    %-8s%s\n    %-8s%s\n", e.PartitionAttr, terminal.Printable(e.PartitionKey), e.SortAttr, terminal.Printable(e.SortKey))
+		out.WriteString("\n" + screen.Hang("  "+name, 19, terminal.English.Sprintf("%d bytes, %s", e.Bytes, cost)))
+		for _, key := range [][2]string{{e.PartitionAttr, e.PartitionKey}, {e.SortAttr, e.SortKey}} {
+			out.WriteString(screen.Hang("    "+screen.Faint(key[0]), 12, terminal.Printable(key[1])))
+		}
 	}
 	return out.String()
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/talkback/talkback/dynamo/counts"
@@ -50,25 +50,40 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 
 // write prints the status.
 func (s status) write(out io.Writer) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n", s.headline())
+	_, err := io.WriteString(out, s.text(terminal.ScreenOf(out)))
+	return err
+}
+
+// text formats the status for a screen.
+func (s status) text(screen terminal.Screen) string {
+	var head, dead strings.Builder
+	fmt.Fprintf(&head, "%s\n", headlineStyled(s.headline(), screen.Style))
 	if line := s.rebuildLine(); line != "" {
-		fmt.Fprintf(&text, "%s\n", line)
+		fmt.Fprintf(&head, "%s\n", line)
 	}
 	for _, store := range s.pages {
-		fmt.Fprintf(&text, "%s\n", s.pagesLine(store))
+		fmt.Fprintf(&head, "%s\n", s.pagesLine(store))
 	}
+	table := ""
 	if len(s.leases) > 0 {
-		text.WriteString("\n" + s.table())
+		table = "\n" + s.table(screen.Style).On(screen)
 	}
 	if len(s.deadLetters) > 0 {
-		text.WriteString("\nDead-lettered, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n")
+		fmt.Fprintf(&dead, "\n%s, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n", screen.Notice("Dead-lettered"))
 		for _, a := range s.deadLetters {
-			fmt.Fprintf(&text, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
+			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
 		}
 	}
-	_, err := io.WriteString(out, text.String())
-	return err
+	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
+}
+
+// headlineStyled marks the word of a headline that says whether the statistics are right.
+func headlineStyled(headline string, style terminal.Style) string {
+	word := headline[:strings.IndexAny(headline+":", ":;")]
+	if word == "Complete" {
+		return style.Good(word) + headline[len(word):]
+	}
+	return style.Notice(word) + headline[len(word):]
 }
 
 // headline says whether the statistics are right.
@@ -120,11 +135,9 @@ func (s status) pagesLine(store keeper.Status) string {
 	return fmt.Sprintf("%s: not complete since %s (%s); %s", name, store.Since.Format(time.RFC3339), terminal.Printable(store.Reason), cure)
 }
 
-// table formats one line per shard.
-func (s status) table() string {
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SHARD\tREAD BY\tBEHIND\tPOSITION\tDEAD-LETTERED")
+// table has a row for each shard.
+func (s status) table(style terminal.Style) *terminal.Table {
+	table := terminal.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
 	leases := slices.Clone(s.leases)
 	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
 	for _, lease := range leases {
@@ -136,8 +149,11 @@ func (s status) table() string {
 		if lease.Ended {
 			owner, behind = "read to its end", ""
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), lease.DeadLetters)
+		deadLetters := strconv.Itoa(lease.DeadLetters)
+		if lease.DeadLetters > 0 {
+			deadLetters = style.Notice(deadLetters)
+		}
+		table.Row(terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
 	}
-	_ = w.Flush() // into memory
-	return text.String()
+	return table
 }

@@ -8,6 +8,33 @@ import (
 	"testing"
 )
 
+// A narrow terminal breaks lines between words; a pipe, even from one, gets the line as it is.
+func TestNarrowTerminal(t *testing.T) {
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("left out: lines of a narrow terminal: the program script, which makes one, is not installed")
+	}
+	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
+  did you mean verify?; see talkback
+  --help`
+	for command, want := range map[string]string{
+		"stty cols 40; " + program + " verfy":            narrow,
+		"stty cols 40; " + program + " verfy 2>&1 | cat": wide,
+		"stty cols 90; " + program + " verfy":            wide,
+	} {
+		run := exec.Command(script, "-qec", command, os.DevNull)
+		run.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1")
+		out, _ := run.CombinedOutput() // its status is the command's, or that of cat
+		if got := strings.TrimSpace(strings.ReplaceAll(string(out), "\r", "")); got != want {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+}
+
 // Colours are for terminals, and for those who want them; a file gets none.
 func TestColours(t *testing.T) {
 	program, err := binary()

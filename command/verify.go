@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -90,32 +91,26 @@ func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error
 
 // printVerified prints what was found. Its error says how many drifts and invalid items there are.
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
-	for _, drift := range found.Drifts {
-		if _, err := fmt.Fprintln(out, terminal.Printable(drift.String())); err != nil {
-			return err
-		}
-	}
-	for _, product := range found.Restless {
-		if _, err := fmt.Fprintf(out, "%s: not verified, because its counts keep changing: run this again later\n", terminal.Printable(product)); err != nil {
-			return err
-		}
-	}
-	if err := printImproper(out, found.Improper); err != nil {
-		return err
-	}
-	_, err := terminal.English.Fprintf(out, "%d comments of %d products counted in %.1f s: %s\n", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts)))
+	_, err := io.WriteString(out, verifiedText(found, took, terminal.ScreenOf(out)))
 	if len(found.Drifts) > 0 {
-		err = errors.Join(err, printUnproven(out, found))
 		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild repairs them, at any time", len(found.Drifts))))
 	}
 	return errors.Join(err, improperError(found.Improper))
 }
 
-// printUnproven says whether drifts may be changes that are still to be counted.
-func printUnproven(out io.Writer, found counts.Verified) error {
-	if !found.Unproven {
-		return nil
+// verifiedText formats what was found for a screen, a line for each finding.
+func verifiedText(found counts.Verified, took time.Duration, screen terminal.Screen) string {
+	var text strings.Builder
+	for _, drift := range found.Drifts {
+		fmt.Fprintln(&text, terminal.Printable(drift.String()))
 	}
-	_, err := fmt.Fprintln(out, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
-	return err
+	for _, product := range found.Restless {
+		fmt.Fprintf(&text, "%s: not verified, because its counts keep changing: run this again later\n", terminal.Printable(product))
+	}
+	text.WriteString(improperText(found.Improper))
+	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products counted in %.1f s: %s", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
+	if len(found.Drifts) > 0 && found.Unproven {
+		fmt.Fprintln(&text, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
+	}
+	return screen.Fold(text.String())
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -107,21 +108,22 @@ func printPagesVerified(ctx context.Context, session *Session, pages *pages, ter
 
 // printVerifiedPages prints what was found. Its error says how many drifts there are.
 func printVerifiedPages(out io.Writer, found verifiedPages, took time.Duration) error {
+	screen := terminal.ScreenOf(out)
+	var text strings.Builder
 	for _, drift := range found.drifts {
-		if _, err := fmt.Fprintln(out, terminal.Printable(drift.String())); err != nil {
-			return err
-		}
+		fmt.Fprintln(&text, terminal.Printable(drift.String()))
 	}
-	_, err := terminal.English.Fprintf(out, "%d comments of %d products looked up in %.1f s: %s\n", found.comments, found.products, took.Seconds(), driftText(len(found.drifts)))
+	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, found.products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
+	_, err := io.WriteString(out, screen.Fold(text.String()))
 	if len(found.drifts) > 0 {
 		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))
 	}
 	return err
 }
 
-func driftText(drifts int) string {
+func driftText(drifts int, style terminal.Style) string {
 	if drifts == 0 {
-		return "no drift"
+		return style.Good("no drift")
 	}
-	return terminal.English.Sprintf("%d drifts", drifts)
+	return style.Bad(terminal.English.Sprintf("%d drifts", drifts))
 }

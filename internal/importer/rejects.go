@@ -97,7 +97,8 @@ func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error 
 func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
 	for _, row := range rows[:min(len(rows), maxPrinted-r.printed)] {
 		r.printed++
-		if _, err := fmt.Fprintf(r.said, "line %d: %s\n", row.Line, terminal.Printable(row.Reason)); err != nil {
+		line := fmt.Sprintf("line %d: %s", row.Line, terminal.Printable(row.Reason))
+		if _, err := fmt.Fprintln(r.said, terminal.ScreenOf(r.said).Fold(line)); err != nil {
 			return err
 		}
 	}

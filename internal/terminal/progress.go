@@ -20,8 +20,8 @@ const barCells = 20
 // eraseLine moves the cursor to the beginning of its line and erases the line.
 const eraseLine = "\r\x1b[K"
 
-// Progress shows how much of some work is done: a bar on a terminal, elsewhere a line every 5
-// seconds. It is safe for use by many goroutines.
+// Progress shows how much of some work is done: a bar on a terminal, if that is wide enough,
+// elsewhere a line every 5 seconds. It is safe for use by many goroutines.
 type Progress struct {
 	out     io.Writer
 	columns func() int // of the terminal; nil for another output
@@ -75,8 +75,11 @@ func (p *Progress) Show(done int, taken int64) {
 		return
 	}
 	p.next = now.Add(drawEvery)
-	line = p.bar(taken) + line
-	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), max(p.columns()-1, 0))])
+	most := max(p.columns()-1, 0)
+	if bar := p.bar(taken); len(bar)+len(line) <= most {
+		line = bar + line
+	}
+	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), most)])
 }
 
 // share returns how much of the whole is done, from 0 to 1, if its size is known. A size that is

@@ -53,7 +53,7 @@ func TestProgressBar(t *testing.T) {
 		want    string
 	}{
 		{"a file", 100_000, 80, "|0 rows, 0 rows/s|[====                ] 12,000 rows, 2,000 rows/s, 20 %, 24s left|[=========           ] 30,000 rows, 2,500 rows/s, 48 %, 13s left|"},
-		{"a narrow terminal", 100_000, 31, "|0 rows, 0 rows/s|[====                ] 12,000 |[=========           ] 30,000 |"},
+		{"a narrow terminal", 100_000, 31, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s, 20 |30,000 rows, 2,500 rows/s, 48 |"},
 		{"a pipe, the end of which nobody knows", -1, 80, "|0 rows, 0 rows/s|12,000 rows, 2,000 rows/s|30,000 rows, 2,500 rows/s|"},
 	} {
 		var out bytes.Buffer

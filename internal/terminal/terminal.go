@@ -26,10 +26,18 @@ func Is(out io.Writer) bool {
 
 // Columns returns the width of a terminal, and 80 for any other output.
 func Columns(out io.Writer) int {
-	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return width
-		}
+	if columns, known := width(out); known {
+		return columns
 	}
 	return defaultColumns
+}
+
+// width returns the width of an output, if it is a terminal that knows its width.
+func width(out io.Writer) (columns int, known bool) {
+	file, ok := out.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	columns, _, err := term.GetSize(int(file.Fd()))
+	return columns, err == nil && columns > 0
 }

@@ -1,0 +1,21 @@
+package command_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/terminal"
+)
+
+// What commands print in a file and on terminals of some widths; the print is in
+// testdata/screens.golden. Colors are at 80 columns, with «1m» for an escape.
+func TestScreens(t *testing.T) {
+	var got strings.Builder
+	for _, screen := range []terminal.Screen{{}, {Columns: 40}, {Columns: 60}, {Columns: 80, Style: true}} {
+		fmt.Fprintf(&got, "======== %+v\n\n%s\n", screen, command.Screens(screen))
+	}
+	shown := strings.NewReplacer("\x1b[0m", "»", "\x1b[", "«").Replace(got.String())
+	compareGolden(t, "testdata/screens.golden", []byte(shown))
+}

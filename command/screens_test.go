@@ -1,0 +1,120 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/stream"
+)
+
+// What a product's id, a title or an author's name may be.
+var (
+	wide   = "陶器の湯のみ茶碗"
+	arabic = "كتاب-الطبخ"
+	emoji  = "👩‍👩‍👧‍👦-mug"
+	escape = "mug \x1b[2J\u202e"
+	long   = strings.Repeat("p", comment.MaxIDBytes)
+)
+
+// Screens returns what commands print on a screen, of names that are hard to print.
+func Screens(screen terminal.Screen) string {
+	width := 80
+	if screen.Columns > 0 {
+		width = min(screen.Columns, terminal.Readable)
+	}
+	return "# explain\n" + explained(screenedPlan(), screen) +
+		"\n# stream --status\n" + screenedStatus().text(screen) +
+		"\n# verify\n" + verifiedText(screenedDrifts(), 1500*time.Millisecond, screen) +
+		"\n# rebuild\n" + screen.Fold(rebuildSummary(counts.RebuildResult{Products: 12345, Comments: 67, Repaired: 8, Resumed: true}, time.Minute)+"\n") +
+		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+terminal.Printable(wide+".rejects.tsv"), screen) + "\n" +
+		"\n# show\n" + shown(screenedComment(), width, screen) +
+		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(noProduct(escape).Error())) + "\n"
+}
+
+func screenedPlan() comment.QueryPlan {
+	rank, price := 40, 1.5
+	plan := comment.QueryPlan{
+		Position:      &comment.PagePosition{By: comment.ByIndex, Rank: &rank, Skipped: 3, Waves: 2, Calls: 3, ReadUnits: 1.5},
+		Candidates:    []comment.PlanCandidate{{Name: "cells", Reads: 4, EstimatedUnits: &price, Price: &price, Chosen: true}, {Name: "whole product", Reads: 1}},
+		ItemsReturned: 20, Waves: 1, Queries: 5, ItemsRead: 105, ReadUnits: 2.5, MostUnits: 96, Duration: 1500 * time.Microsecond,
+	}
+	for i, product := range []string{"mug", wide, arabic, emoji, escape, long} {
+		plan.Reads = append(plan.Reads, comment.PlanRead{Index: "byLangAndRating", PartitionKey: "P#" + product + "/zh-Hant/4", Limit: 21, Queries: 1, ItemsRead: 21, ItemsKept: 4 * i, ReadUnits: .5})
+	}
+	plan.Skipped = []comment.PlanSkip{{Index: "byRating", PartitionKey: "P#" + wide + "/1", AsOf: noon}}
+	return plan
+}
+
+func screenedStatus() status {
+	return status{
+		now:   noon,
+		state: stream.State{Label: "l", Gap: &stream.Gap{Found: noon.Add(-time.Hour), Shard: "s", Reason: "records were dropped"}},
+		leases: []stream.Lease{
+			{Shard: "shardId-00000001777017600000-0a1b2c3d", Owner: "talkback serve (pid 4711 on web-1)", Checkpoint: "49590338271490256608559692538361571095921575989136588898", CaughtUp: noon.Add(-2 * time.Hour), DeadLetters: 1},
+			{Shard: "shardId-00000001777017600001-4e5f6a7b", Ended: true, Checkpoint: "42", CaughtUp: noon},
+		},
+		pages:       []keeper.Status{{Name: "redis://cache:6379/0", Asked: true, Away: errors.New("connection refused")}},
+		deadLetters: []stream.DeadLetter{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
+		rebuild:     counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
+	}
+}
+
+func screenedDrifts() counts.Verified {
+	found := counts.Verified{Products: 6, Comments: 12345, Unproven: true, Restless: []string{wide}}
+	for _, product := range []string{"mug", wide, arabic, escape, long} {
+		found.Drifts = append(found.Drifts, counts.Drift{Product: product, Kind: counts.WrongCount, Detail: "zh-Hant/4: 12 counted, and there are 13"})
+	}
+	found.Improper = []layout.Improper{{Key: "C#01HZ0000000400000000000000/C", Reason: "it has no rating"}}
+	return found
+}
+
+func screenedComment() dynamo.Inspection {
+	title := emoji + " Très \x1b[31mbien"
+	c := comment.Comment{
+		ID: "c_01HZ0000000400000000000000", ProductID: wide, Rating: 4, Language: "zh-Hant", Title: &title, Version: 3,
+		Text:   "One line that is wider than narrow terminals are.\n" + strings.Repeat(wide+"。", 6) + "\n" + arabic + "\n\x1b]0;x\a" + long,
+		Author: comment.Author{ID: "u-42", Name: "Zoë " + arabic + " " + emoji, Imported: true},
+	}
+	return dynamo.Inspection{Comment: c, CompressedBytes: 90, Entries: []dynamo.Entry{
+		{PartitionAttr: "PK", PartitionKey: "C#01HZ0000000400000000000000", SortAttr: "SK", SortKey: "C", Bytes: 1365},
+		{Index: "byLangAndRating", PartitionAttr: "B", PartitionKey: "P#" + long + "/zh-Hant/4", SortAttr: "PK", SortKey: "C#01HZ0000000400000000000000", Bytes: 330},
+	}}
+}
+
+// On a terminal, no line is wider than the terminal, except for one with a single word that is: such
+// a word stays whole, so that it can be copied. No character reaches the terminal that it would obey.
+func TestScreensFit(t *testing.T) {
+	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {
+		for line := range strings.Lines(Screens(terminal.Screen{Columns: columns, Style: true})) {
+			line = strings.TrimSuffix(line, "\n")
+			if fields := strings.Fields(line); terminal.Width(line) > columns && terminal.Width(fields[len(fields)-1])+12 < columns {
+				t.Errorf("%d columns: %d are taken by %q", columns, terminal.Width(line), line)
+			}
+			if plain := terminal.Unstyled(line); plain != terminal.Printable(plain) {
+				t.Errorf("%d columns: %q", columns, line)
+			}
+		}
+	}
+}
+
+// A file gets each finding on a line of its own, without colors, at any width.
+func TestScreensInAFile(t *testing.T) {
+	text := Screens(terminal.Screen{})
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("a file gets escapes: %q", text)
+	}
+	for _, drift := range screenedDrifts().Drifts {
+		if line := fmt.Sprintln(terminal.Printable(drift.String())); !strings.Contains(text, line) {
+			t.Errorf("%q is not on a line", line)
+		}
+	}
+}
