@@ -304,6 +304,11 @@ func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 0"),
 	)
+	// A cursor of another list: the reader starts again.
+	browsertest.Visit(t, ctx, s.address+"/shop/elsewhere?a-navigate=&after=c99",
+		says(".result", "130 comments"),
+		holds("location.search === '?a-navigate='"),
+	)
 }
 
 func theLatestWins(t *testing.T, ctx context.Context, s shop) {

@@ -153,6 +153,9 @@ var troubles = map[string]http.HandlerFunc{
 	"secret": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusUnauthorized, refused("UNAUTHENTICATED", nil))
 	},
+	"elsewhere": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, object{"data": object{"product": object{"list": nil}}, "errors": refused("BAD_CURSOR", []string{"product", "list"})["errors"]})
+	},
 	"gone": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000") // else the browser asks again by itself
 		_, _ = w.Write([]byte(`{"data":`))

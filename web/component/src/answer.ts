@@ -26,6 +26,8 @@ export interface Viewer {
   readonly customerId: string | null;
   readonly isModerator: boolean;
   readonly mayWrite: boolean;
+  /** Why not, such as "TOKEN_REQUIRED"; null if `mayWrite` is true. */
+  readonly cannotWriteReason: string | null;
 }
 
 export interface Product {

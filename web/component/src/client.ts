@@ -125,6 +125,11 @@ export function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
 }
 
+/** Whether the list was asked for with what no list has, such as a cursor of another one. */
+export function isRefused({ errors }: Answer): boolean {
+  return errors.some((error) => error.path?.[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
+}
+
 /** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */
 export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   if (answer.data?.product?.list) return null;

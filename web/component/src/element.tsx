@@ -2,6 +2,7 @@ import { hydrate, render } from 'preact';
 import { type Choice, everything, foreignQuery, parseChoice, queryOf } from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
+import type { Desk, Written } from './desk';
 import { Session } from './session';
 import { Texts } from './texts';
 import { linkTo, listOf, type View } from './view';
@@ -44,6 +45,7 @@ export class TalkbackComments extends HTMLElement {
   #session: Session | undefined;
   #texts = new Texts('en');
   #foreign = '';
+  #desk: Desk | null = null;
   #enhanced = false;
 
   connectedCallback(): void {
@@ -106,16 +108,29 @@ export class TalkbackComments extends HTMLElement {
   }
 
   #newSession(choice: Choice): Session {
-    const element = this;
+    const product = this.#product;
     const client = { endpoint: this.#endpoint, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
-    return new Session({ product: this.#product, pageSize: this.#pageSize, client }, choice, {
-      changed: () => element.#draw(),
-      answered: (detail) => element.#tell('talkback-answer', detail),
+    const customerName = () => this.customerName ?? '';
+    this.#desk = { product, client, customerName, written: (change) => this.#written(change) };
+    return new Session({ product, pageSize: this.#pageSize, client }, choice, {
+      changed: () => {
+        this.#keepAddress();
+        this.#draw();
+      },
+      answered: (detail) => this.#tell('talkback-answer', detail),
       failed: (problem) => {
         console.warn(`<talkback-comments>: ${problem.detail}`);
-        element.#tell('talkback-error', problem);
+        this.#tell('talkback-error', problem);
       },
     });
+  }
+
+  /** Shows what was written. A new comment is on the first page, so the reader is led there. */
+  #written(change: Written): void {
+    this.#session?.amend(change);
+    this.#tell('talkback-written', change);
+    if (change.kind === 'added') void this.#go(everything, false);
+    else if (this.#session?.shown?.more.length === 0) void this.refresh();
   }
 
   #newRoot(): HTMLElement {
@@ -142,7 +157,7 @@ export class TalkbackComments extends HTMLElement {
       busy: session.busy,
       explain: this.hasAttribute('explain'),
       mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
-      enhanced: this.#enhanced,
+      desk: this.#enhanced ? this.#desk : null,
     };
   }
 
@@ -203,8 +218,7 @@ export class TalkbackComments extends HTMLElement {
   async #go(choice: Choice, turnsPage: boolean): Promise<void> {
     const session = this.#session as Session;
     if (this.#navigates && queryOf(choice) !== queryOf(session.choice)) {
-      const link = linkTo(this.#view(), choice);
-      history.pushState(null, '', link.startsWith('?') ? location.pathname + link : link);
+      history.pushState(null, '', this.#addressOf(choice));
     }
     await session.load(choice);
     if (session !== this.#session || session.choice !== choice) return; // something else was asked for
@@ -213,6 +227,18 @@ export class TalkbackComments extends HTMLElement {
       this.#focus('.list, .empty');
       this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
     }
+  }
+
+  /** An address that asks for what no list has gives way to what is shown instead. */
+  #keepAddress(): void {
+    const choice = this.#session?.choice;
+    if (!this.#navigates || !choice || queryOf(choice) === queryOf(parseChoice(location.search))) return;
+    history.replaceState(null, '', this.#addressOf(choice));
+  }
+
+  #addressOf(choice: Choice): string {
+    const link = linkTo(this.#view(), choice);
+    return link.startsWith('?') ? location.pathname + link : link;
   }
 
   async #more(): Promise<void> {

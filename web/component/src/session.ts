@@ -1,7 +1,8 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
-import type { Choice } from './address';
+import { type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
-import { ask, type Client, Failure, type Problem, problemOf } from './client';
+import { ask, type Client, Failure, isRefused, type Problem, problemOf } from './client';
+import { nodesWith, withChange, type Written } from './desk';
 import type { Shown } from './view';
 
 export interface Settings {
@@ -18,12 +19,16 @@ export interface Listener {
   failed(problem: Problem): void;
 }
 
+/** How long lists may be behind a write, in milliseconds; the service says moments. */
+const lag = 20_000;
+
 /** The conversation with the service about one product. The latest wish wins. */
 export class Session {
   shown: Shown | null = null;
   problem: Problem | null = null;
   busy = false;
   #underWay = new AbortController();
+  #written: { readonly change: Written; readonly until: number }[] = [];
 
   constructor(readonly settings: Settings, public choice: Choice, private readonly listener: Listener) {}
 
@@ -48,10 +53,16 @@ export class Session {
     });
   }
 
-  /** Replaces what is shown, after a write whose result lists do not show yet. */
-  amend(change: (data: Data) => Data): void {
+  /** Shows a change that was written, in this answer and in those of the next moments. */
+  amend(change: Written): void {
+    this.#written = [...this.#written, { change, until: performance.now() + lag }];
     if (!this.shown) return;
-    this.shown = { ...this.shown, data: change(this.shown.data) };
+    const { data, choice, more } = this.shown;
+    this.shown = {
+      ...this.shown,
+      data: this.#amended(data, choice),
+      more: more.map((list) => ({ ...list, nodes: nodesWith(list.nodes, change) })),
+    };
     this.listener.changed();
   }
 
@@ -74,6 +85,7 @@ export class Session {
       const answer = await ask(client, operation, variables, signal);
       if (signal.aborted) return;
       const milliseconds = performance.now() - started;
+      if (isRefused(answer) && !isFirst(choice)) return await this.load(everything);
       this.problem = problemOf(answer, choice.page > 1);
       take(answer, milliseconds);
       this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
@@ -88,7 +100,12 @@ export class Session {
 
   #show({ data, errors }: Answer, milliseconds: number | null): void {
     this.problem = problemOf({ data, errors }, this.choice.page > 1);
-    if (data?.product) this.shown = { choice: this.choice, data, more: [], milliseconds };
+    if (data?.product) this.shown = { choice: this.choice, data: this.#amended(data, this.choice), more: [], milliseconds };
+  }
+
+  #amended(data: Data, choice: Choice): Data {
+    this.#written = this.#written.filter(({ until }) => until > performance.now());
+    return this.#written.reduce((amended, { change }) => withChange(amended, choice, change), data);
   }
 }
 

@@ -1,7 +1,8 @@
 // What is drawn, as a value: every view is a function of it.
-import { type Choice, pairsOf, queryOf } from './address';
+import { type Choice, isFiltered, pairsOf, queryOf } from './address';
 import type { Data, List, Product, Viewer } from './answer';
 import type { Problem } from './client';
+import type { Desk } from './desk';
 import type { Texts } from './texts';
 
 /** An answer and what it answers. */
@@ -30,8 +31,8 @@ export interface View {
   readonly busy: boolean;
   readonly explain: boolean;
   readonly mode: Mode;
-  /** False for the first render, which has to be what the server sent. */
-  readonly enhanced: boolean;
+  /** Where comments are written. Null for the first render, which has to be what the server sent. */
+  readonly desk: Desk | null;
 }
 
 export type Mode = 'pages' | 'more';
@@ -57,9 +58,9 @@ export function listOf(view: View): List | null {
   return { ...first, pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
 }
 
-/** Whether the product is known to have no comments at all. */
+/** Whether the product has no comments at all. The first one is listed before it is counted. */
 export function isEmptyProduct(view: View): boolean {
-  return productOf(view)?.stats?.total === 0;
+  return productOf(view)?.stats?.total === 0 && !listOf(view)?.nodes.length && !isFiltered(view.choice);
 }
 
 /** The link to a choice: its query alone, or the path if it has none. */

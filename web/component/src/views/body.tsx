@@ -1,17 +1,16 @@
 import { isEmptyProduct, listOf, productOf, type Props } from '../view';
-import { isFiltered } from '../address';
+import { Write } from '../forms/write';
 import { Highlights, List, Result } from './comments';
 import { Drawer } from './drawer';
 import { Failed } from './failure';
 import { Filters } from './filters';
 import { Pages } from './pages';
 import { Summary } from './summary';
-import { Write } from './write';
 
 /** All that is in div.root. */
 export function Body({ view }: Props) {
   const product = productOf(view);
-  const plain = isEmptyProduct(view) && !isFiltered(view.choice);
+  const plain = isEmptyProduct(view);
   return (
     <>
       {product && !plain && <Summary view={view} />}

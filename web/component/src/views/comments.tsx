@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { everything, isFiltered } from '../address';
 import type { Comment } from '../answer';
-import { isEmptyProduct, linkTo, listOf, productOf, type Props } from '../view';
+import { Actions } from '../forms/actions';
+import { isEmptyProduct, linkTo, listOf, productOf, type Props, viewerOf } from '../view';
 import { Stars } from './summary';
 
 /** The newest good and the newest bad comment, above the first page of everything. */
@@ -59,7 +60,7 @@ export function List({ view }: Props) {
       {list.nodes.map((comment) => (
         <li key={comment.id}>
           <article class="comment" part="comment" id={comment.id} data-version={comment.version}>
-            <Content view={view} comment={comment} />
+            <Content view={view} comment={comment} listed />
           </article>
         </li>
       ))}
@@ -67,8 +68,8 @@ export function List({ view }: Props) {
   );
 }
 
-/** A comment. Its texts are text nodes, whatever they look like. */
-function Content({ view, comment }: Props & { comment: Comment }) {
+/** A comment. Its texts are text nodes, whatever they look like. In the list, it can be changed. */
+function Content({ view, comment, listed = false }: Props & { comment: Comment; listed?: boolean }) {
   const { texts } = view;
   const { title, text, language, author, rating } = comment;
   return (
@@ -83,6 +84,7 @@ function Content({ view, comment }: Props & { comment: Comment }) {
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>
+        {listed && view.desk && <Actions desk={view.desk} texts={texts} viewer={viewerOf(view)} comment={comment} />}
       </footer>
     </>
   );

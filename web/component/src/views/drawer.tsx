@@ -12,7 +12,7 @@ export function Drawer({ view }: Props) {
     <details class="plan" part="plan">
       <summary>{`${view.texts.say('plan')} `}<span class="cost">{costOf(view, plan)}</span></summary>
       <p class="sentence">{plan.summary}</p>
-      {view.enhanced && <Details view={view} plan={plan} />}
+      {view.desk && <Details view={view} plan={plan} />}
     </details>
   );
 }

@@ -8,11 +8,11 @@ import { HiddenFields } from './filters';
 export function Pages({ view }: Props) {
   const list = listOf(view);
   if (!list || !view.shown) return null;
-  if (view.mode === 'more' && view.enhanced) return <More view={view} list={list} />;
+  if (view.mode === 'more' && view.desk) return <More view={view} list={list} />;
   const { choice } = view.shown;
-  if (list.pageCount === null) return <CursorPages view={view} list={list} />;
+  if (list.pageCount === null || list.pageNumber === null) return <CursorPages view={view} list={list} />;
   if (list.pageCount < 2) return null;
-  return <NumberedPages view={view} choice={choice} page={list.pageNumber ?? choice.page} count={list.pageCount} />;
+  return <NumberedPages view={view} choice={choice} page={list.pageNumber} count={list.pageCount} />;
 }
 
 function NumberedPages({ view, choice, page, count }: Props & { choice: Choice; page: number; count: number }) {
@@ -46,7 +46,7 @@ function Jump({ view, choice, page, count }: Props & { choice: Choice; page: num
       <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'order', 'from', 'to'])} />
       <label>
         {`${texts.say('pages.jump')} `}
-        <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(page)} />
+        <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(page, count))} />
       </label>
       <button class="button">{texts.say('pages.go')}</button>
     </form>

@@ -1,0 +1,63 @@
+// What the forms get from the element, and what they tell it.
+import { type Choice, isFiltered } from './address';
+import type { Comment, Data, Viewer } from './answer';
+import type { Client } from './client';
+import type { Texts } from './texts';
+
+/** Where comments are written. It is the same for as long as the element shows one product. */
+export interface Desk {
+  readonly product: string;
+  readonly client: Client;
+  /** The name that a form begins with, "" if the page gave none. */
+  customerName(): string;
+  /** Tells that the service made a change. The list shows it at once, and is read again. */
+  written(change: Written): void;
+}
+
+/** A change that the service made. A deleted comment is as it was before. */
+export interface Written {
+  readonly kind: 'added' | 'edited' | 'deleted';
+  readonly comment: Comment;
+}
+
+/** Who may do what, as forms need it. */
+export interface FormProps {
+  readonly desk: Desk;
+  readonly texts: Texts;
+  readonly viewer: Viewer | null;
+}
+
+/** An answer with a change that it may not show yet. Counts stay as the service has them. */
+export function withChange(data: Data, choice: Choice, change: Written): Data {
+  const { product } = data;
+  if (!product) return data;
+  const { list, latestPositive, latestNegative } = product;
+  return {
+    ...data,
+    product: {
+      ...product,
+      ...(latestPositive && { latestPositive: nodesWith([latestPositive], change)[0] ?? null }),
+      ...(latestNegative && { latestNegative: nodesWith([latestNegative], change)[0] ?? null }),
+      list: list && { ...list, nodes: withAdded(nodesWith(list.nodes, change), choice, change) },
+    },
+  };
+}
+
+/** Comments after an edit or a deletion of one of them. */
+export function nodesWith(nodes: readonly Comment[], { kind, comment }: Written): Comment[] {
+  const kept = nodes.filter(({ id }) => kind !== 'deleted' || id !== comment.id);
+  return kept.map((node) => (node.id === comment.id && node.version < comment.version ? comment : node));
+}
+
+function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Written): Comment[] {
+  const isNew = kind === 'added' && goesFirst(comment, choice) && !nodes.some(({ id }) => id === comment.id);
+  return isNew ? [comment, ...nodes] : nodes;
+}
+
+/** Whether a comment that was just written is the first of a list. */
+function goesFirst(comment: Comment, choice: Choice): boolean {
+  if (choice.page > 1 || choice.after || choice.before || choice.oldestFirst || choice.to) return false;
+  if (!isFiltered(choice)) return true;
+  return (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
+    (choice.languages.length === 0 || choice.languages.includes(comment.language));
+}
