@@ -67,7 +67,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string) string {
 			text := cleaned(hostile.Draw(rt, name))
-			if strings.TrimSpace(text) == "" {
+			if strings.TrimSpace(text) == "" || isDots(text) { // ids of dots have other links
 				return name
 			}
 			return text

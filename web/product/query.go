@@ -47,7 +47,10 @@ func (s state) variables() variables {
 	case s.After != "":
 		v.First, v.After = pageSize, s.After
 	default:
-		v.First, v.Page = pageSize, s.Page
+		v.First = pageSize
+	}
+	if s.Page > 1 { // the first page can be read while there are no page numbers
+		v.Page = s.Page
 	}
 	if s.Oldest {
 		v.Order = "OLDEST_FIRST"
