@@ -180,7 +180,7 @@ func TestSentencesAreShort(t *testing.T) {
 }
 
 // Files and tests are found where a document says that they are: a path from the root or from the
-// document, or a name alone.
+// document, or a name alone. What begins with a slash is an address of the server.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	files, tests := map[string]bool{}, map[string]bool{}
 	eachFile(t, func(path string, read func() string) {
@@ -206,7 +206,7 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 }
 
 var (
-	namedFile = regexp.MustCompile("`([a-zA-Z0-9_./-]+\\.(?:go|js|golden|graphqls))`")
+	namedFile = regexp.MustCompile("`([a-zA-Z0-9_.-][a-zA-Z0-9_./-]*\\.(?:go|js|golden|graphqls))`")
 	namedTest = regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w+)`")
 	testName  = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
 )
