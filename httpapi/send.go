@@ -50,31 +50,58 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 // waits counts an answer of so many bytes that is about to be sent, until done is called. It does
 // not return when the connection is closed to make room.
 func (s *sender) waits(to *connection, size int) (done func()) {
+	waiting := s.hold(to, size)
+	return func() { s.unsent.remove(waiting) }
+}
+
+// hold counts an answer of so many bytes until it is removed. It does not return when the
+// connection is closed to make room.
+func (s *sender) hold(to *connection, size int) *held {
 	waiting := s.unsent.add(to, size+perAnswer, to.hangUp)
 	if waiting == nil {
 		panic(http.ErrAbortHandler) // how net/http lets a handler abandon an answer
 	}
-	return func() { s.unsent.remove(waiting) }
+	return waiting
 }
 
-// light sends an answer at once. It is for answers that need no work and are in memory already,
-// such as pages. A client that does not read them is counted like others.
+// light sends an answer at once. It is for answers that are in memory already, such as pages. A
+// client that does not read them is counted like others. A handler that makes an answer for the
+// request alone says how large it is: see [lightAnswer].
 func (s *sender) light(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		full := s.unsent.full(to)
-		defer s.waits(to, 0)()
+		waiting := s.hold(to, 0)
+		defer s.unsent.remove(waiting)
 		if full {
 			w.Header().Set("Content-Type", jsonType)
 			unreadAnswers.write(w)
 		} else {
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(lightAnswer{w, s.unsent, waiting}, r)
 		}
 		if r.ProtoMajor == 2 {
 			// Otherwise the end of the answer would wait for the client after counting has ended.
 			_ = http.NewResponseController(w).Flush()
 		}
 	})
+}
+
+// lightAnswer is an answer that is sent at once.
+type lightAnswer struct {
+	http.ResponseWriter
+	unsent  *budget
+	waiting *held
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (a lightAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Hold counts bytes that were made for this answer alone, until it is sent. It does not return when
+// the connection is closed to make room.
+func (a lightAnswer) Hold(size int) {
+	if !a.unsent.grow(a.waiting, size) {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // builtAnswer is an answer that is not sent yet.

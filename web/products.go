@@ -48,6 +48,9 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 		header.Set("Content-Encoding", "gzip")
 		body = packFast(body)
 	}
+	if server, counts := w.(holder); counts {
+		server.Hold(len(body))
+	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(page.Status)
 	if r.Method != http.MethodHead {
@@ -55,6 +58,10 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 		_, _ = w.Write(body)
 	}
 }
+
+// holder is a server that counts what it holds for clients that read slowly. Files are held once
+// for all clients, but a page that was made for a request is that client's.
+type holder interface{ Hold(bytes int) }
 
 // writers hold what compressing needs, some hundred kilobytes each.
 var writers = sync.Pool{New: func() any {

@@ -105,6 +105,26 @@ func TestProductPageIsCompressed(t *testing.T) {
 	}
 }
 
+// counting is a server that counts what is made for its clients.
+type counting struct {
+	*httptest.ResponseRecorder
+	held int
+}
+
+func (c *counting) Hold(size int) { c.held += size }
+
+// A page is counted as what is sent of it; a file, which is there once for all, is not.
+func TestPagesAreCounted(t *testing.T) {
+	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, oneProduct) })
+	for path, counted := range map[string]bool{"/products/42": true, "/nothing": true, "/": false, "/talkback.js": false} {
+		w := &counting{ResponseRecorder: httptest.NewRecorder()}
+		Handler(api).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if want := w.Body.Len(); counted != (w.held == want) || !counted && w.held != 0 {
+			t.Errorf("%s: %d bytes are counted, %d are sent", path, w.held, want)
+		}
+	}
+}
+
 // Links that have to be whole name the host that the page was asked by, and no other text.
 func TestCanonicalAddress(t *testing.T) {
 	for host, want := range map[string]string{"shop.example": "http://shop.example", "evil\"><script>": "http://localhost:8080"} {

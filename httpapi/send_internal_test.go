@@ -1,0 +1,23 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// A page that was made for a request is counted until it is sent, and what it asked the API for
+// only until the API has answered.
+func TestPagesMadeForARequestAreCounted(t *testing.T) {
+	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(1 << 20)}
+	var during int
+	s.light(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api := s.builtFirst(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 50_000)) }))
+		api.ServeHTTP(httptest.NewRecorder(), r)
+		w.(interface{ Hold(bytes int) }).Hold(100_000)
+		during = s.unsent.total
+	})).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/products/42", nil))
+	if want := 100_000 + perAnswer; during != want || s.unsent.total != 0 {
+		t.Errorf("%d bytes are counted, and %d afterwards; want %d and none", during, s.unsent.total, want)
+	}
+}
