@@ -182,21 +182,26 @@ func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time,
 
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
+	schema := graph.NewExecutableSchema(graph.Config{
+		Resolvers: &resolvers.Resolver{
+			Comments: store,
+			Leaders:  store,
+			Author:   &authoring.Writer{Store: store, Authorizer: authorizer},
+		},
+	})
+	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
+	if c.NoIntrospection {
+		pages.Schema = ""
+	}
 	return httpapi.New(httpapi.Options{
-		Schema: graph.NewExecutableSchema(graph.Config{
-			Resolvers: &resolvers.Resolver{
-				Comments: store,
-				Leaders:  store,
-				Author:   &authoring.Writer{Store: store, Authorizer: authorizer},
-			},
-		}),
+		Schema:           schema,
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Comments:         store,
 		Stats:            store,
 		Freshness:        c.freshness(store),
 		Authenticate:     auth.WithToken,
-		Pages:            web.Handler,
+		Pages:            pages.Handler,
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
 		Limits:           c.Limits,

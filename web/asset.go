@@ -18,12 +18,14 @@ import (
 // contentTypes are the content types by file extension. The system's own table is not used, since
 // it differs between hosts.
 var contentTypes = map[string]string{
-	".css":  "text/css; charset=utf-8",
-	".html": "text/html; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-	".ttf":  "font/ttf",
-	".txt":  "text/plain; charset=utf-8",
+	".css":     "text/css; charset=utf-8",
+	".graphql": "text/plain; charset=utf-8", // which browsers show; they would store another type
+	".html":    "text/html; charset=utf-8",
+	".ico":     "image/x-icon",
+	".js":      "text/javascript; charset=utf-8",
+	".svg":     "image/svg+xml",
+	".ttf":     "font/ttf",
+	".txt":     "text/plain; charset=utf-8",
 }
 
 // asset is one file, kept gzipped: nearly every client takes it so. When the first one does not, it

@@ -87,13 +87,6 @@ func TestPrettifyInABrowser(t *testing.T) {
 		browsertest.Until(variables+`.getValue() === '{\n  "a": [\n    1,\n    {\n      "b": null\n    }\n  ]\n}'`, nil))
 }
 
-func TestHomeLeadsToTheExplorer(t *testing.T) {
-	ctx := browsertest.Open(t)
-	browsertest.Visit(t, ctx, serve(t),
-		chromedp.Click(`//a[text()="Open the explorer"]`),
-		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
-}
-
 // stored is everything that the browser keeps for an origin, as text.
 const stored = `(async () => JSON.stringify([
 	{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,

@@ -81,11 +81,11 @@ func TestExamplesAreValid(t *testing.T) {
 }
 
 func TestHomePageExampleIsValid(t *testing.T) {
-	found := regexp.MustCompile(`(?s)'query=(.*?)'`).FindStringSubmatch(unpacked(t, pages["/"].packed))
+	found := regexp.MustCompile(`(?s)'query=(.*?)'`).FindStringSubmatch(html.UnescapeString(body(t, "/")))
 	if found == nil {
 		t.Fatal("no query on the home page")
 	}
-	if err := check(schema(t), html.UnescapeString(found[1]), "", nil); err != nil {
+	if err := check(schema(t), found[1], "NewestPraise", map[string]any{"id": "espresso-machine"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,11 +1,17 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/binary"
+	"html"
+	"image/color"
+	"image/png"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,7 +38,7 @@ func TestCommandsNameTheServer(t *testing.T) {
 		{strings.Repeat("a", 300), "", "http://127.0.0.9:8080", "longer than any name"},
 	} {
 		for range 2 { // the second is from what was made before
-			page := homePage(t, func(r *http.Request) {
+			page := askHome(t, func(r *http.Request) {
 				r.Host = test.host
 				r.Header.Set("X-Forwarded-Proto", test.proxy)
 			})
@@ -41,13 +47,13 @@ func TestCommandsNameTheServer(t *testing.T) {
 			}
 		}
 	}
-	if page := homePage(t, func(r *http.Request) { r.TLS = &tls.ConnectionState{} }); !strings.Contains(page, "'https://example.com/graphql'") {
+	if page := askHome(t, func(r *http.Request) { r.TLS = &tls.ConnectionState{} }); !strings.Contains(page, "'https://example.com/graphql'") {
 		t.Errorf("over TLS:\n%s", page)
 	}
 }
 
-// homePage is the page for a request that is changed first.
-func homePage(t *testing.T, change func(*http.Request)) string {
+// askHome is the page for a request that is changed first.
+func askHome(t *testing.T, change func(*http.Request)) string {
 	t.Helper()
 	ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9), Port: 8080})
 	r := httptest.NewRequestWithContext(ctx, "GET", "/", nil)
@@ -57,5 +63,36 @@ func homePage(t *testing.T, change func(*http.Request)) string {
 	if vary := strings.Join(w.Result().Header.Values("Vary"), ", "); w.Code != 200 || !strings.Contains(vary, "X-Forwarded-Proto") {
 		t.Errorf("%d, Vary %q", w.Code, vary)
 	}
-	return w.Body.String()
+	return html.UnescapeString(w.Body.String())
+}
+
+// The icon for browsers that know no SVG is the picture of icon.svg, in each size that they show. It
+// was made by Chromium, one screenshot of icon.svg for each size, on nothing:
+//
+//	chromium --headless --default-background-color=00000000 --window-size=32,32 --screenshot=32.png icon.html
+func TestFavicon(t *testing.T) {
+	file := []byte(body(t, "/favicon.ico"))
+	count := int(binary.LittleEndian.Uint16(file[4:]))
+	var sizes []int
+	for i := range count {
+		entry := file[6+16*i:] // width, height, colours, 0, planes, bits, length, offset
+		length, offset := binary.LittleEndian.Uint32(entry[8:]), binary.LittleEndian.Uint32(entry[12:])
+		picture, err := png.Decode(bytes.NewReader(file[offset : offset+length]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := picture.Bounds().Dx()
+		sizes = append(sizes, size)
+		if int(entry[0]) != size || int(entry[1]) != picture.Bounds().Dy() {
+			t.Errorf("a picture of %v is announced as %d by %d", picture.Bounds(), entry[0], entry[1])
+		}
+		star := color.NRGBAModel.Convert(picture.At(size/2, size*2/5)).(color.NRGBA)
+		ground := color.NRGBAModel.Convert(picture.At(size/6, size/2)).(color.NRGBA)
+		if star != (color.NRGBA{255, 255, 255, 255}) || ground != (color.NRGBA{0xd4, 0x55, 0x1f, 255}) {
+			t.Errorf("%d pixels: a star of %v on %v, want white on the orange of icon.svg", size, star, ground)
+		}
+	}
+	if !slices.Equal(sizes, []int{16, 32, 48}) || len(file) > 4<<10 {
+		t.Errorf("sizes %v in %d bytes", sizes, len(file))
+	}
 }

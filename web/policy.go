@@ -1,8 +1,9 @@
 package web
 
 const (
-	// homePolicy lets the home page have its style sheet and its picture, and nothing else.
-	homePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; " +
+	// homePolicy lets the home page have its style sheet, its picture and the script that copies,
+	// and nothing else.
+	homePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 	// productPolicy lets a product page have the element's script, which asks the API, and the style

@@ -10,54 +10,70 @@
 package web
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
 	"sync"
 
+	"github.com/talkback/talkback/web/home"
 	"github.com/talkback/talkback/web/product"
 )
 
-//go:embed home look explorer/dist component/dist
+//go:embed home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
 var files embed.FS
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for the
-// product pages. It answers unknown paths with 404. All callers share what does not depend on the
-// API, a copy of every file.
-func Handler(api http.Handler) http.Handler {
+// Options are what pages have to know of the server.
+type Options struct {
+	// Schema is what "/schema.graphql" serves, in the schema definition language. Without it there
+	// is no such page.
+	Schema string
+}
+
+// Handler returns the handler of all pages without a schema.
+func Handler(api http.Handler) http.Handler { return Options{}.Handler(api) }
+
+// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for
+// them. It answers unknown paths with 404. All callers share what does not depend on the API, a copy
+// of every file.
+func (o Options) Handler(api http.Handler) http.Handler {
 	static := shared()
+	if o.Schema != "" {
+		static = static.with("/schema.graphql", o.Schema)
+	}
 	style, err := files.ReadFile("component/dist/component.css")
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
-	return site{static, newProducts(product.New(api, style))}
+	front := home.New(api, home.Options{Schema: o.Schema != "", LanguageName: product.LanguageName})
+	return site{static, &homePage{home: front}, newProducts(product.New(api, style))}
 }
 
 // site is all that is served.
 type site struct {
 	static   static
+	home     *homePage
 	products *products
 }
 
 // ServeHTTP implements [http.Handler].
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found, isStatic := s.static[r.URL.Path]
+	found, isHome := s.static[r.URL.Path], r.URL.Path == "/"
 	switch {
-	case !isStatic && !isProduct(r):
+	case found == nil && !isHome && !isProduct(r):
 		s.products.serve(w, r, s.products.NotFound(r))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		writePolicies(w.Header(), cmp.Or(found.policyOf(), s.products.policy))
+		writePolicies(w.Header(), s.products.policy)
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "405 method not allowed", http.StatusMethodNotAllowed)
-	case !isStatic:
-		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
-	case found.home != nil:
+	case isHome:
 		w.Header().Add("Vary", forwardedProto)
-		found.home.at(r).ServeHTTP(w, r)
+		s.home.at(r).ServeHTTP(w, r)
+	case found == nil:
+		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
 	default:
 		found.ServeHTTP(w, r)
 	}
@@ -66,15 +82,17 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shared makes what is static when it is first asked for.
 var shared = sync.OnceValue(func() static {
 	all := static{}
-	if err := all.addHome(files, "home"); err != nil {
-		panic(fmt.Sprintf("web: embedded home page: %v", err))
+	for _, name := range []string{"home.js", "icon.svg", "favicon.ico"} {
+		if err := all.add(files, "/"+name, "home/"+name); err != nil {
+			panic(fmt.Sprintf("web: embedded home page: %v", err))
+		}
 	}
 	sheets, err := styleSheets(files)
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style sheets: %v", err))
 	}
 	for path, sheet := range sheets {
-		all[path] = page{asset: sheet}
+		all[path] = sheet
 	}
 	if err := all.addExplorer(files, "explorer/dist"); err != nil {
 		panic(fmt.Sprintf("web: embedded explorer: %v", err))
@@ -85,43 +103,39 @@ var shared = sync.OnceValue(func() static {
 	return all
 })
 
-// page is what is served at a path.
-type page struct {
-	*asset
-	home *home // for the home page alone, which is another for each address
-}
-
-// policyOf returns the policy of the page, empty if it is none.
-func (p page) policyOf() string {
-	if p.asset == nil {
-		return ""
-	}
-	return p.policy
-}
-
 // static is what is served as it is, by its path.
-type static map[string]page
+type static map[string]*asset
 
-// addHome adds the files of a folder as they are, but for index.html, which is "/" and names the
-// server as each request does.
-func (s static) addHome(files fs.FS, folder string) error {
-	return eachFile(files, folder, func(name string, content []byte) error {
-		packed, err := pack(content)
-		if err != nil {
-			return err
-		}
-		file, err := newAsset(name, packed)
-		if err != nil {
-			return err
-		}
-		file.policy, file.cache = homePolicy, mustAsk
-		added := page{asset: file}
-		if name == "index.html" {
-			added.home = &home{content: content}
-		}
-		s["/"+strings.TrimSuffix(name, "index.html")] = added
-		return nil
-	})
+// with returns what is static, and a text beside it.
+func (s static) with(path, text string) static {
+	more := maps.Clone(s)
+	if err := more.addContent(path, []byte(text)); err != nil {
+		panic(err) // of an unknown content type
+	}
+	return more
+}
+
+// add adds a file as it is.
+func (s static) add(files fs.FS, path, name string) error {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	return s.addContent(path, content)
+}
+
+func (s static) addContent(path string, content []byte) error {
+	packed, err := pack(content)
+	if err != nil {
+		return err
+	}
+	file, err := newAsset(path, packed)
+	if err != nil {
+		return err
+	}
+	file.policy, file.cache = homePolicy, mustAsk
+	s[path] = file
+	return nil
 }
 
 // addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as
@@ -137,12 +151,12 @@ func (s static) addExplorer(files fs.FS, folder string) error {
 		switch name {
 		case "index.html":
 			file.cache = mustAsk
-			s["/playground"], s["/playground/"] = page{asset: file}, page{asset: file}
+			s["/playground"], s["/playground/"] = file, file
 		case "licences.txt":
 			file.cache = mustAsk // the one other name without a hash
-			s["/playground/licences.txt"] = page{asset: file}
+			s["/playground/licences.txt"] = file
 		default:
-			s["/playground/"+name] = page{asset: file}
+			s["/playground/"+name] = file
 		}
 		return nil
 	})
@@ -159,7 +173,7 @@ func (s static) addElement(files fs.FS) error {
 		return err
 	}
 	script.policy, script.cache = homePolicy, mustAsk
-	s["/talkback.js"] = page{asset: script}
+	s["/talkback.js"] = script
 	return nil
 }
 

@@ -45,12 +45,22 @@ func ask(method, path string, lines ...string) *http.Response {
 	return w.Result()
 }
 
+// body is the body of the answer to a GET.
+func body(t *testing.T, path string) string {
+	t.Helper()
+	text, err := io.ReadAll(ask("GET", path).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // A service of several handlers keeps the pages once.
 func TestPagesAreMadeOnce(t *testing.T) {
 	if made := testing.AllocsPerRun(10, func() { shared() }); made != 0 {
 		t.Errorf("another handler costs %v allocations, want none: the pages are there", made)
 	}
-	if another := Handler(noAPI).(site); another.static["/"] != handler.(site).static["/"] {
+	if another := Handler(noAPI).(site); another.static["/home.css"] != handler.(site).static["/home.css"] {
 		t.Error("another handler has pages of its own")
 	}
 }
@@ -83,6 +93,10 @@ func TestStatus(t *testing.T) {
 		{"HEAD", "/", 200, "HEAD is GET without a body"},
 		{"GET", "/home.css", 200, "what the home page needs"},
 		{"GET", "/product.css", 200, "what the product page needs"},
+		{"GET", "/home.js", 200, "what copies code"},
+		{"GET", "/favicon.ico", 200, "what browsers ask for without being told"},
+		{"GET", "/schema.graphql", 404, "it is shown only if the server is told so"},
+		{"GET", "/home.go", 404, "sources are not served"},
 		{"GET", "/icon.svg", 200, "what both pages need"},
 		{"GET", "/playground", 200, "the explorer, as people type it"},
 		{"GET", "/playground/", 200, "the explorer, as its assets' folder suggests"},
@@ -135,7 +149,7 @@ func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 	inline := regexp.MustCompile(`<script(?:\s[^>]*)?>[^<]|\son\w+\s*=|javascript:`)
 	foreign := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
 	for _, path := range []string{"/", "/playground"} {
-		page := unpacked(t, pages[path].packed)
+		page := body(t, path)
 		if found := inline.FindString(page); found != "" {
 			t.Errorf("%s: inline script %q, which the policy would block", path, found)
 		}
@@ -149,8 +163,8 @@ func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 func TestPagesNameWhatIsServed(t *testing.T) {
 	elsewhere := []string{"/healthz", "/readyz"} // by the server
 	for _, path := range []string{"/", "/playground"} {
-		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(unpacked(t, pages[path].packed), -1) {
-			if address := found[1]; pages[address].asset == nil && !slices.Contains(elsewhere, address) {
+		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(body(t, path), -1) {
+			if address := found[1]; !slices.Contains(elsewhere, address) && ask("GET", address).StatusCode != 200 {
 				t.Errorf("%s names %s, which nobody serves", path, address)
 			}
 		}

@@ -93,7 +93,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
 	said := ask(ctx, p.api, r, s.variables())
-	a := parseAnswer(said.body)
+	a := parseAnswer(said.Body)
 	switch {
 	case a.refuses("product"):
 		return p.missing(t, "missing.product")
@@ -136,8 +136,8 @@ func (p *Pages) answered(t *texts, s state, a answer, said reply, base string) P
 // statusOf returns the status of the page of an answer.
 func statusOf(s state, a answer, said reply) int {
 	switch product := a.Data.Product; {
-	case said.status == http.StatusTooManyRequests:
-		return said.status
+	case said.Status == http.StatusTooManyRequests:
+		return said.Status
 	case product == nil || product.List == nil:
 		return http.StatusServiceUnavailable
 	case s.beyond(product.List):
@@ -153,7 +153,7 @@ func (p *Pages) document(t *texts, s state, a answer, said reply, base string) d
 		Lang: t.lang, Title: t.title(s), Description: t.description(product), Heading: s.Product,
 		NoIndex:   !s.listed() || product == nil || product.empty() || statusOf(s, a, said) != http.StatusOK,
 		Canonical: base + s.canonical().address(),
-		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, said.body)},
+		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, said.Body)},
 	}
 	if pages := d.Element.View.Pages; pages != nil {
 		d.Previous, d.Next = pages.Previous, pages.Next

@@ -1,14 +1,13 @@
 package product
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/talkback/talkback/web/inprocess"
 )
 
 // operation is the GraphQL operation of a product page.
@@ -82,69 +81,20 @@ func dayAfter(day string) string {
 	return date.AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// reply is what the API said, as HTTP has it.
-type reply struct {
-	status     int
-	retryAfter string // empty if it does not say
-	body       []byte
-}
+// reply is what the API said to the operation.
+type reply struct{ inprocess.Reply }
 
-// ask sends the operation to the API, within the process but as any client would: it passes every
-// limit. The request comes from where the page was asked from, which decides who may write on a
-// server without tokens. It carries no token: a page is the same for everyone, and may be cached.
+// ask sends the operation to the API, for a page that a request asks for.
 func ask(ctx context.Context, api http.Handler, page *http.Request, v variables) reply {
-	body, err := json.Marshal(struct {
-		Query     string    `json:"query"`
-		Variables variables `json:"variables"`
-	}{operation, v})
-	if err != nil {
-		panic(err) // strings and numbers can always be encoded
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
-	if err != nil {
-		panic(err) // the method and the address are constants
-	}
-	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
-	for name, values := range page.Header {
-		if tellsOrigin(name) {
-			r.Header[name] = values
-		}
-	}
-	r.Proto, r.ProtoMajor, r.ProtoMinor = page.Proto, page.ProtoMajor, page.ProtoMinor
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/graphql-response+json")
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
-	api.ServeHTTP(w, r)
-	return reply{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
+	return reply{inprocess.Ask(ctx, api, page, operation, v)}
 }
-
-// tellsOrigin reports whether a proxy says by a header where a request came from.
-func tellsOrigin(name string) bool {
-	return name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-")
-}
-
-// recorder takes the answer of a handler in the same process.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements [http.ResponseWriter].
-func (w *recorder) Header() http.Header { return w.header }
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *recorder) WriteHeader(status int) { w.status = status }
-
-// Write implements [http.ResponseWriter].
-func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 // usualWait is what Retry-After says if the API names no time, in seconds.
 const usualWait = 5
 
 // wait returns the seconds after which to try again: those that the API names, if they are any.
 func (r reply) wait() string {
-	if seconds, err := strconv.ParseUint(r.retryAfter, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(r.RetryAfter, 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)
 	}
 	return strconv.Itoa(usualWait)

@@ -130,6 +130,10 @@ func (t *texts) date(at time.Time) string {
 	return strconv.Itoa(at.Day()) + t.day + " " + t.months[at.Month()-1] + " " + strconv.Itoa(at.Year())
 }
 
+// LanguageName returns the name of a language in itself, such as "Deutsch" for "de"; the tag if it is
+// not known.
+func LanguageName(tag string) string { return english.languageName(tag) }
+
 // languageName returns the name of a language in itself, the tag if it is not known.
 func (t *texts) languageName(tag string) string {
 	if tag == "und" {

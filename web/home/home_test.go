@@ -1,0 +1,191 @@
+package home
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// The answers of an API, by the names of the operations.
+const (
+	someLeaders = `{"data":{"leaderboard":[
+		{"rank":1,"count":1873,"product":{"id":"espresso-machine","stats":{"total":3016,"average":4.28},"languages":[{"language":"en","count":5},{"language":"de","count":3}]}},
+		{"rank":2,"count":9,"product":{"id":"a/b c","stats":null,"languages":[{"language":"fr","count":4}]}}]}}`
+	someBoards = `{"data":{"b0":[{"rank":1,"count":765,"product":{"id":"espresso-machine"}}],"b1":[],"b2":null}}`
+	somePraise = `{"data":{"product":{"stats":{"total":3016},"comments":{"nodes":[{"title":"<b>\"x\": 1</b>"}],"plan":{"waves":1,"readUnits":0.5,"milliseconds":2,"summary":"read 3\n  by ratings"}}}}}`
+	noLeaders  = `{"data":{"leaderboard":[]}}`
+	noPraise   = `{"data":{"product":{"stats":{"total":0},"comments":{"nodes":[],"plan":{"summary":""}}}}}`
+	failing    = `{"errors":[{"message":"table not there"}],"data":{"product":null,"leaderboard":null}}`
+)
+
+// stub is an API with fixed answers, which refuses what the schema does not have.
+type stub struct {
+	schema  *ast.Schema
+	answers map[string]string
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func newStub(t *testing.T, leaders, boards, praise string) *stub {
+	t.Helper()
+	text, err := os.ReadFile("../../schema.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stub{schema: schema, answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise}}
+}
+
+// ServeHTTP answers, or says what is wrong with the request.
+func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Query string }
+	err := json.NewDecoder(r.Body).Decode(&asked)
+	document, errs := gqlparser.LoadQueryWithRules(s.schema, asked.Query, rules.NewDefaultRules())
+	if err != nil || len(errs) > 0 || r.Context().Err() != nil {
+		http.Error(w, "refused", http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := document.Operations[0].Name
+	s.asked = append(s.asked, name)
+	if s.answers[name] == failing {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = w.Write([]byte(s.answers[name]))
+}
+
+// made returns the page that an API leads to.
+func made(t *testing.T, api http.Handler, schema bool) string {
+	t.Helper()
+	h := New(api, Options{Schema: schema, LanguageName: strings.ToUpper})
+	content, err := h.Page(h.Snapshot(httptest.NewRequest("GET", "/", nil)), "https://shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Whatever the API says, there is a page, and what stands on it fits.
+func TestStates(t *testing.T) {
+	for _, row := range []struct {
+		why         string
+		api         http.Handler
+		has, hasNot []string
+	}{
+		{"comments", newStub(t, someLeaders, someBoards, somePraise),
+			[]string{
+				`href="/products/espresso-machine">See a product page`, `href="/products/a%2Fb%20c">a/b c<`, "1,873", "4.3", "of 3,016",
+				`lang="en">EN</h3>`, "<li>0.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
+				`<span class="key">&#34;title&#34;:</span> <span class="string">&#34;&lt;b&gt;\&#34;x\&#34;: 1&lt;/b&gt;&#34;</span>`,
+			},
+			[]string{"does not answer", "no five-star", `lang="fr">`, "<b>"}},
+		{"an empty table", newStub(t, noLeaders, "", noPraise),
+			[]string{"this one has none at all", "No product has a five-star comment yet", "--sample-data"},
+			[]string{"See a product page", "does not answer", "How it was read", "<table"}},
+		{"a failing table", newStub(t, failing, "", failing),
+			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers", "Open the explorer", "curl --get"},
+			[]string{"See a product page", "table not there", "How it was read", "<table"}},
+		{"an API that is no API", http.NotFoundHandler(), []string{"does not answer", "404 Not Found"}, []string{"page not found"}},
+		{"leaders without languages", newStub(t, someLeaders, "", somePraise), []string{"1,873"}, []string{`lang="en">EN`}},
+	} {
+		page := made(t, row.api, true)
+		for _, text := range row.has {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: no %q in\n%s", row.why, text, page)
+			}
+		}
+		for _, text := range row.hasNot {
+			if strings.Contains(page, text) {
+				t.Errorf("%s: %q in\n%s", row.why, text, page)
+			}
+		}
+	}
+}
+
+// Without introspection, no link leads to a schema that is not shown.
+func TestSchemaIsLinkedIfServed(t *testing.T) {
+	for _, shown := range []bool{true, false} {
+		page := made(t, newStub(t, someLeaders, someBoards, somePraise), shown)
+		if strings.Contains(page, "schema.graphql") != shown {
+			t.Errorf("shown %v: the page has it otherwise", shown)
+		}
+	}
+}
+
+// However many readers come, the API is asked once in some seconds, also while it fails, and a
+// reader who goes away takes nothing from the others.
+func TestAnswersAreKept(t *testing.T) {
+	for _, praise := range []string{somePraise, failing} {
+		synctest.Test(t, func(t *testing.T) {
+			api := newStub(t, someLeaders, someBoards, praise)
+			h := New(api, Options{LanguageName: strings.ToUpper})
+			gone := httptest.NewRequest("GET", "/", nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			h.Snapshot(gone.WithContext(ctx))
+			var readers sync.WaitGroup
+			for range 20 {
+				readers.Go(func() { h.Snapshot(httptest.NewRequest("GET", "/", nil)) })
+			}
+			readers.Wait()
+			time.Sleep(keptFor)
+			h.Snapshot(gone)
+			once := []string{"Leaders", "LeadersByLanguage", "NewestPraise"}
+			if !slices.Equal(api.asked, once) {
+				t.Errorf("within %v the API was asked %v, want %v", keptFor, api.asked, once)
+			}
+			time.Sleep(time.Nanosecond)
+			if h.Snapshot(gone); len(api.asked) != 2*len(once) {
+				t.Errorf("later, the API was asked %v, want everything once more", api.asked)
+			}
+		})
+	}
+}
+
+// What is copied works in a shell and in a page, whatever a product is called.
+func TestHostileNames(t *testing.T) {
+	const product = `it's "$(id)" </script> & co`
+	all := snippets("https://shop.example", product)
+	i := slices.IndexFunc(all, func(s snippet) bool { return s.Key == "curl" })
+	out, err := exec.Command("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n"+all[i].Text).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables, err := json.Marshal(map[string]string{"id": product})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"--get", "https://shop.example/graphql", "--data-urlencode", "variables=" + string(variables), "--data-urlencode", "query=" + strings.TrimSpace(showcase), ""}
+	if got := strings.Split(string(out), "\x00"); !slices.Equal(got, want) {
+		t.Errorf("the shell passes %q, want %q", got, want)
+	}
+	for _, s := range all[1:] {
+		if strings.Contains(s.Text, "</script>") || !strings.Contains(s.Text, "NewestPraise") {
+			t.Errorf("%s: %s", s.Name, s.Text)
+		}
+	}
+	tag := embedding("https://shop.example", product)
+	value, _, _ := strings.Cut(strings.SplitN(tag, `product="`, 2)[1], `"`)
+	if html.UnescapeString(value) != product {
+		t.Errorf("the element is for the product %q, want %q", html.UnescapeString(value), product)
+	}
+}

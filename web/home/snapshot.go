@@ -1,0 +1,127 @@
+package home
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/web/inprocess"
+)
+
+//go:embed showcase.graphql
+var showcase string
+
+//go:embed leaders.graphql
+var leaders string
+
+// usualProduct is the product of the showcase while no product has comments. The sample data has
+// it.
+const usualProduct = "espresso-machine"
+
+// boards is how many languages have a leaderboard of their own on the page.
+const boards = 6
+
+// Snapshot is what the API said at a time.
+type Snapshot struct {
+	at         time.Time
+	product    string // of the showcase
+	answer     reply  // to the showcase
+	took       time.Duration
+	leaders    []entry // of all languages, the first one first
+	byLanguage []board // the language with most comments first
+}
+
+// board is the leaderboard of a language.
+type board struct {
+	language string
+	leaders  []entry
+}
+
+// entry is a LeaderboardEntry of the schema.
+type entry struct {
+	Rank    int
+	Count   int
+	Product struct {
+		ID    string
+		Stats *struct {
+			Total   int
+			Average *float64
+		}
+		Languages []struct {
+			Language string
+			Count    int
+		}
+	}
+}
+
+// take asks the API for everything that the page shows. What fails is absent.
+func take(ask asker) *Snapshot {
+	s := &Snapshot{product: usualProduct}
+	var overall struct{ Leaderboard []entry }
+	ask(leaders, nil).into(&overall)
+	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
+		s.product = s.leaders[0].Product.ID
+		s.byLanguage = takeBoards(ask, languagesOf(s.leaders))
+	}
+	began := time.Now()
+	s.answer = ask(showcase, map[string]string{"id": s.product})
+	s.at = time.Now()
+	s.took = s.at.Sub(began)
+	return s
+}
+
+// asker sends an operation to the API.
+type asker func(operation string, variables map[string]string) reply
+
+// reply is what the API said to an operation.
+type reply struct{ inprocess.Reply }
+
+// languagesOf returns the languages with most comments among those of the products.
+func languagesOf(entries []entry) []string {
+	total := map[string]int{}
+	for _, e := range entries {
+		for _, l := range e.Product.Languages {
+			total[l.Language] += l.Count
+		}
+	}
+	var tags []string
+	for tag := range total {
+		tags = append(tags, tag)
+	}
+	slices.SortFunc(tags, func(a, b string) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b))
+	})
+	return tags[:min(len(tags), boards)]
+}
+
+// takeBoards asks for the leaderboards of languages, all in one request.
+func takeBoards(ask asker, tags []string) []board {
+	var declared, asked strings.Builder
+	variables := map[string]string{}
+	for i, tag := range tags {
+		fmt.Fprintf(&declared, "$l%d: Language!, ", i)
+		fmt.Fprintf(&asked, "b%d: leaderboard(first: 3, language: $l%d) { rank count product { id } }\n", i, i)
+		variables[fmt.Sprintf("l%d", i)] = tag
+	}
+	answer := map[string][]entry{}
+	ask("query LeadersByLanguage("+declared.String()+") {\n"+asked.String()+"}", variables).into(&answer)
+	var found []board
+	for i, tag := range tags {
+		if entries := answer[fmt.Sprintf("b%d", i)]; len(entries) > 0 {
+			found = append(found, board{tag, entries})
+		}
+	}
+	return found
+}
+
+// into decodes the data of an answer. An answer that is none leaves the target as it is.
+func (r reply) into(target any) {
+	var answer struct{ Data json.RawMessage }
+	if json.Unmarshal(r.Body, &answer) == nil && len(answer.Data) > 0 {
+		_ = json.Unmarshal(answer.Data, target) // what does not fit is absent, like what failed
+	}
+}

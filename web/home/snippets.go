@@ -1,0 +1,75 @@
+package home
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// snippet is the query of the page in the words of one client.
+type snippet struct {
+	Key, Name string // for the page's own use, and for readers
+	Text      string
+	Label     string // of the text, for readers who hear it
+}
+
+// snippets returns the query for each client. The address is that of the server.
+func snippets(address, product string) []snippet {
+	query := strings.TrimSpace(showcase)
+	variables := encoded(map[string]string{"id": product})
+	values := strings.NewReplacer("ADDRESS", address, "QUERY", query, "VARIABLES", variables, "INDENTED", indented(query))
+	return []snippet{
+		{"graphql", "GraphQL", query, "The query"},
+		{"curl", "curl", "curl --get " + quoted(address+"/graphql") + " \\\n  --data-urlencode " + quoted("variables="+variables) +
+			" \\\n  --data-urlencode " + quoted("query="+query), "The query, asked by curl"},
+		{"fetch", "fetch", values.Replace(byFetch), "The query, asked by fetch"},
+		{"apollo", "Apollo Client", values.Replace(byApollo), "The query, asked by Apollo Client"},
+	}
+}
+
+const byFetch = "const query = `QUERY`;\n" + `
+const response = await fetch('ADDRESS/graphql', {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ query, variables: VARIABLES }),
+});
+const { data, errors } = await response.json();`
+
+const byApollo = `import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
+
+const client = new ApolloClient({
+  link: new HttpLink({ uri: 'ADDRESS/graphql' }),
+  cache: new InMemoryCache(),
+});
+
+const { data } = await client.query({
+  query: gql` + "`\nINDENTED\n  `" + `,
+  variables: VARIABLES,
+});`
+
+// indented returns a text with each line moved inwards.
+func indented(text string) string {
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
+}
+
+// encoded returns a value as JSON that can also stand in a script.
+func encoded(value map[string]string) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return string(text)
+}
+
+// quoted returns a text as one word of a shell.
+func quoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// embedding returns what a shop puts into its own page.
+func embedding(address, product string) string {
+	return `<script type="module" src="` + address + `/talkback.js"></script>` + "\n" +
+		`<talkback-comments product="` + attribute.Replace(product) + `" endpoint="` + address + `/graphql"></talkback-comments>`
+}
+
+// attribute escapes what could end an attribute of HTML.
+var attribute = strings.NewReplacer("&", "&amp;", `"`, "&quot;")

@@ -1,0 +1,164 @@
+package home
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Options are what the page has to know of the server.
+type Options struct {
+	// Schema tells whether the server shows its schema.
+	Schema bool
+	// LanguageName returns the name of a language, such as "Deutsch" for "de". Required.
+	LanguageName func(tag string) string
+}
+
+// view is what the template of the page shows.
+type view struct {
+	Schema   bool
+	State    string // "live", "empty" or "away"
+	Product  string // leads to its page; empty if there is none to show
+	Explorer string // where the query is opened
+	Snippets []snippet
+	Embed    string
+	Answer   []span
+	Status   string   // of the answer, as HTTP has it
+	Figures  []string // what the answer cost
+	Summary  []string // of its plan, by lines
+	Leaders  []row
+	Boards   []languageRows
+}
+
+// row is a product of a leaderboard.
+type row struct {
+	Rank    int
+	Product string
+	Address string
+	Count   string
+	Value   int // the same, for the bar
+	Most    int // of the first
+	Average string
+	Tenths  int
+	Total   string
+}
+
+// languageRows is the leaderboard of a language.
+type languageRows struct {
+	Language, Name string
+	Rows           []row
+}
+
+// viewOf decides what the page shows.
+func viewOf(s *Snapshot, address string, o Options) view {
+	v := view{
+		Schema:   o.Schema,
+		State:    s.state(),
+		Explorer: "/playground?" + url.Values{"query": {showcase}, "variables": {encoded(map[string]string{"id": s.product})}}.Encode(),
+		Snippets: snippets(address, s.product),
+		Embed:    embedding(address, s.product),
+		Answer:   printed(s.answer.Body),
+		Status:   strconv.Itoa(s.answer.Status) + " " + http.StatusText(s.answer.Status),
+		Leaders:  rows(s.leaders),
+	}
+	if v.State == "live" {
+		v.Product = productAddress(s.product)
+		v.Figures, v.Summary = s.cost()
+	}
+	for _, b := range s.byLanguage {
+		v.Boards = append(v.Boards, languageRows{b.language, o.LanguageName(b.language), rows(b.leaders)})
+	}
+	return v
+}
+
+// showcaseAnswer is what the page takes out of the answer to the showcase.
+type showcaseAnswer struct {
+	Product *struct {
+		Stats    *struct{ Total int }
+		Comments *struct {
+			Plan struct {
+				Waves                   int
+				ReadUnits, Milliseconds float64
+				Summary                 string
+			}
+		}
+	}
+}
+
+// state returns whether the page has comments to show, none, or nobody who would know.
+func (s *Snapshot) state() string {
+	var answer showcaseAnswer
+	s.answer.into(&answer)
+	switch {
+	case answer.Product == nil || answer.Product.Comments == nil:
+		return "away"
+	case len(s.leaders) == 0 && (answer.Product.Stats == nil || answer.Product.Stats.Total == 0):
+		return "empty"
+	}
+	return "live"
+}
+
+// cost returns what the answer to the showcase cost, in figures and in words.
+func (s *Snapshot) cost() (figures, summary []string) {
+	var answer showcaseAnswer
+	s.answer.into(&answer)
+	plan := answer.Product.Comments.Plan
+	return []string{
+		decimal(float64(s.took.Microseconds())/1000) + " ms",
+		counted(plan.ReadUnits, "read unit"),
+		counted(float64(plan.Waves), "wave"),
+	}, lines(plan.Summary)
+}
+
+// lines returns the lines of a text, without their indentation.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		all = append(all, strings.TrimSpace(line))
+	}
+	return all
+}
+
+// rows returns the entries of a leaderboard.
+func rows(entries []entry) []row {
+	var all []row
+	for _, e := range entries {
+		r := row{
+			Rank: e.Rank, Product: e.Product.ID, Address: productAddress(e.Product.ID),
+			Count: grouped(e.Count), Value: e.Count, Most: entries[0].Count,
+		}
+		if stats := e.Product.Stats; stats != nil && stats.Average != nil {
+			r.Tenths = int(*stats.Average*10 + 0.5)
+			r.Average = strconv.Itoa(r.Tenths/10) + "." + strconv.Itoa(r.Tenths%10)
+			r.Total = grouped(stats.Total)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// productAddress returns where the page of a product is.
+func productAddress(id string) string { return "/products/" + url.PathEscape(id) }
+
+// decimal returns a number with one decimal, unless that is a zero.
+func decimal(number float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(number, 'f', 1, 64), ".0")
+}
+
+// counted returns a number of things.
+func counted(number float64, thing string) string {
+	if number == 1 {
+		return "1 " + thing
+	}
+	return decimal(number) + " " + thing + "s"
+}
+
+// grouped returns a number with a comma between groups of three digits.
+func grouped(number int) string {
+	digits := strconv.Itoa(number)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

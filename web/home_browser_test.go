@@ -1,0 +1,77 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// shop answers what the home page asks, as an API with comments does.
+func shop(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Query string }
+	if json.NewDecoder(r.Body).Decode(&asked) != nil {
+		http.Error(w, "no operation", http.StatusBadRequest)
+		return
+	}
+	const entry = `{"rank":1,"count":1873,"product":{"id":"espresso-machine","stats":{"total":3016,"average":4.28},"languages":[{"language":"ar","count":5}]}}`
+	for name, data := range map[string]string{
+		"Leaders":           `"leaderboard":[` + entry + `]`,
+		"LeadersByLanguage": `"b0":[` + entry + `]`,
+		"NewestPraise":      `"product":{"stats":{"total":3016},"comments":{"nodes":[],"plan":{"waves":1,"readUnits":0.5,"milliseconds":2,"summary":"read 3"}}}`,
+	} {
+		if strings.HasPrefix(asked.Query, "query "+name+" ") || strings.HasPrefix(asked.Query, "query "+name+"(") {
+			_, _ = fmt.Fprintf(w, `{"data":{%s}}`, data)
+		}
+	}
+}
+
+// The home page is for reading and copying: each client's code by a click or by arrow keys, its copy
+// on the clipboard, and the query open in the explorer.
+func TestHomeInABrowser(t *testing.T) {
+	ctx := browsertest.Open(t)
+	server := httptest.NewServer(Options{Schema: "type Query"}.Handler(http.HandlerFunc(shop)))
+	t.Cleanup(server.Close)
+	address := server.URL
+	const shown = `[...document.querySelectorAll('.ask .code')].filter((e) => e.checkVisibility()).map((e) => e.className).join()`
+	const copied = `//div[contains(@class, "fetch")]//button`
+	var atFirst, clicked, byKey, clipboard string
+	browsertest.Visit(t, ctx, address,
+		browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}),
+		chromedp.Evaluate(shown, &atFirst),
+		chromedp.Click(`//label[text()="curl"]`), chromedp.Evaluate(shown, &clicked),
+		chromedp.KeyEvent(kb.ArrowRight), chromedp.Evaluate(shown, &byKey),
+		chromedp.Click(copied),
+		browsertest.Until(`document.querySelector('.fetch .copy').textContent === 'Copied'`, nil),
+		browsertest.Until(`navigator.clipboard.readText()`, &clipboard))
+	if got := atFirst + ", " + clicked + ", " + byKey; got != "code graphql, code curl, code fetch" {
+		t.Errorf("shown are %s; want one after the other", got)
+	}
+	if !strings.Contains(clipboard, "fetch('"+address+"/graphql'") {
+		t.Errorf("the clipboard has %q", clipboard)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		t.Run(scheme, func(t *testing.T) {
+			var wider int
+			browsertest.Visit(t, ctx, address,
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				chromedp.EmulateViewport(320, 640),
+				chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
+			if wider > 0 {
+				t.Errorf("a window of 320 pixels scrolls sideways by %d", wider)
+			}
+			browsertest.Axe(t, ctx)
+		})
+	}
+	browsertest.Visit(t, ctx, serve(t),
+		chromedp.Click(`//a[text()="Open the explorer"]`),
+		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
+}

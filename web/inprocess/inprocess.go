@@ -1,0 +1,69 @@
+// Package inprocess asks the API from within the server, as any client would: a request passes
+// every limit. Pages that are made on the server have their data from it.
+package inprocess
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// Reply is what the API said, as HTTP has it.
+type Reply struct {
+	Status     int
+	RetryAfter string // empty if it does not say
+	Body       []byte
+}
+
+// Ask sends an operation to the API. The variables are anything that can be encoded as JSON.
+//
+// The request comes from where the page was asked from, which decides who may write on a server
+// without tokens. It carries no token: a page is the same for everyone, and may be cached.
+func Ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Reply {
+	body, err := json.Marshal(struct {
+		Query     string `json:"query"`
+		Variables any    `json:"variables"`
+	}{operation, variables})
+	if err != nil {
+		panic(err) // see above
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
+	if err != nil {
+		panic(err) // the method and the address are constants
+	}
+	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
+	for name, values := range page.Header {
+		if tellsOrigin(name) {
+			r.Header[name] = values
+		}
+	}
+	r.Proto, r.ProtoMajor, r.ProtoMinor = page.Proto, page.ProtoMajor, page.ProtoMinor
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/graphql-response+json")
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	api.ServeHTTP(w, r)
+	return Reply{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
+}
+
+// tellsOrigin reports whether a proxy says by a header where a request came from.
+func tellsOrigin(name string) bool {
+	return name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-")
+}
+
+// recorder takes the answer of a handler in the same process.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (w *recorder) Header() http.Header { return w.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *recorder) WriteHeader(status int) { w.status = status }
+
+// Write implements [http.ResponseWriter].
+func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
