@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -37,20 +39,27 @@ const (
 var query, variables = fmt.Sprintf(shown, "operation.graphql"), fmt.Sprintf(shown, "variables.json")
 
 // until waits for an expression to be true.
-func until(expression string) chromedp.Action {
+func until(expression string) chromedp.Action { return is(expression, true) }
+
+// is waits for an expression to have a value, and tells what it has instead if that does not come.
+func is(expression string, want any) chromedp.Action {
+	text, _ := json.Marshal(want) // strings, lists of them and truths
 	return chromedp.ActionFunc(func(ctx context.Context) error {
-		if err := browsertest.Until(expression, nil).Do(ctx); err != nil {
-			return fmt.Errorf("waiting for %s: %w", expression, err)
+		inTime, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		condition := fmt.Sprintf(`JSON.stringify(%s) === JSON.stringify(%s)`, expression, text)
+		err := browsertest.Until(condition, nil).Do(inTime)
+		if err != nil {
+			var got string
+			err = errors.Join(err, chromedp.Evaluate(fmt.Sprintf(`JSON.stringify(%s) ?? ''`, expression), &got).Do(ctx))
+			return fmt.Errorf("%s is %s, want %s: %w", expression, got, text, err)
 		}
 		return nil
 	})
 }
 
-// is waits for an expression to have a value.
-func is(expression string, want any) chromedp.Action {
-	text, _ := json.Marshal(want) // strings and lists of them
-	return until(fmt.Sprintf(`JSON.stringify(%s) === JSON.stringify(%s)`, expression, text))
-}
+// patience is how long a test waits for one thing.
+const patience = 20 * time.Second
 
 // has waits for a text to contain another.
 func has(expression, part string) chromedp.Action {
@@ -99,7 +108,7 @@ func firstVisit(t *testing.T, ctx context.Context) {
 		has(planShown, "0.5 read units, 1 wave"),
 		has(planShown, "P#1/5"),
 		set(query, "query Own { __typename }"),
-		until(`localStorage.getItem('graphiql:tabState')?.includes('query Own')`),
+		until(`!!localStorage.getItem('graphiql:tabState')?.includes('query Own')`),
 		chromedp.Reload(),
 		is(tabTitles, []string{"Own"}),
 		browsertest.SchemaKnown())
@@ -125,7 +134,7 @@ func ownTabs(t *testing.T, ctx context.Context) {
 		clicks, is(tabTitles, titles),
 		choose(first.title), is(activeTab, first.operation), until(tabInView), is(tabTitles, titles),
 		set(query, first.query+"# changed"),
-		until(`localStorage.getItem('graphiql:tabState')?.includes('# changed')`), is(marked, []string{first.title}),
+		until(`!!localStorage.getItem('graphiql:tabState')?.includes('# changed')`), is(marked, []string{first.title}),
 		choose(first.title), is(tabTitles, append(titles, first.operation)))
 }
 
@@ -237,7 +246,11 @@ const fits = `(() => {
 	});
 	const small = [...document.querySelectorAll('.switch button, .graphiql-sidebar button, .graphiql-toolbar button, .examples button, .plan button')]
 		.filter((button) => button.checkVisibility() && button.getBoundingClientRect().height < 40);
-	return [...outside, ...small].map((element) => element.tagName + '.' + element.className);
+	const tools = document.querySelector('.graphiql-editor-tools');
+	const covered = [...document.querySelectorAll('.graphiql-toolbar button')]
+		.filter((button) => button.checkVisibility() && button.getBoundingClientRect().bottom > tools.getBoundingClientRect().top);
+	const longer = [document.documentElement].filter((page) => page.scrollHeight > high || page.scrollWidth > wide);
+	return [...outside, ...small, ...covered, ...longer].map((element) => element.tagName + '.' + element.className);
 })()`
 
 // On a phone one part is on screen at a time; the switch works by touch and by keyboard, and
@@ -260,7 +273,8 @@ func narrow(t *testing.T, ctx context.Context) {
 		chromedp.Click(`button[aria-label="Show History"]`, chromedp.ByQuery), is(fits, []string{}),
 		chromedp.Click(`button[aria-label="Hide History"]`, chromedp.ByQuery), visible(".graphiql-query-editor"),
 		chromedp.Click(part("Examples")), visible(".graphiql-plugin"), has(`document.querySelector('.graphiql-plugin').innerText`, "Examples"),
-		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"))
+		chromedp.EmulateViewport(768, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}),
+		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}))
 }
 
 // The explorer keeps the rules of accessibility, light and dark, wide and narrow. Left out are the

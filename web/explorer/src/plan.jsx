@@ -57,7 +57,7 @@ const cost = (plan) => listed(
 
 function Plan({ where, plan }) {
   const totals = listed(
-    cost(plan),
+    where && cost(plan), // that of a single plan is above
     amount(plan.queries, 'call', 'calls'),
     amount(plan.itemsRead, 'scanned', 'scanned'),
     amount(plan.itemsReturned, 'shown', 'shown'),
@@ -85,8 +85,8 @@ const readColumns = {
   sortKeyTo: 'To',
   descending: 'Descending',
   limit: 'Limit',
-  residualRatings: 'Ratings left to filter',
-  residualLanguages: 'Languages left to filter',
+  residualRatings: 'Residual ratings',
+  residualLanguages: 'Residual languages',
   queries: 'Calls',
   itemsRead: 'Scanned',
   itemsKept: 'Returned',
