@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
@@ -167,7 +168,9 @@ func TestInABrowser(t *testing.T) {
 		{"load more", loadMore},
 		{"pages without numbers", pagesWithoutNumbers},
 		{"the latest wins", theLatestWins},
+		{"no answer", noAnswer},
 		{"trouble", trouble},
+		{"offline", offline},
 		{"hostile texts", hostileTexts},
 		{"nothing to show", nothingToShow},
 		{"how this was answered", howThisWasAnswered},
@@ -315,9 +318,38 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/slow",
 		holds(root+".querySelector('.root[aria-busy=true] .skeleton') !== null"),
 		says(".waiting [role=status]", "Loading comments"),
+		says(".waiting .slow", "This takes longer than usual."),
 		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil),
 		says(".result", "130 comments"),
 		holds(root+".querySelector('.waiting') === null"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/overtaken",
+		says(".result", "130 comments"),
+		click(".bar[href='?rating=5']"),
+		holds(root+".querySelector('.root[aria-busy=true] .result').textContent === '130 comments'"), // what was there stays
+		click(".bar[href='?rating=5&rating=4']"),
+		says(".result", "78 of 130 comments, average 4.3"),
+	)
+	select {
+	case <-s.gaveUp:
+	case <-time.After(10 * time.Second):
+		t.Error("the request that was overtaken is still under way")
+	}
+}
+
+// A request that is never answered ends after a time, which the test shortens.
+func noAnswer(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
+		says(".result", "130 comments"),
+		chromedp.Evaluate(`{
+			const timeout = AbortSignal.timeout.bind(AbortSignal);
+			AbortSignal.timeout = (milliseconds) => timeout(milliseconds / 1000);
+			console.warn = () => {};
+			document.querySelector('talkback-comments').setAttribute('product', 'stuck');
+		}`, nil),
+		says(".error", "There was no answer in time.Try again"),
+		click(".error a"),
+		says(".result", "130 comments"),
 	)
 }
 
@@ -339,6 +371,22 @@ func trouble(t *testing.T, ctx context.Context, s shop) {
 			holds(root+".querySelector('.error') === null"),
 		)
 	}
+}
+
+// Without a network the element says so, keeps what it shows, and asks again once there is one.
+func offline(t *testing.T, ctx context.Context, s shop) {
+	run(t, ctx,
+		chromedp.Navigate(s.address+"/shop/offline"),
+		says(".result", "130 comments"),
+		network.Enable(), // for what follows
+		network.EmulateNetworkConditions(true, 0, -1, -1),
+		click(".bar[href='?rating=5']"),
+		says(".error p", "You are offline. Try again once you are connected."),
+		holds(root+".querySelectorAll('.list > li').length === 20"),
+		network.EmulateNetworkConditions(false, 0, -1, -1),
+		says(".result", "26 of 130 comments, average 5.0"),
+		holds(root+".querySelector('.error') === null"),
+	)
 }
 
 func hostileTexts(t *testing.T, ctx context.Context, s shop) {

@@ -3,6 +3,7 @@ package component
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"os"
@@ -28,6 +29,7 @@ type service struct {
 	mu     sync.Mutex
 	asked  []request
 	failed map[string]bool // products whose first request was refused
+	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
 }
 
 // request is one that came.
@@ -62,7 +64,7 @@ func newService(t *testing.T) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &service{schema: schema, failed: map[string]bool{}}
+	return &service{schema: schema, failed: map[string]bool{}, gaveUp: make(chan struct{})}
 }
 
 // requests returns those that came for a product, and forgets them.
@@ -104,6 +106,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	_, _ = io.Copy(io.Discard, r.Body) // at its end, the server begins to notice that a client goes away
 	asked.Query = raw.Query
 	if err := reencode(raw.Variables, &asked.Variables); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -116,6 +119,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if err := s.check(raw.Query, raw.Variables); err != nil {
 		reply(w, http.StatusBadRequest, object{"errors": []object{{"message": err.Error()}}})
+		return
+	}
+	if v := asked.Variables; v.ID == "overtaken" && slices.Equal(v.Filter.Ratings, []int{5}) {
+		<-r.Context().Done()
+		close(s.gaveUp)
 		return
 	}
 	if trouble := troubles[asked.Variables.ID]; trouble != nil && !again {
@@ -162,7 +170,8 @@ var troubles = map[string]http.HandlerFunc{
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	},
-	"slow": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	"slow":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	"stuck": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 }
 
 func refused(code string, path []string) object {

@@ -50,6 +50,7 @@ export class TalkbackComments extends HTMLElement {
 
   connectedCallback(): void {
     window.addEventListener('popstate', this.#onPopState);
+    window.addEventListener('online', this.#onOnline);
     if (this.#session) return; // it was moved within the page
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
@@ -59,6 +60,7 @@ export class TalkbackComments extends HTMLElement {
 
   disconnectedCallback(): void {
     window.removeEventListener('popstate', this.#onPopState);
+    window.removeEventListener('online', this.#onOnline);
     this.#session?.stop();
   }
 
@@ -212,6 +214,10 @@ export class TalkbackComments extends HTMLElement {
     const choice = parseChoice(location.search);
     if (!this.#navigates || !this.#session || queryOf(choice) === queryOf(this.#session.choice)) return;
     void this.#session.load(choice).then(() => this.#resetForms());
+  };
+
+  #onOnline = (): void => {
+    if (this.#session?.problem?.kind === 'offline') void this.refresh();
   };
 
   /** Shows a choice. A reader who turned the page is led to the top of the list. */

@@ -31,8 +31,10 @@ type Part = Props & { plan: Plan };
 function Details({ view, plan }: Part) {
   return (
     <>
-      <Chips view={view} plan={plan} />
-      <Grid view={view} plan={plan} />
+      <div class="overview">
+        <Totals view={view} plan={plan} />
+        <Grid view={view} plan={plan} />
+      </div>
       <Reads view={view} plan={plan} />
       <Candidates view={view} plan={plan} />
       <Skipped view={view} plan={plan} />
@@ -42,8 +44,8 @@ function Details({ view, plan }: Part) {
 }
 
 /** The totals, each with its name. */
-function Chips({ view: { texts, shown }, plan }: Part) {
-  const chips: [Key, string][] = [
+function Totals({ view: { texts, shown }, plan }: Part) {
+  const totals: [Key, string][] = [
     ['plan.readUnits', texts.rounded(plan.readUnits, 2)],
     ['plan.waveCount', texts.number(plan.waves)],
     ['plan.queries', texts.number(plan.queries)],
@@ -51,12 +53,12 @@ function Chips({ view: { texts, shown }, plan }: Part) {
     ['plan.returned', texts.number(plan.itemsReturned)],
     ['plan.server', `${texts.milliseconds(plan.milliseconds)} ms`],
   ];
-  if (plan.lookups > 0) chips.push(['plan.lookups', texts.number(plan.lookups)]);
-  if (plan.age > 0) chips.push(['plan.age', `${texts.milliseconds(plan.age)} ms`]);
-  if (shown?.milliseconds != null) chips.push(['plan.browser', `${texts.milliseconds(shown.milliseconds)} ms`]);
+  if (plan.lookups > 0) totals.push(['plan.lookups', texts.number(plan.lookups)]);
+  if (plan.age > 0) totals.push(['plan.age', `${texts.milliseconds(plan.age)} ms`]);
+  if (shown?.milliseconds != null) totals.push(['plan.browser', `${texts.milliseconds(shown.milliseconds)} ms`]);
   return (
     <dl>
-      {chips.map(([key, value]) => <Fragment key={key}><dt>{texts.say(key)}</dt><dd>{value}</dd></Fragment>)}
+      {totals.map(([key, value]) => <Fragment key={key}><dt>{texts.say(key)}</dt><dd>{value}</dd></Fragment>)}
     </dl>
   );
 }
