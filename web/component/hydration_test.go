@@ -4,10 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/web/product"
@@ -97,15 +101,35 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		s.forgive(test.address)
 		run(t, ctx,
 			chromedp.Navigate(server.URL+"/products/"+test.address),
-			browsertest.Until("globalThis.takenOver", &found))
+			browsertest.Until("globalThis.takenOver", &found),
+			chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited))
 		if len(found.Changes) > 0 || !found.Same {
 			t.Errorf("%s (%s): taking over changed %q", test.address, test.why, found.Changes)
 		}
 		if found.Difference != "" {
 			t.Errorf("%s (%s): the renderers differ:\n%s", test.address, test.why, found.Difference)
 		}
+		asked := s.requests(productOf(t, test.address))
+		if len(asked) != 2 {
+			t.Errorf("%s (%s): %d requests, want one of the server and one of the element", test.address, test.why, len(asked))
+		} else if server, element := asked[0].given, asked[1].given; !reflect.DeepEqual(server, element) {
+			t.Errorf("%s (%s): the server asked with %v, the element with %v", test.address, test.why, server, element)
+		}
 	}
 }
+
+// productOf returns the id that an address names.
+func productOf(t *testing.T, address string) string {
+	t.Helper()
+	path, _, _ := strings.Cut(address, "?")
+	id, err := url.PathUnescape(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // watchTakingOver has the next pages be observed, until forget is called.
 func watchTakingOver(t *testing.T, ctx context.Context) (forget func()) {

@@ -36,6 +36,7 @@ type service struct {
 type request struct {
 	Query         string
 	Variables     variables
+	given         object // the variables as they came
 	authorization string
 	origin        string
 }
@@ -107,7 +108,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.Copy(io.Discard, r.Body) // at its end, the server begins to notice that a client goes away
-	asked.Query = raw.Query
+	asked.Query, asked.given = raw.Query, raw.Variables
 	if err := reencode(raw.Variables, &asked.Variables); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

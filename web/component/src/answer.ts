@@ -133,27 +133,28 @@ export interface Position {
   readonly readUnits: number;
 }
 
-/** The variables that ask for what was chosen of a product, `size` comments to a page. */
+/** The variables that ask for what was chosen of a product, `size` comments to a page. The server asks with the same. */
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
-  const filter = {
+  const facets = {
     ...(choice.languages.length > 0 && { languages: choice.languages }),
     ...(choice.from && { createdAfter: `${choice.from}T00:00:00Z` }),
     ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
   };
+  const filter = { ...facets, ...(choice.ratings.length > 0 && { ratings: choice.ratings }) };
   return {
     id: product,
     ...placeOf(choice, size),
-    filter: { ...filter, ...(choice.ratings.length > 0 && { ratings: choice.ratings }) },
-    facets: filter,
+    ...(Object.keys(filter).length > 0 && { filter }),
+    ...(Object.keys(facets).length > 0 && { facets }),
     ...(choice.oldestFirst && { order: 'OLDEST_FIRST' }),
     highlights: isFirst(choice),
   };
 }
 
-function placeOf(choice: Choice, size: number): Record<string, unknown> {
-  if (choice.after) return { first: size, after: choice.after };
-  if (choice.before) return { last: size, before: choice.before };
-  return { first: size, page: choice.page };
+function placeOf({ page, after, before }: Choice, size: number): Record<string, unknown> {
+  if (after) return { first: size, after };
+  if (before) return { last: size, before };
+  return page > 1 ? { first: size, page } : { first: size }; // the first page can be read while there are no page numbers
 }
 
 function dayAfter(day: string): string {
