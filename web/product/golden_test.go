@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// fixture is an answer of the API, and the address that it answers. The tests of the element render
-// the same ones in a browser, and compare what they get with the .html files that are written here.
+// fixture is an answer of the API, and the address that it answers. The markup that it makes is
+// beside it. The tests of the element compare the two renderers in a browser.
 type fixture struct {
 	Path    string          `json:"path"`
 	Query   string          `json:"query"`
