@@ -99,6 +99,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 			Difference string
 		}
 		s.forgive(test.address)
+		s.requests(productOf(t, test.address)) // those of other tests
 		run(t, ctx,
 			chromedp.Navigate(server.URL+"/products/"+test.address),
 			browsertest.Until("globalThis.takenOver", &found),
