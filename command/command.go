@@ -31,6 +31,7 @@ type line struct {
 	Stream Stream `cmd:"" help:"Count comments from the table's stream, or print how far that is."`
 	Show   Show   `cmd:"" help:"Print one comment, with its keys."`
 
+	Stats   Stats   `cmd:"" help:"Print how the comments of a product are rated, and in which languages they are."`
 	Explain Explain `cmd:"" help:"Print how a page of comments is read, which other plans were considered, and what it costs."`
 	Rebuild Rebuild `cmd:"" help:"Count all comments again and repair statistics and leaderboards, while the service runs."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`

@@ -17,6 +17,8 @@ var completions = []struct {
 	want      []string
 }{
 	{"commands", "talkback ex", []string{"explain", "export"}},
+	{"commands that begin alike", "talkback st", []string{"stats", "stream"}},
+	{"flags behind a product", "talkback stats espresso-machine --created-b", []string{"--created-before"}},
 	{"commands behind an engine's flag", "talkback --table mine ver", []string{"verify", "version"}},
 	{"commands to be helped with", "talkback help imp", []string{"import"}},
 	{"a command's own flags", "talkback explain --rat", []string{"--ratings"}},

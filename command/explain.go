@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -15,44 +14,30 @@ import (
 
 // Explain prints how a page of comments is read.
 type Explain struct {
-	Product       string     `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
-	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
-	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`
-	CreatedAfter  *time.Time `help:"Only comments written on this day or later, or from a time on, such as 2024-05-31T12:00:00Z. Days begin at midnight UTC." placeholder:"2024-05-31"`
-	CreatedBefore *time.Time `help:"Only comments written before this day or time." placeholder:"2024-06-30"`
-	OldestFirst   bool       `help:"List the oldest comment first instead of the newest."`
-	First         int        `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
-	FromEnd       bool       `help:"Read the last comments of the list, or those just before --before, instead of the first."`
-	After         string     `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
-	Before        string     `help:"Only comments before this one in the list." placeholder:"ID"`
-	Page          int        `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
+	Product string `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
+	FilterFlags
+	OldestFirst bool   `help:"List the oldest comment first instead of the newest."`
+	First       int    `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
+	FromEnd     bool   `help:"Read the last comments of the list, or those just before --before, instead of the first."`
+	After       string `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
+	Before      string `help:"Only comments before this one in the list." placeholder:"ID"`
+	Page        int    `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
 	PagesFlag
 }
 
 // Run reads the page like a warm server, which has the product's counts. It prints the plans that
 // were considered, the reads that were made, and what they cost, but no comment.
-func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	q, err := c.query()
 	if err != nil {
 		return usage(err)
 	}
-	target, err := c.PagesFlag.target()
-	if err != nil {
-		return err
-	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback explain"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	pages, err := openPages(ctx, target, session, "talkback explain", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	store := dynamo.NewStore(session.Client, session.Table)
-	store.UseStatistics(watermarkOf(session), explainedAge)
-	pages.number(store)
+	return c.PagesFlag.withStore(ctx, flags, "talkback explain", term, func(store *dynamo.Store) error {
+		return c.explain(ctx, store, q, term)
+	})
+}
+
+func (c *Explain) explain(ctx context.Context, store *dynamo.Store, q comment.Query, term Terminal) error {
 	if err := store.Warm(ctx, c.Product); err != nil {
 		return err
 	}
@@ -61,25 +46,13 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) (e
 		return err
 	}
 	if page.Plan.ItemsReturned == 0 {
-		if err := c.checkProduct(ctx, store); err != nil {
+		if err := checkProduct(ctx, store, c.Product); err != nil {
 			return err
 		}
 	}
 	_, err = io.WriteString(term.Out, explained(page.Plan, terminal.ScreenOf(term.Out)))
 	return err
 }
-
-// checkProduct returns an error if the product has no comments at all.
-func (c *Explain) checkProduct(ctx context.Context, store *dynamo.Store) error {
-	page, err := store.Comments(ctx, comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}})
-	if err == nil && len(page.Comments) == 0 {
-		return noProduct(c.Product)
-	}
-	return err
-}
-
-// explainedAge is the default of --statistics-age.
-const explainedAge = 5 * time.Second
 
 func (c *Explain) query() (comment.Query, error) {
 	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd, Page: c.Page}}
@@ -99,7 +72,7 @@ func (c *Explain) query() (comment.Query, error) {
 	if err := q.Slice.Check(q.Order); err != nil {
 		return q, err
 	}
-	q.Filter, err = c.filter()
+	q.Filter, err = c.FilterFlags.filter()
 	return q, err
 }
 
@@ -114,18 +87,6 @@ func placeOf(flag, id string) (*comment.Position, error) {
 	}
 	position := parsed.Position()
 	return &position, nil
-}
-
-func (c *Explain) filter() (comment.Filter, error) {
-	filter := comment.Filter{Ratings: c.Ratings, CreatedAfter: c.CreatedAfter, CreatedBefore: c.CreatedBefore}
-	for _, tag := range c.Languages {
-		language, err := comment.StoredLanguage(tag)
-		if err != nil {
-			return filter, fmt.Errorf("--languages: %w", err)
-		}
-		filter.Languages = append(filter.Languages, language)
-	}
-	return filter.Normalize()
 }
 
 // explained formats a plan as tables.

@@ -76,6 +76,8 @@ func TestRefusals(t *testing.T) {
 		"import",
 		"export",
 		"explain",
+		"stats",
+		"stats cup saucer",
 		"completion",
 		"completion ksh",
 		// Values that cannot be.
@@ -89,6 +91,9 @@ func TestRefusals(t *testing.T) {
 		"explain --product cup --created-after yesterday",
 		"explain --product cup --created-after 2024-06-01 --created-before 2024-05-01",
 		"explain --product cup --after 42",
+		"stats c_x",
+		"stats cup --languages klingonese",
+		"stats cup --ratings 0",
 		"stream --lease-time 5",
 		"stream --lease-time 1ms",
 		"rebuild --leader-shards 65",

@@ -37,6 +37,7 @@ func Screens(screen terminal.Screen) string {
 		"\n# rebuild\n" + screen.Fold(rebuildSummary(counts.RebuildResult{Products: 12345, Comments: 67, Repaired: 8, Resumed: true}, time.Minute)+"\n") +
 		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+terminal.Printable(wide+".rejects.tsv"), screen) + "\n" +
 		"\n# show\n" + shown(screenedComment(), width, screen) +
+		"\n# stats\n" + screenedRatings().text(noon, screen) +
 		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(noProduct(escape).Error())) + "\n"
 }
 
@@ -88,6 +89,14 @@ func screenedComment() dynamo.Inspection {
 		{PartitionAttr: "PK", PartitionKey: "C#01HZ0000000400000000000000", SortAttr: "SK", SortKey: "C", Bytes: 1365},
 		{Index: "byLangAndRating", PartitionAttr: "B", PartitionKey: "P#" + long + "/zh-Hant/4", SortAttr: "PK", SortKey: "C#01HZ0000000400000000000000", Bytes: 330},
 	}}
+}
+
+func screenedRatings() rated {
+	latest, upTo := noon.Add(-time.Hour), noon.Add(-1500*time.Millisecond)
+	return rated{
+		product: wide + " " + escape, counts: comment.Counts{1, 0, 345, 6172, 12345}, latest: &latest, upTo: &upTo,
+		languages: []ratedLanguage{{"zh-Hant", comment.Counts{0, 0, 345, 6172, 12345}}, {"others", comment.Counts{1}}},
+	}
 }
 
 // On a terminal, no line is wider than the terminal, except for one with a single word that is: such

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -48,7 +47,7 @@ func shown(i dynamo.Inspection, width int, screen terminal.Screen) string {
 // showComment formats a comment: its text, its author and its times.
 func showComment(c comment.Comment, width int, screen terminal.Screen) string {
 	var out strings.Builder
-	stars := strings.Repeat("★", c.Rating) + strings.Repeat("☆", comment.MaxRating-c.Rating)
+	stars := starsOf(c.Rating)
 	head := stars
 	if c.Title != nil {
 		head += "  " + terminal.Printable(*c.Title)
@@ -73,8 +72,6 @@ func showComment(c comment.Comment, width int, screen terminal.Screen) string {
 	}
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
 }
-
-func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
 func editedText(c comment.Comment) string {
 	if c.UpdatedAt == nil {

@@ -19,6 +19,8 @@ func TestUnknownProduct(t *testing.T) {
 	for _, arguments := range [][]string{
 		{"explain", "--product", "nobody's"},
 		{"explain", "--product", "nobody's", "--ratings", "1,4", "--languages", "en"},
+		{"stats", "nobody's"},
+		{"stats", "nobody's", "--ratings", "1,4", "--created-after", "2024-05-01"},
 		{"export", filepath.Join(folder, "out.jsonl"), "--product", "nobody's"},
 	} {
 		status, said := e.run(t.Context(), arguments[0], arguments[1:]...)

@@ -1,0 +1,119 @@
+package command_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+var (
+	ratingRow   = regexp.MustCompile(`(?m)^(★+)☆* .* ([\d,]+) +[\d.]+ %$`)
+	languageRow = regexp.MustCompile(`(?m)^(\S+) +([\d,]+) +[\d.]+ % +[\d.]+$`)
+	freshness   = regexp.MustCompile(`20\d\d-\d\d-\d\d [\d:.]+ UTC, .* ago`)
+)
+
+// What is printed are the counts of the comments that pass the filter, whichever way they are
+// counted: by the statistics, by rows that languages share, or within a range of dates.
+func TestStats(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	r := rand.New(rand.NewPCG(7, 7))
+	globe := commenttest.Many(r, "globe", 400)
+	languages := make([]comment.Language, comment.MaxLanguageRows+20) // more than have rows of their own
+	for i := range languages {
+		languages[i] = comment.Language(fmt.Sprintf("en-x-n%03d", i))
+	}
+	var babel []comment.Comment
+	for i := range 2 * len(languages) {
+		c := commenttest.Random(r, "babel")
+		c.Language = languages[i%len(languages)]
+		babel = append(babel, c)
+	}
+	e.fill(slices.Concat(globe, babel, commenttest.Many(r, "mug \u2764", 1)))
+	e.must("rebuild")
+	for _, row := range []struct {
+		comments  []comment.Comment
+		arguments string
+		passes    func(comment.Comment) bool
+		languages bool // are printed
+	}{
+		{globe, "globe", func(comment.Comment) bool { return true }, true},
+		{globe, "globe --languages en,de", func(c comment.Comment) bool { return c.Language == "en" || c.Language == "de" }, true},
+		{globe, "globe --ratings 1,4", func(c comment.Comment) bool { return c.Rating == 1 || c.Rating == 4 }, true},
+		{globe, "globe --created-after 2020-01-01 --ratings 5", func(c comment.Comment) bool { return c.Rating == 5 && c.CreatedAt().Year() >= 2020 }, false},
+		{globe, "globe --created-before 2020-01-01 --languages en", func(c comment.Comment) bool { return c.Language == "en" && c.CreatedAt().Year() < 2020 }, false},
+		{globe, "globe --languages tlh", func(comment.Comment) bool { return false }, true},
+		{babel, "babel", func(comment.Comment) bool { return true }, true},
+		{babel, "babel --languages " + string(languages[3]+","+languages[len(languages)-1]), func(c comment.Comment) bool {
+			return c.Language == languages[3] || c.Language == languages[len(languages)-1]
+		}, true},
+	} {
+		var out bytes.Buffer
+		e.out = &out
+		arguments := strings.Fields(row.arguments)
+		e.must("stats", arguments...)
+		kept := slices.DeleteFunc(slices.Clone(row.comments), func(c comment.Comment) bool { return !row.passes(c) })
+		checkStats(t, row.arguments, out.String(), kept, row.languages)
+	}
+}
+
+// checkStats compares what was printed with comments.
+func checkStats(t *testing.T, why, text string, comments []comment.Comment, languages bool) {
+	t.Helper()
+	ratings, byLanguage, latest := map[int]int{}, 0, time.Time{}
+	for _, c := range comments {
+		ratings[c.Rating]++
+		if c.CreatedAt().After(latest) {
+			latest = c.CreatedAt()
+		}
+	}
+	got := map[int]int{}
+	for _, row := range ratingRow.FindAllStringSubmatch(text, -1) {
+		if n, err := strconv.Atoi(row[2]); err == nil && n > 0 {
+			got[len([]rune(row[1]))] = n
+		}
+	}
+	if diff := cmp.Diff(ratings, got); diff != "" {
+		t.Errorf("%s: %s\n%s", why, diff, text)
+	}
+	for _, row := range languageRow.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(row[2])
+		byLanguage += n
+	}
+	if languages && byLanguage != len(comments) || !languages && byLanguage > 0 {
+		t.Errorf("%s: the languages have %d comments of %d\n%s", why, byLanguage, len(comments), text)
+	}
+	written := "none"
+	if len(comments) > 0 {
+		written = latest.UTC().Format("2006-01-02 15:04:05.000 UTC")
+	}
+	if !strings.Contains(text, "latest comment  "+written) {
+		t.Errorf("%s: the latest comment is of %s\n%s", why, written, text)
+	}
+}
+
+// Before anything was counted there are no numbers to print, rather than wrong ones.
+func TestStatsOfWhatIsNotCounted(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(commenttest.Many(commenttest.Rand(t), "globe", 3))
+	var out bytes.Buffer
+	e.out = &out
+	if status, said := e.run(t.Context(), "stats", "globe"); status != 1 || !strings.Contains(said, "counted") || out.Len() > 0 {
+		t.Errorf("status %d, %s%s", status, said, out.String())
+	}
+	e.must("stats", "globe", "--created-after", "2000-01-01")
+	if got := fmt.Sprint(len(freshness.FindString(out.String()))); !strings.Contains(out.String(), "3 comments") || got != "0" {
+		t.Errorf("a range of dates is counted at once: %s", out.String())
+	}
+}
