@@ -67,6 +67,40 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// numbered reads a page with its links: by number, or by cursor.
+func (s service) numbered(page *int, after *string) (*NumberedProductCommentsCommentConnection, []string) {
+	s.t.Helper()
+	answer, err := Numbered(s.t.Context(), s.client, s.product, pageSize, page, after)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var found []string
+	for _, node := range answer.Product.Comments.Nodes {
+		found = append(found, *node.Title)
+	}
+	return answer.Product.Comments, found
+}
+
+// The links of page 2 lead to their pages, page 1 included.
+func TestNumberedLinks(t *testing.T) {
+	s := start(t)
+	two := 2
+	second, found := s.numbered(&two, nil)
+	links := second.PageCursors
+	if *second.PageNumber != 2 || *second.PageCount != 3 || links.Previous.Page != 1 || links.Last.Page != 3 || len(links.Around) != 3 || !slices.Equal(found, titles[3:6]) {
+		t.Fatalf("page 2 is %+v with %q", *second, found)
+	}
+	for i, link := range links.Around {
+		linked, found := s.numbered(nil, &link.Cursor)
+		if want := titles[i*pageSize : min((i+1)*pageSize, len(titles))]; !slices.Equal(found, want) {
+			t.Errorf("link %d shows %q, want %q", link.Page, found, want)
+		}
+		if link.Page != i+1 || link.IsCurrent != (i == 1) || *linked.PageNumber != i+1 {
+			t.Errorf("link %+v of page 2 leads to page %d", link, *linked.PageNumber)
+		}
+	}
+}
+
 func TestAddEditDelete(t *testing.T) {
 	s := start(t)
 	title := "eight"

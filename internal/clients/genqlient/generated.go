@@ -587,6 +587,247 @@ type ListResponse struct {
 // GetProduct returns ListResponse.Product, and is useful for accessing the field via an interface.
 func (v *ListResponse) GetProduct() *ListProduct { return v.Product }
 
+// NumberedProduct includes the requested fields of the GraphQL type Product.
+// The GraphQL type's documentation follows.
+//
+// A product of the shop, with its comments.
+type NumberedProduct struct {
+	// The comments of the product, newest first by default, one page at a time. Use `first` and `after`
+	// to page forwards, `last` and `before` to page backwards. Without `first` and `last`, a page has 20
+	// comments. The edges have the same order either way.
+	//
+	// Pages are read from indexes that follow the table within moments. A new comment may be missing for
+	// a moment, and a deleted or edited one may still be shown as it was.
+	//
+	// An edit of the rating or the language moves a comment within the indexes. A comment that passes
+	// the filter before and after the edit stays on its page if this server made the edit or read it
+	// from the table's stream. This covers the edits of the last 10 seconds, and at most 25 such
+	// comments per page. An edit by another server may hide a comment for a moment.
+	Comments *NumberedProductCommentsCommentConnection `json:"comments"`
+}
+
+// GetComments returns NumberedProduct.Comments, and is useful for accessing the field via an interface.
+func (v *NumberedProduct) GetComments() *NumberedProductCommentsCommentConnection { return v.Comments }
+
+// NumberedProductCommentsCommentConnection includes the requested fields of the GraphQL type CommentConnection.
+// The GraphQL type's documentation follows.
+//
+// One page of a list of comments.
+type NumberedProductCommentsCommentConnection struct {
+	// The comments of the page, without cursors.
+	Nodes []NumberedProductCommentsCommentConnectionNodesComment `json:"nodes"`
+	// How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. An
+	// error with the code `UNAVAILABLE` while the index of page numbers is off, away or being built.
+	PageCount *int `json:"pageCount"`
+	// The number of this page, from 1. For a page that was reached by cursor, its place in the list is
+	// looked up. Comments that came or went since may have shifted it by less than a page: then it is
+	// the number of the page whose beginning is closest. Null if the size is 0.
+	PageNumber *int `json:"pageNumber"`
+	// Where other pages begin, to draw numbered links with one request. Null if the size is 0.
+	PageCursors *NumberedProductCommentsCommentConnectionPageCursors `json:"pageCursors"`
+}
+
+// GetNodes returns NumberedProductCommentsCommentConnection.Nodes, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnection) GetNodes() []NumberedProductCommentsCommentConnectionNodesComment {
+	return v.Nodes
+}
+
+// GetPageCount returns NumberedProductCommentsCommentConnection.PageCount, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnection) GetPageCount() *int { return v.PageCount }
+
+// GetPageNumber returns NumberedProductCommentsCommentConnection.PageNumber, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnection) GetPageNumber() *int { return v.PageNumber }
+
+// GetPageCursors returns NumberedProductCommentsCommentConnection.PageCursors, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnection) GetPageCursors() *NumberedProductCommentsCommentConnectionPageCursors {
+	return v.PageCursors
+}
+
+// NumberedProductCommentsCommentConnectionNodesComment includes the requested fields of the GraphQL type Comment.
+// The GraphQL type's documentation follows.
+//
+// What one customer wrote about one product.
+type NumberedProductCommentsCommentConnectionNodesComment struct {
+	Shown `json:"-"`
+}
+
+// GetId returns NumberedProductCommentsCommentConnectionNodesComment.Id, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionNodesComment) GetId() string { return v.Shown.Id }
+
+// GetTitle returns NumberedProductCommentsCommentConnectionNodesComment.Title, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionNodesComment) GetTitle() *string {
+	return v.Shown.Title
+}
+
+// GetRating returns NumberedProductCommentsCommentConnectionNodesComment.Rating, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionNodesComment) GetRating() int { return v.Shown.Rating }
+
+// GetCreatedAt returns NumberedProductCommentsCommentConnectionNodesComment.CreatedAt, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionNodesComment) GetCreatedAt() time.Time {
+	return v.Shown.CreatedAt
+}
+
+// GetVersion returns NumberedProductCommentsCommentConnectionNodesComment.Version, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionNodesComment) GetVersion() int {
+	return v.Shown.Version
+}
+
+func (v *NumberedProductCommentsCommentConnectionNodesComment) UnmarshalJSON(b []byte) error {
+
+	if string(b) == "null" {
+		return nil
+	}
+
+	var firstPass struct {
+		*NumberedProductCommentsCommentConnectionNodesComment
+		graphql.NoUnmarshalJSON
+	}
+	firstPass.NumberedProductCommentsCommentConnectionNodesComment = v
+
+	err := json.Unmarshal(b, &firstPass)
+	if err != nil {
+		return err
+	}
+
+	err = json.Unmarshal(
+		b, &v.Shown)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+type __premarshalNumberedProductCommentsCommentConnectionNodesComment struct {
+	Id string `json:"id"`
+
+	Title *string `json:"title"`
+
+	Rating int `json:"rating"`
+
+	CreatedAt time.Time `json:"createdAt"`
+
+	Version int `json:"version"`
+}
+
+func (v *NumberedProductCommentsCommentConnectionNodesComment) MarshalJSON() ([]byte, error) {
+	premarshaled, err := v.__premarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(premarshaled)
+}
+
+func (v *NumberedProductCommentsCommentConnectionNodesComment) __premarshalJSON() (*__premarshalNumberedProductCommentsCommentConnectionNodesComment, error) {
+	var retval __premarshalNumberedProductCommentsCommentConnectionNodesComment
+
+	retval.Id = v.Shown.Id
+	retval.Title = v.Shown.Title
+	retval.Rating = v.Shown.Rating
+	retval.CreatedAt = v.Shown.CreatedAt
+	retval.Version = v.Shown.Version
+	return &retval, nil
+}
+
+// NumberedProductCommentsCommentConnectionPageCursors includes the requested fields of the GraphQL type PageCursors.
+// The GraphQL type's documentation follows.
+//
+// Links from a page to other pages of its list. A link is null where there is no such page. From a page
+// beyond the last, `previous` leads to the last, and `around` has the last pages.
+type NumberedProductCommentsCommentConnectionPageCursors struct {
+	// The page before this one.
+	Previous *NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor `json:"previous"`
+	// This page and those next to it, by number.
+	Around []NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor `json:"around"`
+	// The last page; null if the list has no comments.
+	Last *NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor `json:"last"`
+}
+
+// GetPrevious returns NumberedProductCommentsCommentConnectionPageCursors.Previous, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursors) GetPrevious() *NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor {
+	return v.Previous
+}
+
+// GetAround returns NumberedProductCommentsCommentConnectionPageCursors.Around, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursors) GetAround() []NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor {
+	return v.Around
+}
+
+// GetLast returns NumberedProductCommentsCommentConnectionPageCursors.Last, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursors) GetLast() *NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor {
+	return v.Last
+}
+
+// NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor includes the requested fields of the GraphQL type PageCursor.
+// The GraphQL type's documentation follows.
+//
+// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
+// that stand there now, while others come and go.
+type NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor struct {
+	// The number of the page, from 1.
+	Page int `json:"page"`
+	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 stands
+	// before the first comment, so it leads to the comments that are the first by then.
+	Cursor string `json:"cursor"`
+	// Whether this is the page that has the links.
+	IsCurrent bool `json:"isCurrent"`
+}
+
+// GetPage returns NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor.Page, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor) GetPage() int {
+	return v.Page
+}
+
+// GetCursor returns NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor.Cursor, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor) GetCursor() string {
+	return v.Cursor
+}
+
+// GetIsCurrent returns NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor.IsCurrent, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor) GetIsCurrent() bool {
+	return v.IsCurrent
+}
+
+// NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor includes the requested fields of the GraphQL type PageCursor.
+// The GraphQL type's documentation follows.
+//
+// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
+// that stand there now, while others come and go.
+type NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor struct {
+	// The number of the page, from 1.
+	Page int `json:"page"`
+}
+
+// GetPage returns NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor.Page, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor) GetPage() int {
+	return v.Page
+}
+
+// NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor includes the requested fields of the GraphQL type PageCursor.
+// The GraphQL type's documentation follows.
+//
+// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
+// that stand there now, while others come and go.
+type NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor struct {
+	// The number of the page, from 1.
+	Page int `json:"page"`
+}
+
+// GetPage returns NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor.Page, and is useful for accessing the field via an interface.
+func (v *NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor) GetPage() int {
+	return v.Page
+}
+
+// NumberedResponse is returned by Numbered on success.
+type NumberedResponse struct {
+	// The product with this id. Every well-formed id is a product, since only the shop knows which
+	// exist; a product without comments has an empty list. An id has 1 to 128 bytes, no control
+	// characters, and does not start with "c_" or "author:". Null only if there is an error.
+	Product *NumberedProduct `json:"product"`
+}
+
+// GetProduct returns NumberedResponse.Product, and is useful for accessing the field via an interface.
+func (v *NumberedResponse) GetProduct() *NumberedProduct { return v.Product }
+
 // Shown includes the GraphQL fields of Comment requested by the fragment Shown.
 // The GraphQL type's documentation follows.
 //
@@ -688,6 +929,26 @@ func (v *__ListInput) GetFirst() int { return v.First }
 
 // GetAfter returns __ListInput.After, and is useful for accessing the field via an interface.
 func (v *__ListInput) GetAfter() *string { return v.After }
+
+// __NumberedInput is used internally by genqlient
+type __NumberedInput struct {
+	Product string  `json:"product"`
+	First   int     `json:"first"`
+	Page    *int    `json:"page"`
+	After   *string `json:"after"`
+}
+
+// GetProduct returns __NumberedInput.Product, and is useful for accessing the field via an interface.
+func (v *__NumberedInput) GetProduct() string { return v.Product }
+
+// GetFirst returns __NumberedInput.First, and is useful for accessing the field via an interface.
+func (v *__NumberedInput) GetFirst() int { return v.First }
+
+// GetPage returns __NumberedInput.Page, and is useful for accessing the field via an interface.
+func (v *__NumberedInput) GetPage() *int { return v.Page }
+
+// GetAfter returns __NumberedInput.After, and is useful for accessing the field via an interface.
+func (v *__NumberedInput) GetAfter() *string { return v.After }
 
 // The mutation executed by Add.
 const Add_Operation = `
@@ -867,6 +1128,72 @@ func List(
 	}
 
 	data_ = &ListResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by Numbered.
+const Numbered_Operation = `
+query Numbered ($product: ID!, $first: Int!, $page: Int, $after: String) {
+	product(id: $product) {
+		comments(first: $first, page: $page, after: $after) {
+			nodes {
+				... Shown
+			}
+			pageCount
+			pageNumber
+			pageCursors(around: 1) {
+				previous {
+					page
+				}
+				around {
+					page
+					cursor
+					isCurrent
+				}
+				last {
+					page
+				}
+			}
+		}
+	}
+}
+fragment Shown on Comment {
+	id
+	title
+	rating
+	createdAt
+	version
+}
+`
+
+func Numbered(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	product string,
+	first int,
+	page *int,
+	after *string,
+) (data_ *NumberedResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Numbered",
+		Query:  Numbered_Operation,
+		Variables: &__NumberedInput{
+			Product: product,
+			First:   first,
+			Page:    page,
+			After:   after,
+		},
+	}
+
+	data_ = &NumberedResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
