@@ -73,10 +73,14 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 
 func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
 	of := s.keys.of(product, generation)
-	return call{
+	c := call{
 		keys:      []string{of + stateName, of + entriesName},
-		arguments: append([]any{of, int(pageindex.Remember.Seconds())}, arguments(entries)...),
+		arguments: append([]any{of, int(pageindex.Remember.Seconds()), listedAs(product, generation)}, arguments(entries)...),
 	}
+	if !s.inCluster() {
+		c.keys = append(c.keys, s.keys.products())
+	}
+	return c
 }
 
 // run makes calls in one pipeline. A server that does not have the script yet gets its text.

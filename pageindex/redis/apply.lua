@@ -1,11 +1,13 @@
 -- Brings entries of comments of one product in, all or none: Redis runs a script as a whole.
 --
--- KEYS: the product's state and entries. ARGV: the prefix of its other keys, the seconds for which a
--- deleted comment is remembered, and for each entry its position, its time in milliseconds, its cell
--- (empty if the comment is not there any more) and what it follows. All keys share their hash tag.
+-- KEYS: the product's state and entries, and the set of products, which a cluster does not have: all
+-- other keys share their hash tag. ARGV: the prefix of the product's other keys, the seconds for
+-- which a deleted comment is remembered, how the set lists the product, and for each entry its
+-- position, its time in milliseconds, its cell (empty if the comment is not there any more) and what
+-- it follows.
 
-local state, entries = KEYS[1], KEYS[2]
-local prefix, remember = ARGV[1], ARGV[2]
+local state, entries, products = KEYS[1], KEYS[2], KEYS[3]
+local prefix, remember, listed = ARGV[1], ARGV[2], ARGV[3]
 
 -- later compares bytes. Lua's own comparison of strings depends on the server's locale, in some of
 -- which "~" sorts before digits.
@@ -32,7 +34,7 @@ local function enter(cell, position, time)
 end
 
 local moved = false
-for i = 3, #ARGV, 4 do
+for i = 4, #ARGV, 4 do
   local position, time, cell, follows = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local gone = prefix .. 'gone:' .. position
   local was, last = '', nil
@@ -69,8 +71,12 @@ if moved then
   local now = redis.call('TIME')
   local version = math.max(now[1] * 1000000 + now[2], (tonumber(redis.call('HGET', state, 'version')) or 0) + 1)
   redis.call('HSET', state, 'version', string.format('%.0f', version))
-  if redis.call('HLEN', state) == 1 then
+  local left = redis.call('HLEN', state) > 1
+  if not left then
     redis.call('DEL', state)
+  end
+  if products then
+    redis.call(left and 'SADD' or 'SREM', products, listed)
   end
 end
 return 1

@@ -71,49 +71,6 @@ redis.call('HDEL', KEYS[1], '` + metaBuilding + `')
 return 1
 `)
 
-// scanned is how many keys Redis looks at in one call.
-const scanned = 1000
-
-// sweep deletes what belongs to neither generation. What it misses, such as a write that was under
-// way, the next build sweeps.
-func (s *Store) sweep(ctx context.Context) error {
-	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
-		for cursor := uint64(0); ; {
-			keys, next, err := client.Scan(ctx, cursor, s.keys.ofProducts(), scanned).Result()
-			if err != nil {
-				return err
-			}
-			if err := s.unlink(ctx, client, keys); err != nil || next == 0 {
-				return err
-			}
-			cursor = next
-		}
-	})
-}
-
-// unlink deletes those of some keys that belong to neither generation. It asks for these after the
-// keys were found: a generation that is not there by then will not be there again.
-func (s *Store) unlink(ctx context.Context, client goredis.Cmdable, keys []string) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	g, err := s.generations(ctx)
-	if err != nil {
-		return err
-	}
-	pipe := client.Pipeline()
-	for _, key := range keys {
-		if !slices.Contains(g.all(), generationOf(key)) {
-			pipe.Unlink(ctx, key)
-		}
-	}
-	if pipe.Len() == 0 {
-		return nil
-	}
-	_, err = pipe.Exec(ctx)
-	return err
-}
-
 // text returns a value of a hash, empty if it has none.
 func text(value any) string {
 	s, _ := value.(string)

@@ -11,6 +11,7 @@ import (
 // What is stored, for a table "comments" and a product "4711":
 //
 //	talkback:comments                          hash     which generations there are, see generations.go
+//	talkback:comments:products                 set      "GENERATION 4711" of each state; not in a cluster
 //	talkback:comments:{4711}:GENERATION:state  hash     for each cell how many comments; version
 //	talkback:comments:{4711}:GENERATION:all    hash     for each position the cell and what it follows
 //	talkback:comments:{4711}:GENERATION:5de    sorted   positions of the cell, by their milliseconds
@@ -32,6 +33,11 @@ const (
 )
 
 func (k keys) meta() string { return prefix + k.table }
+
+func (k keys) products() string { return prefix + k.table + ":products" }
+
+// listedAs is how the set of products lists one in a generation.
+func listedAs(product, generation string) string { return generation + " " + product }
 
 // ofProducts matches the keys of all products.
 func (k keys) ofProducts() string { return prefix + k.table + ":{*" }

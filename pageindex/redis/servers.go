@@ -32,6 +32,11 @@ func (s *Store) eachMaster(ctx context.Context, call func(context.Context, gored
 	return call(ctx, s.client)
 }
 
+func (s *Store) inCluster() bool {
+	_, is := s.client.(*goredis.ClusterClient)
+	return is
+}
+
 // infoField returns what a server says of itself.
 func infoField(ctx context.Context, client goredis.Cmdable, section, field string) (string, error) {
 	info, err := client.Info(ctx, section).Result()

@@ -1,0 +1,97 @@
+package redis
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
+)
+
+// scanned is how many members of a set, or keys, Redis looks at in one call.
+const scanned = 1000
+
+// sweep deletes what belongs to neither generation. What it misses, such as a write that was under
+// way, the next build sweeps. Keys of deleted comments expire by themselves.
+func (s *Store) sweep(ctx context.Context) error {
+	if s.inCluster() {
+		return s.sweepCluster(ctx)
+	}
+	return scan(func(cursor uint64) ([]string, uint64, error) {
+		return s.client.SScan(ctx, s.keys.products(), cursor, "", scanned).Result()
+	}, func(listed []string) error { return s.forget(ctx, listed) })
+}
+
+// scan hands on what Redis lists, part by part.
+func scan(next func(cursor uint64) ([]string, uint64, error), do func([]string) error) error {
+	for cursor := uint64(0); ; {
+		found, following, err := next(cursor)
+		if err != nil {
+			return err
+		}
+		if err := do(found); err != nil || following == 0 {
+			return err
+		}
+		cursor = following
+	}
+}
+
+// forgetScript deletes the keys of a product in a generation, as a whole: nothing is written between
+// looking which there are and deleting them.
+var forgetScript = goredis.NewScript(`
+for _, cell in ipairs(redis.call('HKEYS', KEYS[1])) do
+  redis.call('UNLINK', ARGV[1] .. cell)
+end
+redis.call('UNLINK', KEYS[1], KEYS[2])
+redis.call('SREM', KEYS[3], ARGV[2])
+return 1
+`)
+
+// forget deletes those of some listed products that are in neither generation. It asks for these
+// after the products were found: a generation that is not there by then will not be there again.
+func (s *Store) forget(ctx context.Context, listed []string) error {
+	g, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		for _, member := range listed {
+			generation, product, _ := strings.Cut(member, " ")
+			if slices.Contains(g.all(), generation) {
+				continue
+			}
+			of := s.keys.of(product, generation)
+			forgetScript.Eval(ctx, pipe, []string{of + stateName, of + entriesName, s.keys.products()}, of, member)
+		}
+		return nil
+	})
+	return err
+}
+
+// sweepCluster looks at all keys of a cluster: a script that writes a product cannot note it in a set
+// of all products, which has another slot.
+func (s *Store) sweepCluster(ctx context.Context) error {
+	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
+		return scan(func(cursor uint64) ([]string, uint64, error) {
+			return client.Scan(ctx, cursor, s.keys.ofProducts(), scanned).Result()
+		}, func(keys []string) error { return s.unlink(ctx, client, keys) })
+	})
+}
+
+// unlink deletes those of some keys that belong to neither generation. It asks for these after the
+// keys were found, as forget does.
+func (s *Store) unlink(ctx context.Context, client goredis.Cmdable, keys []string) error {
+	g, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
+		for _, key := range keys {
+			if !slices.Contains(g.all(), generationOf(key)) {
+				pipe.Unlink(ctx, key)
+			}
+		}
+		return nil
+	})
+	return err
+}
