@@ -3,6 +3,7 @@ package command_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -18,7 +20,9 @@ import (
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/internal/s3test"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
 // place is where page numbers are kept.
@@ -235,6 +239,27 @@ func (n *numberedServer) takeOver(target string) {
 	}
 	if err := b.Finish(n.t.Context(), "ANOTHER/1/1"); err != nil {
 		n.t.Fatal(err)
+	}
+}
+
+// A product that the store has comments of, and the table none, is a drift.
+func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	file := filepath.Join(t.TempDir(), "pages.db")
+	if status, said, wrong := a.talkback("rebuild", "--pages", "sqlite:"+file); status != 0 {
+		t.Fatal(said, wrong)
+	}
+	store, err := sqlite.Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ghost := pageindex.Entry{Product: "ghost", Position: *commenttest.Moment(1), Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
+	if err := errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	status, said, wrong := a.talkback("verify", "--pages", "sqlite:"+file)
+	if status != 1 || !strings.Contains(said, "ghost: wrong page index: [0 0 0 0 1] comments by rating, and there are [0 0 0 0 0]") {
+		t.Errorf("status %d: %s%s", status, said, wrong)
 	}
 }
 

@@ -28,37 +28,77 @@ const (
 
 // verifiedPages is what a comparison of page numbers with comments found.
 type verifiedPages struct {
-	comments, products int
-	drifts             []audit.Drift
+	comments int
+	drifts   []audit.Drift
 }
 
-// verifyPages compares an index with all comments of a table. It calls tell with how many of these
-// were read.
-func verifyPages(ctx context.Context, session *Session, index pageindex.Index, tell func(comments int)) (verifiedPages, error) {
-	var found verifiedPages
+// pagesVerifier compares an index with the comments of a table, product by product. It holds one
+// product at a time, and the names of those that it is done with.
+type pagesVerifier struct {
+	index   pageindex.Index
+	lister  pageindex.Lister // nil for an index that has no products but those of the table
+	scanner *dynamo.Scanner
+	found   verifiedPages
+	done    map[string]bool // products with comments
+}
+
+func newPagesVerifier(session *Session, index pageindex.Index, lister pageindex.Lister) *pagesVerifier {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
 	scanner.OnImproper = func(layout.Improper) {} // verify without --pages names it
-	products := map[string]audit.Places{}
-	for c, err := range scanner.All(ctx) {
-		if err != nil {
-			return found, err
-		}
-		if products[c.ProductID] == nil {
-			products[c.ProductID] = audit.Places{}
-		}
-		products[c.ProductID].Add(c.Cell(), c.ID.Position())
-		found.comments++
-		tell(found.comments)
+	return &pagesVerifier{index: index, lister: lister, scanner: scanner, done: map[string]bool{}}
+}
+
+// run compares. It calls tell with how many comments were read.
+func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err error) {
+	sorted, err := audit.NewSorted()
+	if err != nil {
+		return err
 	}
-	found.products = len(products)
-	for _, product := range slices.Sorted(maps.Keys(products)) {
-		drifts, err := verifyProduct(ctx, scanner, index, product, products[product])
+	defer func() { err = errors.Join(err, sorted.Close()) }()
+	for c, err := range v.scanner.All(ctx) {
 		if err != nil {
-			return found, err
+			return err
 		}
-		found.drifts = append(found.drifts, drifts...)
+		if err := sorted.Add(c.ProductID, c.Cell(), c.ID.Position()); err != nil {
+			return err
+		}
+		v.found.comments++
+		tell(v.found.comments)
 	}
-	return found, nil
+	err = sorted.Each(func(product string, places audit.Places) error {
+		v.done[product] = true
+		return v.verify(ctx, product, places)
+	})
+	if err != nil || v.lister == nil {
+		return err
+	}
+	return v.verifyOthers(ctx)
+}
+
+// verify compares a product.
+func (v *pagesVerifier) verify(ctx context.Context, product string, places audit.Places) error {
+	drifts, err := verifyProduct(ctx, v.scanner, v.index, product, places)
+	v.found.drifts = append(v.found.drifts, drifts...)
+	return err
+}
+
+// verifyOthers looks for comments in the index of products that have none in the table.
+func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
+	others := map[string]bool{}
+	err := v.lister.Products(ctx, func(product string) {
+		if !v.done[product] {
+			others[product] = true
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, product := range slices.Sorted(maps.Keys(others)) {
+		if err := v.verify(ctx, product, audit.Places{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verifyProduct compares an index with a product. A difference counts if it is still there after
@@ -88,11 +128,9 @@ func printPagesVerified(ctx context.Context, session *Session, pages *pages, ter
 	if err != nil {
 		return err
 	}
-	var found verifiedPages
+	verifier := newPagesVerifier(session, pages.whileLate(), pages.store)
 	err = session.watch(ctx, func(ctx context.Context) error {
-		var err error
-		found, err = verifyPages(ctx, session, pages.whileLate(), func(n int) { progress.Show(n, int64(n)) })
-		return err
+		return verifier.run(ctx, func(n int) { progress.Show(n, int64(n)) })
 	})
 	took := progress.End()
 	switch {
@@ -103,17 +141,17 @@ func printPagesVerified(ctx context.Context, session *Session, pages *pages, ter
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	return printVerifiedPages(term.Out, found, took)
+	return printVerifiedPages(term.Out, verifier.found, len(verifier.done), took)
 }
 
 // printVerifiedPages prints what was found. Its error says how many drifts there are.
-func printVerifiedPages(out io.Writer, found verifiedPages, took time.Duration) error {
+func printVerifiedPages(out io.Writer, found verifiedPages, products int, took time.Duration) error {
 	screen := terminal.ScreenOf(out)
 	var text strings.Builder
 	for _, drift := range found.drifts {
 		fmt.Fprintln(&text, terminal.Printable(drift.String()))
 	}
-	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, found.products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
+	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
 	_, err := io.WriteString(out, screen.Fold(text.String()))
 	if len(found.drifts) > 0 {
 		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))

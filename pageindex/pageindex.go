@@ -109,6 +109,13 @@ type Store interface {
 	Build(ctx context.Context) (Build, error)
 }
 
+// Lister is a store that says which products it has.
+type Lister interface {
+	// Products tells all products that the store has comments of, in any order. It may tell some more
+	// than once, and others whose comments are all gone.
+	Products(ctx context.Context, tell func(product string)) error
+}
+
 // Build builds a store anew. In the end the store holds what was added, and what was applied since
 // the build began; of both, for each comment, the entry that comes last by Follows. Whatever else it
 // held is gone.

@@ -84,7 +84,7 @@ var own = map[string]struct {
 	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/panics", "internal/wait", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
-	"pageindex/audit":       {[]string{"comment", "pageindex"}, "an index is judged by its answers alone"},
+	"pageindex/audit":       {[]string{"comment", "pageindex", "pageindex/chunks"}, "an index is judged by its answers alone; chunks sorts what they are compared with"},
 	"pageindex/stores":      {[]string{"comment", "pageindex", "pageindex/postgres", "pageindex/redis", "pageindex/s3"}, "a store is chosen and opened without knowing what keeps it complete"},
 	"dynamo/pagestores":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex/keeper"}, "what the table knows of stores does not depend on what is in them"},
 	"pageindex/selection":   {[]string{"comment", "pageindex"}, "an algorithm over what was read, wherever that is kept"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Index answers of a state and the files that its root names.
@@ -12,6 +13,27 @@ type Index struct {
 	State  *State
 	Reader Reader
 	Cache  *Cache
+}
+
+// Products tells all products of the chunks and of the state.
+func (x *Index) Products(ctx context.Context, tell func(product string)) error {
+	root := x.State.Root()
+	for _, product := range x.State.pendingProducts() {
+		tell(product)
+	}
+	r := newReads(x.Reader, x.Cache)
+	for i := range root.Chunks {
+		c := &root.Chunks[i]
+		var head *pagefile.Head
+		if err := r.until(ctx, func() { head = r.head(c, pagefile.Records) }); err != nil {
+			return err
+		}
+		for _, p := range head.Products {
+			tell(p.ID)
+		}
+		clear(r.heads)
+	}
+	return nil
 }
 
 // Find finds targets in a list. What it needs of files that are gone by now, because a merge has

@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -109,6 +110,13 @@ func (s *State) Pending(through uint64) []pagefile.Item {
 		}
 	}
 	return Sorted(out)
+}
+
+// pendingProducts returns the products that have changes.
+func (s *State) pendingProducts() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.products))
 }
 
 // view returns a product as it is now.

@@ -32,6 +32,7 @@ var tests = []test{
 	{name: "UnfinishedBuild", run: testUnfinishedBuild, builds: true},
 	{name: "ManyLanguages", run: testManyLanguages},
 	{name: "Pages", run: testPages},
+	{name: "Products", run: testProducts, builds: true},
 }
 
 // Run tests a store. Each call of place returns an empty place of its own.

@@ -117,6 +117,18 @@ func (m *Model) Apply(_ context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
+// Products implements pageindex.Lister.
+func (m *Model) Products(_ context.Context, tell func(product string)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for at, entry := range m.held {
+		if entry.Cell != nil {
+			tell(at.product)
+		}
+	}
+	return nil
+}
+
 // Build implements pageindex.Store.
 func (m *Model) Build(context.Context) (pageindex.Build, error) {
 	m.mu.Lock()

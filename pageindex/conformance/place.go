@@ -10,6 +10,7 @@ import (
 // Store is a store that can be closed.
 type Store interface {
 	pageindex.Store
+	pageindex.Lister
 	Close() error
 }
 

@@ -118,37 +118,48 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 const tries = 5
 
 // Find implements pageindex.Index.
-func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	var found pageindex.Found
-	var err error
-	for again, try := true, 0; again && try < tries; try++ {
-		if found, again, err = s.find(ctx, list, targets); err == nil {
-			return found, nil
-		}
-	}
-	return pageindex.Found{}, s.core.failure(err)
+func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
+	err = s.looking(func(index *chunks.Index) (err error) {
+		found, err = index.Find(ctx, list, targets)
+		return err
+	})
+	return found, err
 }
 
-// find is one try of Find. It reports whether the state has changed meanwhile.
-func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, changed bool, err error) {
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	return s.looking(func(index *chunks.Index) error { return index.Products(ctx, tell) })
+}
+
+// looking reads the index, and begins again if the state has changed meanwhile.
+func (s *Store) looking(read func(*chunks.Index) error) (err error) {
+	for again, try := true, 0; again && try < tries; try++ {
+		if again, err = s.look(read); err == nil {
+			return nil
+		}
+	}
+	return s.core.failure(err)
+}
+
+// look is one try of looking. It reports whether the state has changed meanwhile.
+func (s *Store) look(read func(*chunks.Index) error) (changed bool, err error) {
 	if err := s.core.look(); err != nil {
-		return found, false, err
+		return false, err
 	}
 	state, damage := s.core.current()
 	if damage != nil {
-		return found, false, damage
+		return false, damage
 	}
 	root := state.Root()
-	index := chunks.Index{State: state, Reader: s.core.folder, Cache: s.core.cache}
-	found, err = index.Find(ctx, list, targets)
+	err = read(&chunks.Index{State: state, Reader: s.core.folder, Cache: s.core.cache})
 	if errors.Is(err, fs.ErrNotExist) {
 		if now, _ := s.core.current(); now != state || now.Root() != root {
-			return found, true, err
+			return true, err
 		}
 		err = fmt.Errorf("%w: %w", pagefile.ErrDamaged, err)
 	}
 	if errors.Is(err, pagefile.ErrDamaged) {
 		s.core.setDamage(state, err)
 	}
-	return found, false, err
+	return false, err
 }

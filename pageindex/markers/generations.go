@@ -140,6 +140,20 @@ func setOf(text string) types.AttributeValue {
 	return &types.AttributeValueMemberSS{Value: []string{text}}
 }
 
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	g, err := s.generations(ctx)
+	if err != nil || g.current == "" {
+		return err
+	}
+	return s.eachKey(ctx, pkPrefix+g.current, func(keys []layout.Item) error {
+		for _, key := range keys {
+			tell(layout.NewReader(key).Text(layout.AttrSK))
+		}
+		return nil
+	})
+}
+
 // Covers implements pageindex.Store.
 func (s *Store) Covers(ctx context.Context) (string, error) {
 	g, err := s.generations(ctx)

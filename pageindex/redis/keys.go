@@ -47,6 +47,13 @@ func (k keys) of(product, generation string) string {
 	return prefix + k.table + ":{" + url.QueryEscape(product) + "}:" + generation + ":"
 }
 
+// productOf returns the product of a key of a generation's states; ok is false for any other key.
+func (k keys) productOf(key, generation string) (product string, ok bool) {
+	escaped, found := strings.CutSuffix(key, "}:"+generation+":"+stateName)
+	product, err := url.QueryUnescape(strings.TrimPrefix(escaped, prefix+k.table+":{"))
+	return product, found && err == nil
+}
+
 // generationOf returns the generation of a product's key.
 func generationOf(key string) string {
 	_, rest, _ := strings.Cut(key, "}:")

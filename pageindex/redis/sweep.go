@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	goredis "github.com/redis/go-redis/v9"
 )
@@ -17,9 +18,14 @@ func (s *Store) sweep(ctx context.Context) error {
 	if s.inCluster() {
 		return s.sweepCluster(ctx)
 	}
+	return s.eachListed(ctx, func(listed []string) error { return s.forget(ctx, listed) })
+}
+
+// eachListed hands on the members of the set of products.
+func (s *Store) eachListed(ctx context.Context, do func(listed []string) error) error {
 	return scan(func(cursor uint64) ([]string, uint64, error) {
 		return s.client.SScan(ctx, s.keys.products(), cursor, "", scanned).Result()
-	}, func(listed []string) error { return s.forget(ctx, listed) })
+	}, do)
 }
 
 // scan hands on what Redis lists, part by part.
@@ -68,13 +74,46 @@ func (s *Store) forget(ctx context.Context, listed []string) error {
 	return err
 }
 
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	g, err := s.generations(ctx)
+	if err == nil && s.inCluster() {
+		var mu sync.Mutex
+		err = s.eachKey(ctx, func(_ context.Context, _ goredis.Cmdable, keys []string) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, key := range keys {
+				if product, ok := s.keys.productOf(key, g.current); ok {
+					tell(product)
+				}
+			}
+			return nil
+		})
+	} else if err == nil {
+		err = s.eachListed(ctx, func(listed []string) error {
+			for _, member := range listed {
+				if generation, product, _ := strings.Cut(member, " "); generation == g.current {
+					tell(product)
+				}
+			}
+			return nil
+		})
+	}
+	return s.name.failed(err)
+}
+
 // sweepCluster looks at all keys of a cluster: a script that writes a product cannot note it in a set
 // of all products, which has another slot.
 func (s *Store) sweepCluster(ctx context.Context) error {
+	return s.eachKey(ctx, s.unlink)
+}
+
+// eachKey hands on the keys of all products on each server, perhaps of several at the same time.
+func (s *Store) eachKey(ctx context.Context, do func(context.Context, goredis.Cmdable, []string) error) error {
 	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
 		return scan(func(cursor uint64) ([]string, uint64, error) {
 			return client.Scan(ctx, cursor, s.keys.ofProducts(), scanned).Result()
-		}, func(keys []string) error { return s.unlink(ctx, client, keys) })
+		}, func(keys []string) error { return do(ctx, client, keys) })
 	})
 }
 

@@ -17,6 +17,47 @@ func (s *Store) Covers(ctx context.Context) (covers string, err error) {
 	return covers, err
 }
 
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	for last, more := "", true; more; {
+		var names []string
+		err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+			names, err = s.productsAfter(ctx, tx, last)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			tell(name)
+			last = name
+		}
+		more = len(names) == batch
+	}
+	return nil
+}
+
+// productsAfter returns the next products by name.
+func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (names []string, err error) {
+	g, err := s.generations(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, s.sql.Replace(`SELECT DISTINCT product FROM {blocks} WHERE generation = ?1 AND product > ?2 ORDER BY product LIMIT ?3`), g.current, last, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err says what was wrong
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
 // Find implements pageindex.Index. Every boundary is exact: it takes two statements, however many
 // targets there are, and one if none of them needs a position.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {

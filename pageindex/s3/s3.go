@@ -165,26 +165,45 @@ const tries = 5
 // Find implements pageindex.Index.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	var cost pageindex.Cost
+	var found pageindex.Found
+	err := s.looking(ctx, &cost, func(index *chunks.Index) (err error) {
+		found, err = index.Find(ctx, list, targets)
+		cost.Calls, cost.Waves = cost.Calls+found.Cost.Calls, cost.Waves+found.Cost.Waves
+		return err
+	})
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	found.Cost = cost
+	return found, nil
+}
+
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	return s.looking(ctx, &pageindex.Cost{}, func(index *chunks.Index) error { return index.Products(ctx, tell) })
+}
+
+// looking reads the index, and begins again if objects that it needs are gone because the root has
+// changed. It adds what keeping up with others costs.
+func (s *Store) looking(ctx context.Context, cost *pageindex.Cost, read func(*chunks.Index) error) error {
 	for try := 1; ; try++ {
 		calls, waves, err := s.core.refresh(ctx)
+		cost.Calls, cost.Waves = cost.Calls+calls, cost.Waves+waves
 		if err != nil {
-			return pageindex.Found{}, s.core.unavailable(err)
+			return s.core.unavailable(err)
 		}
 		now := s.core.known()
 		if now.damage != nil {
-			return pageindex.Found{}, s.core.unavailable(now.damage)
+			return s.core.unavailable(now.damage)
 		}
-		index := chunks.Index{State: now.state, Reader: s.core.bucket, Cache: s.core.cache}
-		found, err := index.Find(ctx, list, targets)
-		cost.Calls, cost.Waves = cost.Calls+calls+found.Cost.Calls, cost.Waves+waves+found.Cost.Waves
-		found.Cost = cost
+		err = read(&chunks.Index{State: now.state, Reader: s.core.bucket, Cache: s.core.cache})
 		if err == nil {
-			return found, nil
+			return nil
 		}
 		if errors.Is(err, errMissing) && try < tries && s.changed(ctx, now) {
 			continue
 		}
-		return pageindex.Found{}, s.core.unavailable(s.core.noteDamage(now, err))
+		return s.core.unavailable(s.core.noteDamage(now, err))
 	}
 }
 

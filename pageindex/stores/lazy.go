@@ -36,7 +36,7 @@ func NewLazy(t Target, table string) *Lazy {
 }
 
 // Opened returns the store, open.
-func (l *Lazy) Opened(ctx context.Context) (pageindex.Store, error) {
+func (l *Lazy) Opened(ctx context.Context) (Store, error) {
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -85,6 +85,15 @@ func (l *Lazy) Apply(ctx context.Context, entries []pageindex.Entry) error {
 		return err
 	}
 	return store.Apply(ctx, entries)
+}
+
+// Products implements pageindex.Lister.
+func (l *Lazy) Products(ctx context.Context, tell func(product string)) error {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Products(ctx, tell)
 }
 
 // Build implements pageindex.Store.

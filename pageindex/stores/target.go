@@ -26,6 +26,7 @@ const (
 // Store is a store that was opened.
 type Store interface {
 	pageindex.Store
+	pageindex.Lister
 	// Close lets go of it.
 	Close() error
 }

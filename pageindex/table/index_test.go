@@ -93,6 +93,7 @@ func record(entry pageindex.Entry) stream.Record {
 
 func (c *counted) Covers(context.Context) (string, error)         { return "", nil }
 func (c *counted) Build(context.Context) (pageindex.Build, error) { return nil, nil }
+func (c *counted) Products(context.Context, func(string)) error   { return nil }
 func (c *counted) Close() error                                   { return nil }
 
 // held returns the sort keys of a product's index.

@@ -1,0 +1,121 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// Comments that come in any order are handed on product by product, by name and whole, however few of
+// them are sorted in memory; and nothing is left on the disk.
+func TestSorted(t *testing.T) {
+	r := commenttest.Rand(t)
+	for _, atOnce := range []int{1, 7, 100, sortedAtOnce} {
+		s, err := NewSorted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.sorter.Items = atOnce
+		want := map[string]Places{}
+		for range 400 {
+			c := commenttest.Random(r, []string{"a", "a b", "b", "ü"}[r.IntN(4)])
+			if want[c.ProductID] == nil {
+				want[c.ProductID] = Places{}
+			}
+			want[c.ProductID].Add(c.Cell(), c.ID.Position())
+			if err := s.Add(c.ProductID, c.Cell(), c.ID.Position()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var names []string
+		err = s.Each(func(product string, places Places) error {
+			names = append(names, product)
+			for cell, positions := range want[product] {
+				slices.SortFunc(positions, comment.Position.Compare)
+				if !slices.Equal(places[cell], positions) {
+					t.Errorf("%d at once: %q has %d places in %v, want %d", atOnce, product, len(places[cell]), cell, len(positions))
+				}
+			}
+			if len(places) != len(want[product]) {
+				t.Errorf("%d at once: %q has %d cells, want %d", atOnce, product, len(places), len(want[product]))
+			}
+			return nil
+		})
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), names); err != nil || diff != "" {
+			t.Errorf("%d at once: products (-want +got), %v:\n%s", atOnce, err, diff)
+		}
+		stop := errors.New("stop")
+		if err := s.Each(func(string, Places) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("%v, want the caller's error", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(s.sorter.Folder); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", s.sorter.Folder, err)
+		}
+	}
+}
+
+// BenchmarkSorted tells what the comments of 1,000 products take in memory once all are read: sorted,
+// and as a map.
+//
+//	go test ./pageindex/audit -run - -bench Sorted -benchtime 1x
+func BenchmarkSorted(b *testing.B) {
+	for _, comments := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprint("comments=", comments), func(b *testing.B) {
+			for b.Loop() {
+				before := inUse()
+				s, err := NewSorted()
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				many(b, comments, func(product string, cell comment.Cell, at comment.Position) { _ = s.Add(product, cell, at) })
+				stop := errors.New("stop")
+				if err := s.Each(func(string, Places) error {
+					b.ReportMetric(float64(inUse()-before)/1e6, "sorted-MB")
+					return stop
+				}); !errors.Is(err, stop) {
+					b.Fatal(err)
+				}
+
+				before = inUse()
+				all := map[string]Places{}
+				many(b, comments, func(product string, cell comment.Cell, at comment.Position) {
+					if all[product] == nil {
+						all[product] = Places{}
+					}
+					all[product].Add(cell, at)
+				})
+				b.ReportMetric(float64(inUse()-before)/1e6, "map-MB")
+				runtime.KeepAlive(all)
+			}
+		})
+	}
+}
+
+// many makes comments up.
+func many(b *testing.B, comments int, add func(product string, cell comment.Cell, at comment.Position)) {
+	r := commenttest.Rand(b)
+	for range comments {
+		c := commenttest.Random(r, "")
+		add(fmt.Sprintf("product-%d", r.IntN(1000)), c.Cell(), c.ID.Position())
+	}
+}
+
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

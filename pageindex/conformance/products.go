@@ -1,0 +1,60 @@
+package conformance
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// testProducts wants all products with comments told, and after a build only these.
+func testProducts(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	for range 4 {
+		apply(t, store, want, h.next(40))
+	}
+	checkTold(t, store, want)
+	gone := entriesOf(want, products[0])
+	for i := range gone {
+		gone[i].Cell, gone[i].Follows = nil, h.follows()
+	}
+	apply(t, store, want, gone)
+	checkTold(t, store, want)
+
+	cell := comment.Cell{Language: "de", Rating: 5}
+	built := comments{}
+	for _, product := range []string{products[1], "of the build alone"} {
+		built.apply([]pageindex.Entry{{Product: product, Position: comment.PositionAt(crowd, [10]byte{1}), Cell: &cell, Follows: h.follows()}})
+	}
+	build(t, store, slices.Collect(maps.Values(built)), "built")
+	if told := checkTold(t, store, built); len(told) != 2 {
+		t.Errorf("after a build of two products it tells %q", told)
+	}
+}
+
+// entriesOf returns those of a product.
+func entriesOf(c comments, product string) (out []pageindex.Entry) {
+	for at, entry := range c {
+		if at.product == product && entry.Cell != nil {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// checkTold wants each product that has comments among those that the store tells, which it returns.
+func checkTold(t *testing.T, store Store, want comments) []string {
+	t.Helper()
+	told := map[string]bool{}
+	if err := store.Products(t.Context(), func(product string) { told[product] = true }); err != nil {
+		t.Fatal(err)
+	}
+	for at, entry := range want {
+		if entry.Cell != nil && !told[at.product] {
+			t.Errorf("%q has comments, and the store tells %q", at.product, slices.Sorted(maps.Keys(told)))
+		}
+	}
+	return slices.Sorted(maps.Keys(told))
+}
