@@ -63,7 +63,7 @@ func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	}
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
 <script src="%s/talkback.js" defer></script></head>
-<body><main><h1>A thing</h1><talkback-comments product="%s"%s></talkback-comments></main></body></html>`, service, product, attributes)
+<body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments product="%s"%s></talkback-comments></main></body></html>`, service, product, attributes)
 }
 
 func script(t *testing.T) http.HandlerFunc {
@@ -175,6 +175,7 @@ func TestInABrowser(t *testing.T) {
 		{"nothing to show", nothingToShow},
 		{"how this was answered", howThisWasAnswered},
 		{"attributes and properties", attributesAndProperties},
+		{"for everyone", forEveryone},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
 	} {
@@ -443,6 +444,34 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 	if asked := s.requests("other"); len(asked) != 1 || asked[0].authorization != "Bearer told" {
 		t.Errorf("asked %+v, want one request with the token", asked)
 	}
+}
+
+// Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off.
+func forEveryone(t *testing.T, ctx context.Context, s shop) {
+	run(t, ctx, chromedp.EmulateViewport(320, 640))
+	for _, test := range []struct{ address, ready, state string }{
+		{"lamp?a-explain=&a-navigate=&rating=5&page=2", ".list", "a filtered page, with its plan"},
+		{"lamp?a-mode=more", "button.more", "a list without pages"},
+		{"empty", ".empty", "no comments"},
+		{"hostile", ".list", "long words"},
+		{"refused", ".error", "an error"},
+		{"slow", ".skeleton", "waiting"},
+	} {
+		s.forgive(productOf(t, test.address))
+		var cut []string
+		run(t, ctx,
+			chromedp.Navigate(s.address+"/shop/"+test.address),
+			holds(fmt.Sprintf("%s?.querySelector(%q)", root, test.ready)),
+			chromedp.Evaluate(fmt.Sprintf("%s.querySelectorAll('details').forEach((details) => { details.open = true; })", root), nil),
+			chromedp.Evaluate(fmt.Sprintf(`[...%s.querySelectorAll('.root > *')]
+				.filter((part) => part.getBoundingClientRect().right > innerWidth || document.documentElement.scrollWidth > innerWidth)
+				.map((part) => part.className)`, root), &cut))
+		if len(cut) > 0 {
+			t.Errorf("%s: wider than the screen: %q", test.state, cut)
+		}
+		t.Run(test.state, func(t *testing.T) { browsertest.Axe(t, ctx) })
+	}
+	run(t, ctx, chromedp.EmulateViewport(1280, 800))
 }
 
 // A plain page of another origin, with a strict policy of its own. The browser is not watched, for

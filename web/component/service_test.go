@@ -159,6 +159,7 @@ var troubles = map[string]http.HandlerFunc{
 	"broken": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, refused("UNAVAILABLE", []string{"product"}))
 	},
+	"refused": func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, refused("INTERNAL", nil)) },
 	"secret": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusUnauthorized, refused("UNAUTHENTICATED", nil))
 	},
