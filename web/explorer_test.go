@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/talkback/talkback/internal/browsertest"
@@ -59,7 +61,7 @@ func is(expression string, want any) chromedp.Action {
 }
 
 // patience is how long a test waits for one thing.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 // has waits for a text to contain another.
 func has(expression, part string) chromedp.Action {
@@ -76,31 +78,52 @@ func set(editor, text string) chromedp.Action {
 	return chromedp.Evaluate(fmt.Sprintf(`%s.setValue(%q)`, strings.TrimSuffix(editor, "?.getValue()"), text), nil)
 }
 
-// One browser tries all of what the explorer does by itself. Each subtest has a server of its own
-// and so, for the browser, nothing that was stored before.
+// explorer is a browser and a server for it.
+type explorer struct {
+	ctx     context.Context
+	address string
+	asked   func() []string // the operations that were sent so far
+}
+
+// newcomer forgets what the browser stored, and leaves the page that may be about to store more.
+func (e explorer) newcomer(t *testing.T) {
+	t.Helper()
+	if err := chromedp.Run(e.ctx, chromedp.Navigate("about:blank"), storage.ClearDataForOrigin(e.address, "all")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visit opens a page of the explorer.
+func (e explorer) visit(t *testing.T, query string, actions ...chromedp.Action) {
+	t.Helper()
+	browsertest.Visit(t, e.ctx, e.address+"/playground"+query, actions...)
+}
+
+// One browser and one server try all of what the explorer does by itself, each part as a newcomer.
 func TestExplorer(t *testing.T) {
-	ctx := browsertest.Open(t)
+	e := explorer{ctx: browsertest.Open(t)}
+	e.address, e.asked = serveNoting(t)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, context.Context)
+		run  func(explorer, *testing.T)
 	}{
-		{"first visit", firstVisit},
-		{"own tabs", ownTabs},
-		{"links", links},
-		{"sharing", sharing},
-		{"plan", plan},
-		{"narrow", narrow},
+		{"first visit", explorer.firstVisit},
+		{"own tabs", explorer.ownTabs},
+		{"links", explorer.links},
+		{"sharing", explorer.sharing},
+		{"plan", explorer.plan},
+		{"narrow", explorer.narrow},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, ctx) })
+		e.newcomer(t)
+		t.Run(test.name, func(t *testing.T) { test.run(e, t) })
 	}
 }
 
 // Who comes for the first time sees one tab, its answer and the plan of that. Later they find
 // their own tabs, and nothing runs by itself.
-func firstVisit(t *testing.T, ctx context.Context) {
-	address, asked := serveNoting(t)
+func (e explorer) firstVisit(t *testing.T) {
 	var answer string
-	browsertest.Visit(t, ctx, address+"/playground",
+	e.visit(t, "",
 		browsertest.Answer(&answer),
 		is(tabTitles, []string{"NewestComments"}),
 		is(marked, []string{"Newest comments"}),
@@ -112,14 +135,14 @@ func firstVisit(t *testing.T, ctx context.Context) {
 		chromedp.Reload(),
 		is(tabTitles, []string{"Own"}),
 		browsertest.SchemaKnown())
-	if got := asked(); !slices.Equal(got, []string{"NewestComments"}) {
+	if got := e.asked(); !slices.Equal(got, []string{"NewestComments"}) {
 		t.Errorf("asked by themselves: %q, want the first example once", got)
 	}
 }
 
 // An example opens in a tab of its own, which is in view and marked; variables are unfolded where
 // there are any.
-func ownTabs(t *testing.T, ctx context.Context) {
+func (e explorer) ownTabs(t *testing.T) {
 	var clicks chromedp.Tasks
 	titles := []string{}
 	for _, example := range examples(t) {
@@ -129,7 +152,7 @@ func ownTabs(t *testing.T, ctx context.Context) {
 			is(folded, example.variables == nil), until(tabInView))
 	}
 	first := examples(t)[0]
-	browsertest.Visit(t, ctx, serve(t)+"/playground",
+	e.visit(t, "",
 		chromedp.WaitEnabled(fmt.Sprintf(`//button[strong[text()=%q]]`, first.title)),
 		clicks, is(tabTitles, titles),
 		choose(first.title), is(activeTab, first.operation), until(tabInView), is(tabTitles, titles),
@@ -139,54 +162,49 @@ func ownTabs(t *testing.T, ctx context.Context) {
 }
 
 // What comes by a link is shown in a tab of its own, with what is wrong with it, and never run.
-func links(t *testing.T, ctx context.Context) {
-	address, asked := serveNoting(t)
-	both := "query A { __typename }\nquery B { __typename }"
+func (e explorer) links(t *testing.T) {
+	before := len(e.asked())
+	const both, markup = "query A { __typename }\nquery B { __typename }", "<img src=x onerror=alert(1)>"
 	for _, test := range []struct {
 		reason, query, variables, name string
-		shows, holds, says             string
+		holds                          string // the variables, once shown
+		says                           []string
 	}{
-		{"a query", "query Mine { __typename }", `{"a":1}`, "", "query Mine { __typename }", "{\n  \"a\": 1\n}", "This query came with the link and was not run"},
-		{"the same once more", "query Mine { __typename }", `{"a":1}`, "", "query Mine { __typename }", "{\n  \"a\": 1\n}", "was not run"},
-		{"a mutation", "mutation M { __typename }", "", "", "mutation M { __typename }", "", "It changes data when you press"},
-		{"one of two", both, "", "B", both, "", "This query came with the link"},
-		{"one that is not there", both, "", "C", both, "", "“C”, which its query does not have"},
-		{"not a query", "hello", "", "", "hello", "", "The query of the link has an error: Syntax Error"},
-		{"variables that are no JSON", "{a}", "{", "", "{a}", "{", "The variables of the link are not JSON"},
-		{"variables that are no object", "{a}", "[1]", "", "{a}", "[1]", "are not a JSON object"},
-		{"markup", "{b}", "<img src=x onerror=alert(1)>", "<b>", "{b}", "<img src=x onerror=alert(1)>", "“<b>”, which"},
-		{"variables alone", "", "{}", "", "{b}", "<img src=x onerror=alert(1)>", "The link has no query"},
+		{"one of two queries", both, `{"a":1}`, "B", "{\n  \"a\": 1\n}", []string{"This query came with the link and was not run"}},
+		{"a mutation", "mutation M { __typename }", "[1]", "C", "[1]", []string{"It changes data when you press", "are not a JSON object", "“C”, which its query does not have"}},
+		{"not a query", markup, markup, "", markup, []string{"The query of the link has an error: Syntax Error", "The variables of the link are not JSON"}},
+		{"variables alone", "", "{}", "", markup, []string{"The link has no query"}}, // the tab before stays
 	} {
-		given := url.Values{}
-		for key, value := range map[string]string{"query": test.query, "variables": test.variables, "operationName": test.name} {
-			if value != "" {
-				given.Set(key, value)
-			}
+		given := url.Values{"query": {test.query}, "variables": {test.variables}, "operationName": {test.name}}
+		shows := cmp.Or(test.query, markup)
+		actions := chromedp.Tasks{is(query, shows), is(variables, test.holds), is(folded, false), browsertest.SchemaKnown()}
+		for _, part := range test.says {
+			actions = append(actions, has(noticed, part))
 		}
-		actions := chromedp.Tasks{has(noticed, test.says), is(query, test.shows), is(variables, test.holds), is(folded, test.holds == ""), browsertest.SchemaKnown()}
-		if test.reason == "one of two" {
+		if test.name == "B" {
 			actions = append(actions, is(activeTab, "B"))
 		}
-		if test.reason == "the same once more" {
-			actions = append(actions, is(tabTitles, []string{"Mine"}))
-		}
-		t.Run(test.reason, func(t *testing.T) { browsertest.Visit(t, ctx, address+"/playground?"+given.Encode(), actions...) })
+		t.Run(test.reason, func(t *testing.T) { e.visit(t, "?"+given.Encode(), actions...) })
 	}
-	if got := asked(); len(got) > 0 {
+	if got := e.asked()[before:]; len(got) > 0 {
 		t.Errorf("links made the browser ask for %q", got)
 	}
 }
 
+// The button that copies an address, and what the browser may then do.
+const (
+	press   = `button[aria-label^="Copy a link"]`
+	copies  = `navigator.clipboard.writeText = async (text) => { window.copied = text; }`
+	refuses = `navigator.clipboard.writeText = async () => { throw new Error('no'); }`
+)
+
 // The address that is copied leads another visitor to the same query and variables, and holds no
 // headers. One that is too long is not offered.
-func sharing(t *testing.T, ctx context.Context) {
-	const press = `button[aria-label^="Copy a link"]`
-	const copies = `navigator.clipboard.writeText = async (text) => { window.copied = text; }`
-	const refuses = `navigator.clipboard.writeText = async () => { throw new Error('no'); }`
+func (e explorer) sharing(t *testing.T) {
 	headers := fmt.Sprintf(shown, "request-headers.json")
 	const shared = "query Shared($n: Int) {\n  # é & + % <b>\n  leaderboard(first: $n) { rank }\n}"
 	var copied string
-	browsertest.Visit(t, ctx, serve(t)+"/playground",
+	e.visit(t, "",
 		chromedp.WaitVisible(press, chromedp.ByQuery), until(`globalThis.__MONACO?.editor.getModels().length >= 4`),
 		chromedp.Evaluate(copies, nil),
 		chromedp.Click(`//button[text()="Headers"]`), set(headers, `{"Authorization": "Bearer top-secret"}`),
@@ -200,18 +218,20 @@ func sharing(t *testing.T, ctx context.Context) {
 		t.Errorf("the address holds a token: %s", copied)
 	}
 	parsed, err := url.Parse(copied)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || parsed.Path != "/playground" {
+		t.Fatal(copied, err)
 	}
-	browsertest.Visit(t, ctx, serve(t)+parsed.RequestURI(), is(query, shared), has(variables, `"n": 2`))
+	e.newcomer(t)
+	e.visit(t, "?"+parsed.RawQuery,
+		is(query, shared), has(variables, `"n": 2`), until(`!!localStorage.getItem('graphiql:tabState')`),
+		chromedp.Reload(), is(query, shared), is(tabTitles, []string{"Shared"})) // and not once more
 }
 
 // Where a query asks for no plan, or for a part of it, a button asks for all; what comes out is a
 // query that the API takes.
-func plan(t *testing.T, ctx context.Context) {
+func (e explorer) plan(t *testing.T) {
 	var answer string
-	address, asked := serveNoting(t)
-	browsertest.Visit(t, ctx, address+"/playground",
+	e.visit(t, "",
 		browsertest.Example("Several products", &answer),
 		has(planShown, "what that cost: ask for its plan."),
 		chromedp.Click(`//button[text()="Add it to the query"]`),
@@ -229,9 +249,6 @@ func plan(t *testing.T, ctx context.Context) {
 		browsertest.Example("Newest comments", &answer), until(`!document.querySelector('.plan').open`),
 		browsertest.Example("Add a comment", &answer),
 		has(`document.querySelector('.plan')?.textContent`, "Only lists of comments have a plan"))
-	if got := asked(); len(got) < 6 {
-		t.Errorf("asked %q", got)
-	}
 }
 
 // fits is whether nothing on the page is beyond its edges but what scrolls, and every button that
@@ -253,16 +270,19 @@ const fits = `(() => {
 	return [...outside, ...small, ...covered, ...longer].map((element) => element.tagName + '.' + element.className);
 })()`
 
+// narrowPart is a button of the switch, by its text.
+const narrowPart = `//div[@class="switch"]/button[text()=%q]`
+
 // On a phone one part is on screen at a time; the switch works by touch and by keyboard, and
 // nothing is cut off.
-func narrow(t *testing.T, ctx context.Context) {
-	part := func(title string) string { return fmt.Sprintf(`//div[@class="switch"]/button[text()=%q]`, title) }
+func (e explorer) narrow(t *testing.T) {
+	part := func(title string) string { return fmt.Sprintf(narrowPart, title) }
 	visible := func(selectors ...string) chromedp.Action {
 		const all = `['.graphiql-plugin', '.graphiql-query-editor', '.graphiql-response']`
 		return is(all+`.filter((part) => document.querySelector(part)?.checkVisibility())`, selectors)
 	}
 	var answer string
-	browsertest.Visit(t, ctx, serve(t)+"/playground", chromedp.EmulateViewport(320, 568),
+	e.visit(t, "", chromedp.EmulateViewport(320, 568),
 		browsertest.Answer(&answer), visible(".graphiql-response"), has(planShown, "P#1/5"), is(fits, []string{}),
 		chromedp.Click(part("Examples")), visible(".graphiql-plugin"), is(fits, []string{}),
 		choose("Ratings and languages"), visible(".graphiql-query-editor"), is(fits, []string{}),
@@ -277,18 +297,41 @@ func narrow(t *testing.T, ctx context.Context) {
 		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}))
 }
 
+// The explorer is committed as built; this notices without Node when the colours have moved on
+// since.
+func TestColoursAreInTheBuiltExplorer(t *testing.T) {
+	sheets := ""
+	for path, file := range shared() {
+		if strings.HasPrefix(path, "/playground/") && strings.HasSuffix(path, ".css") {
+			sheets += unpacked(t, file.packed)
+		}
+	}
+	for _, declared := range tokenForm.FindAllString(read(t, "look/tokens.css"), -1) {
+		if !strings.Contains(sheets, strings.TrimSuffix(declared, ";")) {
+			t.Errorf("explorer/dist has not %s of look/tokens.css; run make explorer", declared)
+		}
+	}
+}
+
 // The explorer keeps the rules of accessibility, light and dark, wide and narrow. Left out are the
 // tabs, which are GraphiQL's: each has the role of a tab and holds buttons.
 func TestExplorerIsAccessible(t *testing.T) {
 	ctx := browsertest.Open(t)
 	var answer string
+	browsertest.Visit(t, ctx, serve(t)+"/playground", chromedp.EmulateViewport(1280, 800),
+		browsertest.Example("Ratings and languages", &answer), has(planShown, "P#1/5"),
+		chromedp.Evaluate(refuses, nil), chromedp.Click(press, chromedp.ByQuery), until(`!!document.querySelector('.notice input')`))
 	for _, scheme := range []string{"light", "dark"} {
 		look := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
-		browsertest.Visit(t, ctx, serve(t)+"/playground?query={a}", look, chromedp.EmulateViewport(1280, 800),
-			has(noticed, "came with the link"), browsertest.Example("Ratings and languages", &answer), has(planShown, "P#1/5"))
-		browsertest.Axe(t, ctx, ".graphiql-tabs")
-		browsertest.Visit(t, ctx, serve(t)+"/playground", chromedp.EmulateViewport(360, 640),
-			browsertest.Answer(&answer), has(planShown, "P#1/5"))
-		browsertest.Axe(t, ctx, ".graphiql-tabs")
+		for _, part := range []string{"", "Examples", "Query", "Result"} {
+			actions := chromedp.Tasks{look, chromedp.EmulateViewport(1280, 800)}
+			if part != "" {
+				actions = chromedp.Tasks{chromedp.EmulateViewport(360, 640), chromedp.Click(fmt.Sprintf(narrowPart, part))}
+			}
+			if err := chromedp.Run(ctx, actions); err != nil {
+				t.Fatal(err)
+			}
+			browsertest.Axe(t, ctx, ".graphiql-tabs")
+		}
 	}
 }

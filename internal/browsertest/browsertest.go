@@ -79,10 +79,6 @@ func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Ac
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// What an earlier page still loads is not this page's doing.
-	if err := chromedp.Run(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("leaving the page before %s: %v", url, err)
-	}
 	watched := watch(ctx, url)
 	tasks := append(chromedp.Tasks{chromedp.Navigate(url)}, actions...)
 	if err := chromedp.Run(ctx, tasks); err != nil {

@@ -7,6 +7,7 @@ export function Session({ link, firstQuery }) {
   useLink(link);
   useFirstAnswer(firstQuery);
   useOneTab();
+  useSystemColours();
   return null;
 }
 
@@ -62,6 +63,18 @@ function useOneTab() {
   useEffect(() => {
     if (isFetching) hush();
   }, [isFetching]);
+}
+
+// The editor's colours follow the system's while the page is open, as all others do.
+function useSystemColours() {
+  const { setTheme } = useGraphiQLActions();
+  const theme = useGraphiQL(({ theme }) => theme);
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const follow = () => setTheme(theme);
+    dark.addEventListener('change', follow);
+    return () => dark.removeEventListener('change', follow);
+  }, [theme]);
 }
 
 // keepInView scrolls a tab into view, now and when there is more or less room for tabs, until it is released.
