@@ -61,6 +61,22 @@ func TestAxe(t *testing.T) {
 	}
 }
 
+// What is wrong in a template is found too, for there the parts of an element stand.
+func TestValidHTML(t *testing.T) {
+	const page = `<!doctype html><html lang="en"><head><title>t</title></head><body><main>%s</main></body></html>`
+	for _, test := range []struct{ name, page, want string }{
+		{"nothing wrong", `<p>right</p>`, ""},
+		{"a paragraph that a parser ends early", `<p><div></div></p>`, "page, line 1, column "},
+		{"in a template", `<p><template shadowrootmode="open"><ul><div></div></ul></template></p>`, "<div> element is not permitted as content under <ul>"},
+	} {
+		recorded := &recorder{TB: t}
+		ValidHTML(recorded, map[string][]byte{"page": fmt.Appendf(nil, page, test.page)})
+		if (test.want == "") != (len(recorded.errors) == 0) || !strings.Contains(strings.Join(recorded.errors, "\n"), test.want) {
+			t.Errorf("%s: findings %q, want %q", test.name, recorded.errors, test.want)
+		}
+	}
+}
+
 // recorder keeps the errors of a test instead of failing it.
 type recorder struct {
 	testing.TB

@@ -1,0 +1,74 @@
+package browsertest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/talkback/talkback/internal/enginetest"
+)
+
+// ValidHTML fails the test for each finding of html-validate in some pages, by their names, as they
+// are served. Its rules are those of the HTML standard, within templates too.
+//
+// Without html-validate, which `make provision` fetches, the test is skipped, except under CI, where
+// it fails. One call for many pages is cheaper than many calls.
+func ValidHTML(t testing.TB, pages map[string][]byte) {
+	t.Helper()
+	program := validator(t)
+	folder := t.TempDir()
+	names, arguments := map[string]string{}, []string{"--formatter", "json", "--config", filepath.Join(folder, "rules.json")}
+	write(t, filepath.Join(folder, "rules.json"), []byte(`{"root": true, "extends": ["html-validate:standard"]}`))
+	for name, page := range pages {
+		path := filepath.Join(folder, fmt.Sprintf("%d.html", len(names)))
+		names[path] = name
+		write(t, path, page)
+	}
+	var said bytes.Buffer
+	check := exec.Command(program, append(arguments, slices.Sorted(maps.Keys(names))...)...)
+	check.Stderr = &said
+	out, err := check.Output()
+	var results []struct {
+		FilePath string
+		Messages []struct {
+			RuleID, Message string
+			Line, Column    int
+		}
+	}
+	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) || json.Unmarshal(out, &results) != nil {
+		t.Fatalf("html-validate: %v\n%s%s", err, out, &said)
+	}
+	for _, result := range results {
+		for _, m := range result.Messages {
+			t.Errorf("html-validate: %s, line %d, column %d: %s (%s)", names[result.FilePath], m.Line, m.Column, m.Message, m.RuleID)
+		}
+	}
+}
+
+// validator returns the program, or leaves the test out.
+func validator(t testing.TB) string {
+	t.Helper()
+	root, err := enginetest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(root, ".cache", "axe", "node_modules", ".bin", "html-validate")
+	if _, err := os.Stat(program); err != nil {
+		enginetest.LeaveOut(t, fmt.Errorf("the rules of HTML: html-validate is not in .cache/axe; %w", enginetest.ErrNotInstalled))
+	}
+	return program
+}
+
+func write(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,168 @@
+package endtoend
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// states are addresses of the program, one for each state of a page.
+func states() map[string]string {
+	return map[string]string{
+		"home":            "/",
+		"explorer":        "/playground",
+		"nowhere":         "/nowhere",
+		"product":         "/products/" + many,
+		"filtered":        "/products/" + many + "?page=2&rating=5&rating=4&language=en&language=de&order=oldest&from=2020-01-01&to=2026-10-31",
+		"nothing matches": "/products/" + many + "?rating=1&language=xx",
+		"beyond":          "/products/" + many + "?page=999",
+		"single":          "/products/" + single,
+		"no comments":     "/products/nothing",
+		"hostile":         "/products/" + hostile,
+	}
+}
+
+// Every page is valid HTML, as it is served.
+func validHTML(t *testing.T, _ context.Context, s *site) {
+	pages := map[string][]byte{}
+	for name, path := range states() {
+		pages[name] = get(t, s.address+path)
+	}
+	s.meet(answers(500, "oh no"))
+	defer s.meet(nil)
+	pages["error"] = get(t, s.troubled+"/products/"+many)
+	s.meet(unnumbered)
+	pages["no page numbers"] = get(t, s.troubled+"/products/"+many+"?page=4")
+	pages["by cursors"] = get(t, s.troubled+"/products/"+many)
+	browsertest.ValidHTML(t, pages)
+}
+
+func get(t *testing.T, address string) []byte {
+	t.Helper()
+	response, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// Every page keeps the rules of accessibility, light and dark, as it comes and after what a reader
+// does to it. That of the explorer is tested beside it.
+func accessible(t *testing.T, browser context.Context, s *site) {
+	b := newTab(t, browser)
+	for i, row := range []struct {
+		address string
+		does    func(*tab)
+	}{
+		{s.address + "/", nil},
+		{s.address + "/nowhere", nil},
+		{s.address + states()["filtered"], func(b *tab) { b.mouse(".plan summary"); b.mouse(".pages .step") }},
+		{s.address + states()["nothing matches"], nil},
+		{s.address + states()["no comments"], nil},
+		{s.shop.URL + "/", func(b *tab) { b.mouse(".bar") }},
+	} {
+		scheme := []string{"light", "dark"}[i%2]
+		b.do(colours(scheme), chromedp.Navigate(row.address))
+		if row.does != nil {
+			b.until(idle)
+			row.does(b)
+			b.until(idle)
+		}
+		browsertest.Axe(t, b.ctx)
+		if t.Failed() {
+			t.Fatalf("that is %s, %s", row.address, scheme)
+		}
+	}
+	// What has colours of its own is looked at in both schemes.
+	for _, scheme := range []string{"light", "dark"} {
+		b.do(colours(scheme), chromedp.EmulateViewport(360, 800), chromedp.Navigate(s.address+states()["product"]))
+		b.until(idle)
+		b.mouse(".bar[href='?rating=2']")
+		b.until("location.search === '?rating=2' && " + idle)
+		browsertest.Axe(t, b.ctx)
+		b.do(chromedp.Navigate(s.troubled + states()["product"]))
+		s.meet(cut)
+		b.mouse(".bar[href='?rating=2']")
+		b.until(root + `.querySelector('.error') !== null`)
+		browsertest.Axe(t, b.ctx)
+		s.meet(nil)
+	}
+}
+
+// colours asks for light or dark pages, as the system of a reader does.
+func colours(scheme string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
+}
+
+// Bounds on what the first view of a product page transfers, in bytes, headers included.
+const (
+	mostScript  = 60_000
+	mostInAll   = 150_000
+	mostElement = 30_000 // of the element's script
+)
+
+// shifts collects what moves without the reader's doing.
+const shifts = `window.shifted = [];
+new PerformanceObserver((list) => {
+	for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifted.push([entry.value, ...entry.sources.map(({ node }) => node?.className || node?.nodeName)].join(' '));
+}).observe({ type: 'layout-shift', buffered: true });`
+
+// Nothing moves while a page comes, over a slow line too, and it is small.
+func stillAndSmall(t *testing.T, browser context.Context, s *site) {
+	b := newTab(t, browser)
+	b.do(
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(shifts).Do(ctx)
+			return err
+		}),
+		network.EmulateNetworkConditions(false, 50, 200_000, 200_000), // milliseconds, bytes a second
+	)
+	for _, path := range []string{states()["product"], states()["filtered"], states()["single"], states()["no comments"], "/"} {
+		b.do(chromedp.Navigate(s.address + path))
+		if path != "/" {
+			b.until(idle + ` && customElements.get('talkback-comments') !== undefined`)
+		}
+		b.until(`document.readyState === 'complete'`)
+		b.until(`new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
+		if moved := eval[[]string](b, "shifted"); len(moved) > 0 {
+			t.Errorf("%s: what moves: %q", path, moved)
+		}
+		script, element, all := b.transferred()
+		if script > mostScript || element > mostElement || all > mostInAll {
+			t.Errorf("%s: %.0f bytes of script, %.0f of them the element's, %.0f in all", path, script, element, all)
+		}
+		t.Logf("%s: %.0f bytes of script, %.0f of them the element's, %.0f in all", path, script, element, all)
+	}
+	b.quiet()
+}
+
+// transferred returns what was loaded since the last call.
+func (b *tab) transferred() (script, element, all float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.order {
+		l := b.loads[id]
+		all += l.bytes
+		if l.kind == network.ResourceTypeScript {
+			script += l.bytes
+		}
+		if l.kind == network.ResourceTypeScript && l.url[len(l.url)-len("talkback.js"):] == "talkback.js" {
+			element += l.bytes
+		}
+		l.bytes = 0
+	}
+	return script, element, all
+}

@@ -1,0 +1,258 @@
+package endtoend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/web"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// patience bounds every wait for a condition. Only a failing test uses it up.
+const patience = 30 * time.Second
+
+// site is a server of its own table, and two others in front of it.
+type site struct {
+	// address is that of the program itself.
+	address string
+	// troubled is the address of the same pages, whose requests to the API pass what troubles says.
+	troubled string
+	troubles atomic.Pointer[trouble]
+	// shop is a server of another origin, whose pages may call the API.
+	shop *httptest.Server
+}
+
+// trouble answers a request to the API in place of the program, or hands it on to the program.
+type trouble func(w http.ResponseWriter, r *http.Request, program http.Handler)
+
+// openSite starts the program and puts comments into its table. It returns when they are counted.
+func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
+	t.Helper()
+	s := &site{shop: httptest.NewServer(nil)}
+	t.Cleanup(s.shop.Close)
+	s.shop.Config.Handler = http.HandlerFunc(s.shopPage)
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), slices.Collect(comments)); err != nil {
+		t.Fatal(err)
+	}
+	s.address = serve(t, "--endpoint", endpoint, "--table", table, "--cors-origin", s.shop.URL)
+	s.openTroubled(t)
+	want := map[string]int{}
+	for c := range comments {
+		want[c.ProductID]++
+	}
+	for product, count := range want {
+		s.counted(t, product, count)
+	}
+	return s
+}
+
+// serve runs the program within this process until the test ends, and returns its address.
+func serve(t *testing.T, arguments ...string) (address string) {
+	t.Helper()
+	said, says := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() {
+		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...), command.Terminal{
+			In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.DiscardHandler),
+		})
+		_ = says.Close()
+		ended <- status
+	}()
+	t.Cleanup(func() {
+		stop()
+		if status := <-ended; status != 0 {
+			t.Errorf("the program ended with status %d", status)
+		}
+	})
+	var text bytes.Buffer
+	for buffer := make([]byte, 4096); ; {
+		n, err := said.Read(buffer)
+		text.Write(buffer[:n])
+		if found := apiAddress.FindSubmatch(text.Bytes()); found != nil {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return string(found[1])
+		}
+		if err != nil {
+			t.Fatalf("the program did not say where it answers: %s", &text)
+		}
+	}
+}
+
+var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
+
+// openTroubled serves the same pages with an API that can be spoiled, for the pages and for
+// browsers alike.
+func (s *site) openTroubled(t *testing.T) {
+	t.Helper()
+	target, err := url.Parse(s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are wanted
+	program := &httputil.ReverseProxy{ErrorLog: quiet, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Host = r.In.Host
+	}}
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if spoil := s.troubles.Load(); spoil != nil {
+			(*spoil)(w, r, program)
+			return
+		}
+		program.ServeHTTP(w, r)
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", api)
+	mux.Handle("/", web.Handler(api))
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.ErrorLog = quiet
+	server.Start()
+	t.Cleanup(server.Close)
+	s.troubled = server.URL
+}
+
+// meet spoils what the API answers from now on; nil ends it.
+func (s *site) meet(spoil trouble) {
+	if spoil == nil {
+		s.troubles.Store(nil)
+		return
+	}
+	s.troubles.Store(&spoil)
+}
+
+// counted waits until the statistics of a product have so many comments.
+func (s *site) counted(t *testing.T, product string, want int) {
+	t.Helper()
+	const query = `query($id: ID!) { product(id: $id) { stats { total } } }`
+	var got struct {
+		Product struct{ Stats struct{ Total int } }
+	}
+	for deadline := time.Now().Add(patience); got.Product.Stats.Total != want; time.Sleep(10 * time.Millisecond) {
+		err := s.try(query, map[string]any{"id": product}, &got)
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d comments on %s are counted: %v", got.Product.Stats.Total, want, product, err)
+		}
+	}
+}
+
+// ask posts an operation to the program. It has to succeed.
+func (s *site) ask(t *testing.T, query string, variables map[string]any, data any) {
+	t.Helper()
+	if err := s.try(query, variables, data); err != nil {
+		t.Fatalf("%s with %v: %v", query, variables, err)
+	}
+}
+
+// try posts an operation to the program.
+func (s *site) try(query string, variables map[string]any, data any) error {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return err
+	}
+	response, err := http.Post(s.address+"/graphql", "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data   json.RawMessage
+		Errors []struct{ Message string }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return err
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("%v", answer.Errors)
+	}
+	return json.Unmarshal(answer.Data, data)
+}
+
+// idsAt asks the API for the comments that the page at an address has to show.
+func (s *site) idsAt(t *testing.T, address string) []string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.idsFor(t, wantedBy(t, parsed))
+}
+
+func (s *site) idsFor(t *testing.T, variables map[string]any) (ids []string) {
+	t.Helper()
+	const query = `query($id: ID!, $page: Int, $filter: CommentFilter, $order: CommentOrder) {
+		product(id: $id) { comments(first: 20, page: $page, filter: $filter, order: $order) { nodes { id } } }
+	}`
+	var got struct {
+		Product struct {
+			Comments struct{ Nodes []struct{ ID string } }
+		}
+	}
+	s.ask(t, query, variables, &got)
+	for _, node := range got.Product.Comments.Nodes {
+		ids = append(ids, node.ID)
+	}
+	return ids
+}
+
+// wantedBy are the variables that an address of a product page stands for.
+func wantedBy(t *testing.T, address *url.URL) map[string]any {
+	t.Helper()
+	query, filter := address.Query(), map[string]any{}
+	var ratings []int
+	for _, rating := range query["rating"] {
+		ratings = append(ratings, int(rating[0]-'0'))
+	}
+	if ratings != nil {
+		filter["ratings"] = ratings
+	}
+	if languages := query["language"]; languages != nil {
+		filter["languages"] = languages
+	}
+	if from := query.Get("from"); from != "" {
+		filter["createdAfter"] = from + "T00:00:00Z"
+	}
+	if to := query.Get("to"); to != "" {
+		day, err := time.Parse(time.DateOnly, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter["createdBefore"] = day.AddDate(0, 0, 1).Format(time.RFC3339)
+	}
+	variables := map[string]any{"id": strings.TrimPrefix(address.Path, "/products/"), "page": 1, "filter": filter}
+	if page := query.Get("page"); page != "" {
+		if _, err := fmt.Sscan(page, new(int)); err != nil {
+			t.Fatal(err)
+		}
+		variables["page"] = json.Number(page)
+	}
+	if query.Get("order") == "oldest" {
+		variables["order"] = "OLDEST_FIRST"
+	}
+	return variables
+}

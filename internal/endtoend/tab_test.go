@@ -1,0 +1,235 @@
+package endtoend
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// tab is a tab of the browser with nothing stored and nothing cached, and all that it was seen to
+// do.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu         sync.Mutex
+	loads      map[network.RequestID]*load
+	order      []network.RequestID
+	complaints []string // errors, warnings and violations of the policy
+}
+
+// load is a request that the tab sent.
+type load struct {
+	url    string
+	kind   network.ResourceType
+	asks   bool    // the API
+	bytes  float64 // that were transferred, headers included
+	loaded bool
+}
+
+// newTab opens a tab.
+func newTab(t *testing.T, browser context.Context) *tab {
+	t.Helper()
+	var id target.ID
+	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+		visitor, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(ctx)
+		if err != nil {
+			return err
+		}
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(visitor).WithNewWindow(true).WithWidth(1280).WithHeight(800).Do(ctx)
+		return err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
+	t.Cleanup(closeTab)
+	b := &tab{t: t, ctx: ctx, loads: map[network.RequestID]*load{}}
+	chromedp.ListenTarget(ctx, b.see)
+	// The tab lives as long as the context of the first call.
+	if err := chromedp.Run(ctx, network.Enable()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *tab) see(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch event := event.(type) {
+	case *network.EventRequestWillBeSent:
+		address, _ := url.Parse(event.Request.URL)
+		asks := address != nil && address.Path == "/graphql" && event.Request.Method == "POST"
+		b.loads[event.RequestID] = &load{url: event.Request.URL, kind: event.Type, asks: asks}
+		b.order = append(b.order, event.RequestID)
+	case *network.EventLoadingFinished:
+		if known := b.loads[event.RequestID]; known != nil {
+			known.bytes, known.loaded = event.EncodedDataLength, true
+		}
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, "uncaught: "+event.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if event.Type == runtime.APITypeError || event.Type == runtime.APITypeWarning {
+			b.complaints = append(b.complaints, fmt.Sprintf("console: %s", event.Args[0].Value))
+		}
+	case *log.EventEntryAdded:
+		if event.Entry.Level == log.LevelError || event.Entry.Level == log.LevelWarning {
+			b.complaints = append(b.complaints, "browser: "+event.Entry.Text+" "+event.Entry.URL)
+		}
+	}
+}
+
+// do takes actions, and ends the test if one fails.
+func (b *tab) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		b.t.Fatalf("%v\nthe browser: %q", err, b.said())
+	}
+}
+
+// said returns what the browser complained of since the last call.
+func (b *tab) said() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.complaints
+	b.complaints = nil
+	return all
+}
+
+// asked returns how many requests to the API the tab has sent, and the id of the last.
+func (b *tab) asked() (count int, last network.RequestID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.order {
+		if b.loads[id].asks {
+			count, last = count+1, id
+		}
+	}
+	return count, last
+}
+
+// lastAnswer reads what the API answered to the last request of the tab.
+func (b *tab) lastAnswer(data any) {
+	b.t.Helper()
+	_, last := b.asked()
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		body, err := network.GetResponseBody(last).Do(ctx)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(body, data)
+	}))
+}
+
+// root is the inside of the first element of the page.
+const root = `document.querySelector('talkback-comments').shadowRoot`
+
+// idle is true once an answer, or what stands for one, is drawn.
+const idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)') != null`
+
+// ids are the comments of the list.
+const ids = `[...` + root + `.querySelectorAll('.list article')].map(({ id }) => id)`
+
+// eval evaluates an expression of JavaScript.
+func eval[T any](b *tab, expression string) (value T) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(expression, &value))
+	return value
+}
+
+// until waits until an expression of JavaScript is true. If it does not become so, the test ends
+// with what the page shows.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, browsertest.Until("("+expression+")", nil)); err != nil {
+		shown := eval[string](b, `location.href + '\n' + (`+root+`?.querySelector('.root')?.innerText ?? document.body.innerText)`)
+		b.t.Fatalf("%s: %v\nthe browser: %q\nthe page: %s", expression, err, b.said(), shown)
+	}
+}
+
+// shows waits until what a selector finds in the element has a text.
+func (b *tab) shows(selector, want string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf("%s.querySelector(%q)?.textContent === %q", root, selector, want))
+}
+
+// address returns the path and the query of the page.
+func (b *tab) address() string {
+	b.t.Helper()
+	return eval[string](b, "location.pathname + location.search")
+}
+
+// mouse presses the button of the mouse on what a selector finds in the element.
+func (b *tab) mouse(selector string) {
+	b.t.Helper()
+	at := eval[[]float64](b, fmt.Sprintf(`(() => {
+		const found = %s.querySelector(%q);
+		found.scrollIntoView({ block: 'start', behavior: 'instant' }) /* the drawer is at the bottom */;
+		const box = found.getClientRects()[0];
+		const x = box.x + box.width / 2, y = box.y + box.height / 2;
+		const hit = found.getRootNode().elementFromPoint(x, y);
+		return found.contains(hit) ? [x, y] : [];
+	})()`, root, selector))
+	if len(at) == 0 {
+		b.t.Fatalf("%s is covered by something else", selector)
+	}
+	b.do(chromedp.MouseClickXY(at[0], at[1], chromedp.ButtonType(input.Left)))
+}
+
+// tabTo presses Tab until what has the focus matches a selector.
+func (b *tab) tabTo(selector string) {
+	b.t.Helper()
+	const most = 120 // more than the controls of a page
+	for range most {
+		if eval[bool](b, fmt.Sprintf("%s.activeElement?.matches(%q) ?? false", root, selector)) {
+			return
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	b.t.Fatalf("%d presses of Tab do not lead to %s", most, selector)
+}
+
+// press presses keys.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// quiet fails the test if the browser complained.
+func (b *tab) quiet() {
+	b.t.Helper()
+	for _, complaint := range b.said() {
+		b.t.Errorf("the browser: %s", complaint)
+	}
+}
+
+// list waits until the page has the wanted address and shows exactly the wanted comments.
+func (b *tab) list(address string, want []string) {
+	b.t.Helper()
+	wanted, err := json.Marshal(slices.Clip(append([]string{}, want...)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.until(fmt.Sprintf("location.pathname + location.search === %q && %s && JSON.stringify(%s) === %q",
+		address, idle, ids, strings.TrimSpace(string(wanted))))
+}
