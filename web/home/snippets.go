@@ -34,7 +34,9 @@ const response = await fetch('ADDRESS/graphql', {
 });
 const { data, errors } = await response.json();`
 
-const byApollo = `import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
+const byApollo = `import {
+  ApolloClient, HttpLink, InMemoryCache, gql,
+} from '@apollo/client';
 
 const client = new ApolloClient({
   link: new HttpLink({ uri: 'ADDRESS/graphql' }),
