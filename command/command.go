@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -63,6 +64,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	case err != nil:
 		return finish(unparsed(err, parser.Model, arguments), term)
 	}
+	warnOfMisspelt(term.Err, parser.Model, os.Environ())
 	if err := refuseBlank(chosen); err != nil {
 		return finish(err, term)
 	}

@@ -79,7 +79,7 @@ func decodeMarker(in layout.Item) (marker, error) {
 	}
 	if err != nil {
 		m.cell, m.damaged = nil, in
-		return m, fmt.Errorf("mark %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
+		return m, fmt.Errorf("marker %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
 	return m, nil
 }
@@ -88,7 +88,7 @@ func decodeMarker(in layout.Item) (marker, error) {
 func idOfMarker(sortKey string) (comment.ID, error) {
 	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, markerSKPrefix))
 	if err != nil {
-		return "", fmt.Errorf("%q is no sort key of a mark", sortKey)
+		return "", fmt.Errorf("%q is no sort key of a marker", sortKey)
 	}
 	return comment.IDOf(position), nil
 }

@@ -80,7 +80,7 @@ func (c *runsCheck) wrong() string {
 		}
 		end = run.End
 		if !maps.Equal(run.Counts, c.marked[i]) {
-			return fmt.Sprintf("from %s on: %d comments counted, and there are %d marks",
+			return fmt.Sprintf("from %s on: %d comments counted, and there are %d markers",
 				run.From, run.Counts.Counts(comment.Filter{}).Total(), c.marked[i].Counts(comment.Filter{}).Total())
 		}
 	}

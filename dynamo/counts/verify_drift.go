@@ -23,13 +23,13 @@ const (
 	// WrongSum is a count that is not the number of its markers.
 	WrongSum DriftKind = "wrong sum"
 	// MissingMarker is a comment without a marker that counts it.
-	MissingMarker DriftKind = "missing mark"
+	MissingMarker DriftKind = "missing marker"
 	// WrongMarker is a comment whose marker has another language or rating.
-	WrongMarker DriftKind = "wrong mark"
+	WrongMarker DriftKind = "wrong marker"
 	// StrayMarker is a marker that counts a comment which does not exist.
-	StrayMarker DriftKind = "stray mark"
+	StrayMarker DriftKind = "stray marker"
 	// FurtherMarkers says that more markers of a product do not match than are reported one by one.
-	FurtherMarkers DriftKind = "further marks"
+	FurtherMarkers DriftKind = "further markers"
 	// MissingLeader is a product that is missing from a leaderboard.
 	MissingLeader DriftKind = "missing leader"
 	// WrongLeader is a product on a leaderboard with a wrong number of comments.
@@ -42,7 +42,7 @@ const (
 	// UnreadableStatistics is statistics that cannot be read.
 	UnreadableStatistics DriftKind = "unreadable statistics"
 	// UnreadableMarker is a marker that cannot be read.
-	UnreadableMarker DriftKind = "unreadable mark"
+	UnreadableMarker DriftKind = "unreadable marker"
 	// StrayLeader is a product on a leaderboard where it does not belong.
 	StrayLeader DriftKind = "stray leader"
 	// WrongIndex is a page index that does not match the markers, or that cannot be read.
@@ -89,7 +89,7 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
 	}
 	for cell := range cellsThatDiffer(counted, e.marked) {
-		add(WrongSum, false, "%s: %d counted, and there are %d marks", cellName(cell), at(counted, cell), at(e.marked, cell))
+		add(WrongSum, false, "%s: %d counted, and there are %d markers", cellName(cell), at(counted, cell), at(e.marked, cell))
 	}
 	if shared, rows := e.after.stats[comment.OtherLanguages], (statistics{others: e.rows}).shared(); shared != rows {
 		add(WrongRow, false, "languages that share a row: %d comments counted, and their own counts say %d", shared.Total(), rows.Total())

@@ -156,7 +156,7 @@ func (e *examined) take(it layout.Item) *placed {
 	case strings.HasPrefix(sortKey, markerSKPrefix):
 		id, err := idOfMarker(sortKey)
 		if err != nil {
-			e.improper = append(e.improper, layout.NewImproper(it, "a mark's sort key holds the id of a comment"))
+			e.improper = append(e.improper, layout.NewImproper(it, "a marker's sort key holds the id of a comment"))
 			return nil
 		}
 		m, err := decodeMarker(it)

@@ -1,0 +1,36 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A misspelt variable would be ignored silently, and the default be taken. Others are not ours to
+// judge. No value is told: it may be a token.
+func TestMisspeltVariables(t *testing.T) {
+	for _, row := range []struct{ why, name, meant string }{
+		{"a letter is missing", "TALKBACK_MODERATR_TOKEN", "TALKBACK_MODERATOR_TOKEN"},
+		{"two letters changed places", "TALKBACK_LISTNE", "TALKBACK_LISTEN"},
+		{"a variable of another command", "TALKBACK_MAX_REJECT", "TALKBACK_MAX_REJECTS"},
+		{"lower case", "talkback_listen", "TALKBACK_LISTEN"},
+		{"one that is right", "TALKBACK_LISTEN", ""},
+		{"one that is right, of another command", "TALKBACK_MAX_REJECTS", ""},
+		{"Kubernetes, for a service called talkback", "TALKBACK_SERVICE_HOST", ""},
+		{"likewise", "TALKBACK_PORT", ""},
+		{"likewise", "TALKBACK_PORT_8080_TCP_ADDR", ""},
+		{"the prefix is another", "TALKBCK_LISTEN", ""},
+		{"the seed of tests", "TALKBACK_TEST_SEED", ""},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			t.Setenv(row.name, "hush-hush")
+			_, _, said := talkback(t.Context(), "export", "x.csv") // which is refused
+			warning := "talkback: the variable " + row.name + " has no effect; did you mean " + row.meant + "?\n"
+			if warned := strings.Contains(said, "has no effect"); warned != (row.meant != "") || warned && !strings.HasPrefix(said, warning) {
+				t.Errorf("%s: %s", row.name, said)
+			}
+			if strings.Contains(said, "hush-hush") {
+				t.Errorf("the value is told: %s", said)
+			}
+		})
+	}
+}
