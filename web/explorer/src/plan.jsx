@@ -66,12 +66,12 @@ function Plan({ where, plan }) {
   return (
     <section>
       {where && <h3>{where}</h3>}
-      {plan.summary && <p className="plan-summary">{plan.summary}</p>}
       {totals && <p className="plan-totals">{totals}</p>}
       <Table title="Reads" rows={plan.reads} columns={readColumns} />
       <Table title="Candidates" rows={plan.candidates} columns={candidateColumns} />
       <Table title="Not read" rows={plan.skipped} columns={readColumns} />
       <Table title="Page numbers" rows={plan.position && [plan.position]} columns={positionColumns} />
+      {plan.summary && <p className="plan-summary">{plan.summary}</p>}
     </section>
   );
 }
