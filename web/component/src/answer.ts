@@ -5,8 +5,8 @@ import { type Choice, isFirst } from './address';
 
 export { operation };
 
-export interface Answer {
-  readonly data: Data | null;
+export interface Answer<D = Data> {
+  readonly data: D | null;
   readonly errors: readonly GraphQLError[];
 }
 

@@ -1,5 +1,5 @@
 // GraphQL over HTTP: one request, one answer, and what can go wrong in words that a view can show.
-import type { Answer, GraphQLError } from './answer';
+import type { Answer, Data, GraphQLError } from './answer';
 
 /** Where to ask, and as whom. */
 export interface Client {
@@ -11,7 +11,7 @@ export interface Client {
 /** Why there is no answer. */
 export type ProblemKind =
   | 'offline' | 'network' | 'slow' // nothing came back
-  | 'busy' | 'unavailable' | 'numbers' | 'unauthenticated' | 'refused'; // the server said so
+  | 'busy' | 'unavailable' | 'numbers' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
 
 export interface Problem {
   readonly kind: ProblemKind;
@@ -32,10 +32,10 @@ export class Failure extends Error {
 const patience = 30_000;
 
 /** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
-export async function ask(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer> {
+export async function ask<D = Data>(client: Client, query: string, variables: unknown, signal: AbortSignal): Promise<Answer<D>> {
   const response = await send(client, JSON.stringify({ query, variables }), signal);
   const body = await readJSON(response, signal);
-  if (!isAnswer(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
+  if (!isAnswer<D>(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
   const errors = body.errors ?? [];
   if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])));
   return { data: body.data, errors };
@@ -85,7 +85,7 @@ function unreachable(endpoint: URL): string {
     "or this page's Content-Security-Policy does not have it in connect-src";
 }
 
-function isAnswer(body: unknown): body is { data?: Answer['data']; errors?: GraphQLError[] } {
+function isAnswer<D>(body: unknown): body is { data?: D | null; errors?: GraphQLError[] } {
   return typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
 }
 
@@ -116,6 +116,8 @@ function kindOf(code: string): ProblemKind | undefined {
       return 'unavailable';
     case 'UNAUTHENTICATED':
       return 'unauthenticated';
+    case 'FORBIDDEN':
+      return 'forbidden';
     default:
       return undefined;
   }
@@ -128,6 +130,11 @@ export function codeOf(error: GraphQLError | undefined): string {
 /** Whether the list was asked for with what no list has, such as a cursor of another one. */
 export function isRefused({ errors }: Answer): boolean {
   return errors.some((error) => error.path?.[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
+}
+
+/** The problem of a mutation that was not made, or of which nobody knows. */
+export function problemOfError(error: GraphQLError): Problem {
+  return { kind: kindOf(codeOf(error)) ?? 'unavailable', retryAfter: 0, detail: error.message };
 }
 
 /** The problem of an answer that lacks its list; null if it has it. `numbered` tells that a page was asked for by number. */

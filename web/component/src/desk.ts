@@ -8,10 +8,14 @@ import type { Texts } from './texts';
 export interface Desk {
   readonly product: string;
   readonly client: Client;
-  /** The name that a form begins with, "" if the page gave none. */
+  /** The language of the page around: a new comment is in it unless its writer chooses another. */
+  readonly language: string;
+  /** The name that comments are written under, "" if the page gave none. */
   customerName(): string;
   /** Tells that the service made a change. The list shows it at once, and is read again. */
   written(change: Written): void;
+  /** Shows a comment as it was read meanwhile. */
+  seen(comment: Comment): void;
 }
 
 /** A change that the service made. A deleted comment is as it was before. */

@@ -46,6 +46,7 @@ export class TalkbackComments extends HTMLElement {
   #texts = new Texts('en');
   #foreign = '';
   #desk: Desk | null = null;
+  #said = '';
   #enhanced = false;
 
   connectedCallback(): void {
@@ -113,7 +114,14 @@ export class TalkbackComments extends HTMLElement {
     const product = this.#product;
     const client = { endpoint: this.#endpoint, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
     const customerName = () => this.customerName ?? '';
-    this.#desk = { product, client, customerName, written: (change) => this.#written(change) };
+    this.#desk = {
+      product,
+      client,
+      language: this.#texts.baseOf(this.#language),
+      customerName,
+      written: (change) => this.#written(change),
+      seen: (comment) => this.#session?.amend({ kind: 'edited', comment }),
+    };
     return new Session({ product, pageSize: this.#pageSize, client }, choice, {
       changed: () => {
         this.#keepAddress();
@@ -127,12 +135,14 @@ export class TalkbackComments extends HTMLElement {
     });
   }
 
-  /** Shows what was written. A new comment is on the first page, so the reader is led there. */
+  /** Shows what was written, says it, and leads the reader there. A new comment is on the first page. */
   #written(change: Written): void {
+    const { kind, comment } = change;
+    this.#said = this.#texts.say(`write.${kind}`);
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
-    if (change.kind === 'added') void this.#go(everything, false);
-    else if (this.#session?.shown?.more.length === 0) void this.refresh();
+    const done = kind === 'added' ? this.#go(everything, false) : this.#session?.shown?.more.length === 0 ? this.refresh() : undefined;
+    void Promise.resolve(done).then(() => this.#focus(kind === 'deleted' ? '.list, .empty' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
   }
 
   #newRoot(): HTMLElement {
@@ -160,6 +170,7 @@ export class TalkbackComments extends HTMLElement {
       explain: this.hasAttribute('explain'),
       mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
       desk: this.#enhanced ? this.#desk : null,
+      said: this.#said,
     };
   }
 

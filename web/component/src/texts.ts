@@ -74,6 +74,16 @@ export class Texts {
     return this.#day.format(new Date(time));
   }
 
+  /** The tags of the languages that have a name here. */
+  get tags(): string[] {
+    return Object.keys(names);
+  }
+
+  /** The tag of the language that someone writes who has this one: without the country, if it needs none. */
+  baseOf(tag: string): string {
+    return names[tag] ? tag : tag.split('-')[0] ?? '';
+  }
+
   /** The name of a language in that language. */
   language(tag: string): string {
     if (tag === 'und') return this.say('language.unknown');

@@ -33,6 +33,8 @@ export interface View {
   readonly mode: Mode;
   /** Where comments are written. Null for the first render, which has to be what the server sent. */
   readonly desk: Desk | null;
+  /** What was just written, in words for screen readers. */
+  readonly said: string;
 }
 
 export type Mode = 'pages' | 'more';

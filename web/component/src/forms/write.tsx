@@ -1,6 +1,42 @@
-import type { Props } from '../view';
+import { Component, createRef } from 'preact';
+import type { FormProps } from '../desk';
+import { type Props, viewerOf } from '../view';
+import { adopt, load, newDraft, placeOf, save } from './drafts';
+import { CommentForm } from './form';
 
 /** The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown. */
 export function Write({ view }: Props) {
-  return <section class="write" part="write" aria-label={view.texts.say('write')}></section>;
+  const { desk, texts } = view;
+  const viewer = viewerOf(view);
+  return (
+    <section class="write" part="write" aria-label={texts.say('write')} hidden={desk !== null && viewer?.cannotWriteReason === 'WRITING_OFF'}>
+      {desk && <p class="hidden" role="status">{view.said}</p>}
+      {desk && viewer && <Place key={placeOf(desk)} desk={desk} texts={texts} viewer={viewer} />}
+    </section>
+  );
+}
+
+/** A button that opens the form, or the form. */
+class Place extends Component<FormProps> {
+  readonly #button = createRef<HTMLButtonElement>();
+
+  #open = (): void => {
+    save(placeOf(this.props.desk), newDraft(this.props.desk));
+    this.forceUpdate();
+  };
+
+  #close = (): void => this.forceUpdate(() => this.#button.current?.focus());
+
+  override render({ desk, texts, viewer }: FormProps) {
+    adopt(desk);
+    const isOpen = load(placeOf(desk)) !== null;
+    return (
+      <>
+        {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
+        {isOpen && <h2>{texts.say('write')}</h2>}
+        {isOpen && <CommentForm desk={desk} texts={texts} viewer={viewer} close={this.#close} />}
+        {!isOpen && viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
+      </>
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { everything, isFiltered } from '../address';
 import type { Comment } from '../answer';
-import { Actions } from '../forms/actions';
+import { Entry } from '../forms/entry';
 import { isEmptyProduct, linkTo, listOf, productOf, type Props, viewerOf } from '../view';
 import { Stars } from './summary';
 
@@ -59,17 +59,21 @@ export function List({ view }: Props) {
     <ol class="list" part="list" start={start}>
       {list.nodes.map((comment) => (
         <li key={comment.id}>
-          <article class="comment" part="comment" id={comment.id} data-version={comment.version}>
-            <Content view={view} comment={comment} listed />
-          </article>
+          <Entry
+            desk={view.desk}
+            texts={view.texts}
+            viewer={viewerOf(view)}
+            comment={comment}
+            content={(actions) => <Content view={view} comment={comment} actions={actions} />}
+          />
         </li>
       ))}
     </ol>
   );
 }
 
-/** A comment. Its texts are text nodes, whatever they look like. In the list, it can be changed. */
-function Content({ view, comment, listed = false }: Props & { comment: Comment; listed?: boolean }) {
+/** A comment. Its texts are text nodes, whatever they look like. */
+function Content({ view, comment, actions }: Props & { comment: Comment; actions?: ComponentChildren }) {
   const { texts } = view;
   const { title, text, language, author, rating } = comment;
   return (
@@ -84,7 +88,7 @@ function Content({ view, comment, listed = false }: Props & { comment: Comment; 
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>
-        {listed && view.desk && <Actions desk={view.desk} texts={texts} viewer={viewerOf(view)} comment={comment} />}
+        {actions}
       </footer>
     </>
   );

@@ -10,6 +10,7 @@ const texts: Readonly<Record<Problem['kind'], Key>> = {
   unavailable: 'error.unavailable',
   numbers: 'error.numbers',
   unauthenticated: 'error.unauthenticated',
+  forbidden: 'error.unavailable',
   refused: 'error.unavailable',
 };
 

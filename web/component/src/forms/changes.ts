@@ -1,0 +1,54 @@
+// The mutations, and what comes of them.
+import type { Comment } from '../answer';
+import { ask, type Client, Failure, type Problem, problemOfError } from '../client';
+
+/** What is wrong with an input. */
+export interface UserError {
+  readonly code: string;
+  readonly message: string;
+  readonly path: readonly string[];
+}
+
+/** What a mutation came to, or the query of one comment. */
+export interface Outcome {
+  /** The comment as it is now, or was before it was deleted. */
+  readonly comment?: Comment | null;
+  /** Not empty if nothing was written because of the input. */
+  readonly errors?: readonly UserError[];
+  /** Why there is neither. The change may have been made. */
+  readonly problem?: Problem;
+}
+
+const fields = '{id rating language title text author{customerId name} createdAt updatedAt version}';
+
+/** Makes a change. It never throws. */
+export async function change(client: Client, kind: 'add' | 'edit' | 'delete', input: unknown): Promise<Outcome> {
+  const name = `${kind}Comment`;
+  const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
+  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment${fields}errors:userErrors{code message path}}}`;
+  const { value, problem } = await request<Outcome>(client, query, { input });
+  return problem ? { problem } : value ?? {};
+}
+
+/** Reads a comment as it is now; null if it is not there any more. It never throws. */
+export async function current(client: Client, id: string): Promise<Outcome> {
+  const { value, problem } = await request<Comment>(client, `query comment($id:ID!){value:comment(id:$id)${fields}}`, { id });
+  return problem ? { problem } : { comment: value ?? null };
+}
+
+interface Response<T> {
+  readonly value?: T | null;
+  readonly problem?: Problem;
+}
+
+async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
+  try {
+    const { data, errors } = await ask<Response<T>>(client, query, variables, never);
+    return errors[0] ? { problem: problemOfError(errors[0]) } : data ?? {};
+  } catch (error) {
+    return { problem: error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) } };
+  }
+}
+
+/** A write is not given up: only its answer says whether it happened. */
+const never = new AbortController().signal;

@@ -1,0 +1,108 @@
+// What is typed and not written yet. The tab's storage keeps it, so that a reload, an error or another page loses none of it.
+import type { Comment } from '../answer';
+import type { Desk } from '../desk';
+
+export interface Draft {
+  /** 1 to 5, or 0 if none is chosen. */
+  readonly rating: number;
+  /** A language tag, or "" for the one in `tag`. */
+  readonly language: string;
+  readonly tag: string;
+  readonly title: string;
+  readonly text: string;
+  readonly name: string;
+  /** The same for each attempt to add the comment, so that it is added once. */
+  readonly key: string;
+  /** The version that is edited; 0 if this becomes a new comment. */
+  readonly version: number;
+}
+
+/** A blank one. */
+export function newDraft(desk: Desk): Draft {
+  return { rating: 0, language: desk.language, tag: '', title: '', text: '', name: guest().name, key: unique(), version: 0 };
+}
+
+/** One that begins with what a comment says. */
+export function draftOf({ rating, language, title, text, author, version }: Comment): Draft {
+  return { rating, language, tag: '', title: title ?? '', text, name: author.name, key: unique(), version };
+}
+
+/** Whether a comment says what was typed. */
+export function says(comment: Comment, draft: Draft): boolean {
+  const { rating, title, text } = draftOf(comment);
+  return rating === draft.rating && title === draft.title && text === draft.text && comment.language === languageOf(draft);
+}
+
+export function languageOf(draft: Draft): string {
+  return draft.language || draft.tag.trim();
+}
+
+/** Where the draft of a new comment is kept, or that of an edit if there is an id. */
+export function placeOf(desk: Desk, id = ''): string {
+  return `talkback ${desk.client.endpoint} ${desk.product} ${id}`;
+}
+
+// What storage refuses, as it does in some private windows, is kept for as long as the page lives.
+const memory = new Map<string, string>();
+
+export function load(place: string): Draft | null {
+  return read(() => sessionStorage, place) as Draft | null;
+}
+
+/** Keeps a draft, or forgets it. */
+export function save(place: string, draft: Draft | null): void {
+  write(() => sessionStorage, place, draft);
+}
+
+/** Finds the text of a comment that was deleted while it was edited, and moves it to the place of a new comment. */
+export function adopt(desk: Desk): void {
+  const place = placeOf(desk);
+  if (load(place)) return;
+  const left = places().find((other) => other.startsWith(place) && load(other)?.version === 0);
+  if (!left) return;
+  save(place, load(left));
+  save(left, null);
+}
+
+function places(): string[] {
+  try {
+    return [...memory.keys(), ...Object.keys(sessionStorage)];
+  } catch {
+    return [...memory.keys()];
+  }
+}
+
+/** Who writes where nobody signs in: a customer that this browser made up. */
+export function guest(): { readonly id: string; readonly name: string } {
+  return (read(() => localStorage, 'talkback guest') as ReturnType<typeof guest> | null) ?? { id: '', name: '' };
+}
+
+/** The id of the guest who writes under a name. */
+export function enrol(name: string): string {
+  const id = guest().id || `guest-${unique()}`;
+  write(() => localStorage, 'talkback guest', { id, name });
+  return id;
+}
+
+function read(storage: () => Storage, key: string): unknown {
+  try {
+    return JSON.parse(memory.get(key) ?? storage().getItem(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+function write(storage: () => Storage, key: string, value: unknown): void {
+  memory.delete(key);
+  try {
+    if (value) storage().setItem(key, JSON.stringify(value));
+    else storage().removeItem(key);
+  } catch {
+    if (value) memory.set(key, JSON.stringify(value));
+  }
+}
+
+/** A UUID, or as many random digits where the page is not on a secure origin. */
+export function unique(): string {
+  return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,101 @@
+import { Component, type ComponentChildren, createRef } from 'preact';
+import type { Comment, Viewer } from '../answer';
+import type { Problem } from '../client';
+import type { Desk, FormProps } from '../desk';
+import type { Texts } from '../texts';
+import { change } from './changes';
+import { draftOf, guest, load, placeOf, save } from './drafts';
+import { CommentForm, wordsOf } from './form';
+
+interface Props {
+  /** Null for the first render, which is what the server sent. */
+  readonly desk: Desk | null;
+  readonly texts: Texts;
+  readonly viewer: Viewer | null;
+  readonly comment: Comment;
+  /** Draws the comment with something at its end. */
+  content(actions: ComponentChildren): ComponentChildren;
+}
+
+/** A comment of the list. Who wrote it can edit and delete it in place. */
+export class Entry extends Component<Props, { asks: boolean }> {
+  readonly #article = createRef<HTMLElement>();
+
+  #edit = (): void => {
+    const { desk, comment } = this.props;
+    if (desk) save(placeOf(desk, comment.id), draftOf(comment));
+    this.forceUpdate();
+  };
+
+  #close = (): void => this.forceUpdate(() => this.#article.current?.querySelector('button')?.focus());
+
+  override render({ desk, texts, viewer, comment, content }: Props, { asks }: { asks: boolean }) {
+    const mine = desk !== null && mayChange(viewer, comment);
+    // What was typed stays in sight when a token expires.
+    const edits = desk !== null && (mine || !viewer?.mayWrite) && load(placeOf(desk, comment.id)) !== null;
+    const actions = mine && (
+      <span class="actions">
+        <button class="button quiet" type="button" onClick={this.#edit}>{texts.say('write.edit')}</button>
+        <button class="button quiet" type="button" onClick={() => this.setState({ asks: true })}>{texts.say('write.delete')}</button>
+      </span>
+    );
+    return (
+      <article ref={this.#article} class="comment" part="comment" id={comment.id} data-version={comment.version}>
+        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
+        {mine && asks && <Deletion desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.setState({ asks: false })} />}
+      </article>
+    );
+  }
+}
+
+/** Whether to offer a change of a comment: to who wrote it, and to moderators. The service decides. */
+function mayChange(viewer: Viewer | null, { author }: Comment): boolean {
+  if (!viewer?.mayWrite) return false;
+  return viewer.isModerator || (author.customerId !== null && author.customerId === (viewer.customerId ?? guest().id));
+}
+
+interface Deleting {
+  readonly busy: boolean;
+  readonly problem: Problem | null;
+}
+
+/** Asks before a comment is deleted. */
+class Deletion extends Component<FormProps & { comment: Comment; close(): void }, Deleting> {
+  readonly #dialog = createRef<HTMLDialogElement>();
+  override state: Deleting = { busy: false, problem: null };
+
+  override componentDidMount(): void {
+    this.#dialog.current?.showModal();
+  }
+
+  #delete = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (this.state.busy) return;
+    const { desk, comment } = this.props;
+    this.setState({ busy: true, problem: null });
+    const { problem } = await change(desk.client, 'delete', { id: comment.id });
+    if (problem) return this.setState({ busy: false, problem });
+    // If it was not found, it is gone too, which is what was wanted.
+    this.#dialog.current?.close();
+    save(placeOf(desk, comment.id), null);
+    desk.written({ kind: 'deleted', comment });
+  };
+
+  override render() {
+    const { texts, close } = this.props;
+    const { busy, problem } = this.state;
+    return (
+      <dialog ref={this.#dialog} class="dialog" aria-labelledby="deletion" onClose={close}>
+        <form method="dialog" onSubmit={this.#delete}>
+          <h2 id="deletion">{texts.say('write.delete.ask')}</h2>
+          <p>{texts.say('write.delete.hint')}</p>
+          {problem && <p class="error" role="alert">{wordsOf(texts, problem).join(' ')}</p>}
+          <div class="buttons">
+            <button class="button danger" aria-disabled={busy || undefined}>{texts.say(busy ? 'write.busy' : 'write.delete')}</button>
+            <button class="button quiet" type="button" autofocus onClick={() => this.#dialog.current?.close()}>{texts.say('write.cancel')}</button>
+          </div>
+        </form>
+      </dialog>
+    );
+  }
+}

@@ -1,0 +1,170 @@
+import { Component, createRef } from 'preact';
+import type { Comment } from '../answer';
+import type { Problem } from '../client';
+import type { FormProps } from '../desk';
+import type { Key, Texts } from '../texts';
+import { Stars } from '../views/summary';
+import { change, current, type Outcome, type UserError } from './changes';
+import { type Draft, enrol, languageOf, load, newDraft, placeOf, save, says, unique } from './drafts';
+import { FormFields, isShown } from './fields';
+
+interface Props extends FormProps {
+  /** The comment that is edited; none for a new one. */
+  readonly comment?: Comment;
+  /** The form is done: its text is written or discarded. */
+  close(): void;
+}
+
+interface State {
+  readonly draft: Draft;
+  readonly busy: boolean;
+  readonly errors: readonly UserError[];
+  readonly problem: Problem | null;
+  /** What another change made of the comment meanwhile. */
+  readonly theirs: Comment | null;
+}
+
+const untroubled = { errors: [], problem: null, theirs: null };
+
+/** Where a comment is written or edited. Each keystroke is kept. */
+export class CommentForm extends Component<Props, State> {
+  readonly #form = createRef<HTMLFormElement>();
+
+  constructor(props: Props) {
+    super(props);
+    this.state = { draft: load(this.#place) ?? newDraft(props.desk), busy: false, ...untroubled };
+  }
+
+  override componentDidMount(): void {
+    const form = this.#form.current;
+    form?.querySelector<HTMLElement>(form.querySelector(':checked') ? ':checked' : 'input')?.focus();
+  }
+
+  get #place(): string {
+    return placeOf(this.props.desk, this.props.comment?.id);
+  }
+
+  /** Whether the writer is asked for a name: not for an edit, nor if the page knows it. */
+  get #named(): boolean {
+    return this.state.draft.version === 0 && this.props.desk.customerName() === '';
+  }
+
+  #typed = (typed: Partial<Draft>): void => {
+    const draft = { ...this.state.draft, ...typed };
+    save(this.#place, draft);
+    this.setState({ draft });
+  };
+
+  #submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (this.state.busy) return;
+    this.setState({ busy: true, ...untroubled });
+    const { draft } = this.state;
+    const outcome = await (draft.version ? this.#edit(draft) : this.#add(draft));
+    if (outcome.comment) return this.#done(draft, outcome.comment);
+    this.setState({ busy: false, errors: outcome.errors ?? [], problem: outcome.problem ?? null }, this.#focusTrouble);
+  };
+
+  async #add(draft: Draft): Promise<Outcome> {
+    const { desk, viewer } = this.props;
+    const name = (this.#named ? draft.name : desk.customerName()).trim();
+    const author = { id: viewer?.customerId ?? enrol(name), name };
+    const outcome = await change(desk.client, 'add', { ...inputOf(draft), productId: desk.product, author, idempotencyKey: draft.key });
+    // An attempt whose answer was lost did write, before the text was changed. Another attempt writes a second comment.
+    if (outcome.errors?.some(({ code }) => code === 'KEY_REUSED')) this.#typed({ key: unique() });
+    return outcome;
+  }
+
+  /** Edits the comment. If another change came first, that is shown, unless it says the same: then this was sent before. */
+  async #edit(draft: Draft): Promise<Outcome> {
+    const { client } = this.props.desk;
+    const id = this.props.comment?.id ?? '';
+    const outcome = await change(client, 'edit', { ...inputOf(draft), id, version: draft.version });
+    const codes = outcome.errors?.map(({ code }) => code) ?? [];
+    if (codes.includes('NOT_FOUND')) this.#typed({ version: 0 }); // so it becomes a new comment
+    if (!codes.includes('CONFLICT')) return outcome;
+    const { comment, problem } = await current(client, id);
+    if (problem) return { problem };
+    if (comment && says(comment, draft)) return { comment };
+    this.#typed({ version: comment?.version ?? 0 });
+    this.setState({ theirs: comment ?? null });
+    return comment ? { errors: [] } : outcome;
+  }
+
+  #done(draft: Draft, comment: Comment): void {
+    const { desk, close } = this.props;
+    save(this.#place, null);
+    close();
+    desk.written({ kind: draft.version ? 'edited' : 'added', comment });
+  }
+
+  /** Gives up what was typed. After a conflict, the other change is shown. */
+  #discard = (): void => {
+    const { theirs } = this.state;
+    save(this.#place, null);
+    this.props.close();
+    if (theirs) this.props.desk.seen(theirs);
+  };
+
+  #focusTrouble = (): void => {
+    const form = this.#form.current;
+    const field = form?.querySelector<HTMLElement>('[aria-invalid]');
+    (field?.querySelector('input') ?? field ?? form?.querySelector<HTMLElement>('.trouble'))?.focus();
+  };
+
+  override render({ texts, comment }: Props, { draft, busy, errors, theirs }: State) {
+    const deleted = comment && draft.version === 0;
+    const submit: Key = busy ? 'write.busy' : theirs ? 'write.mine' : comment && !deleted ? 'write.save' : 'write.publish';
+    return (
+      <form ref={this.#form} method="post" noValidate aria-busy={busy} onSubmit={this.#submit}>
+        {this.#trouble()}
+        {theirs && <Theirs texts={texts} comment={theirs} />}
+        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} named={this.#named} typed={this.#typed} />
+        <div class="buttons">
+          <button class="button primary" aria-disabled={busy || undefined}>{texts.say(submit)}</button>
+          <button class="button quiet" type="button" onClick={this.#discard}>{texts.say(theirs ? 'write.theirs' : 'write.discard')}</button>
+        </div>
+      </form>
+    );
+  }
+
+  /** What is wrong with the whole, on top. */
+  #trouble() {
+    const { texts, comment } = this.props;
+    const { draft, errors, problem, theirs } = this.state;
+    const general = errors.filter((error) => !isShown(error, this.#named) && error.code !== 'NOT_FOUND');
+    const words = [
+      ...(comment && draft.version === 0 ? [texts.say('write.gone')] : []),
+      ...(theirs ? [texts.say('write.conflict')] : []),
+      ...general.map(({ code, message }) => (code === 'KEY_REUSED' ? texts.say('write.reused') : message)),
+      ...(problem ? [...wordsOf(texts, problem), texts.say('write.kept')] : []),
+    ];
+    if (words.length === 0) return null;
+    return <div class="error trouble" role="alert" tabIndex={-1}>{words.map((text) => <p key={text}>{text}</p>)}</div>;
+  }
+}
+
+/** What a comment says by now, beside what was typed. */
+function Theirs({ texts, comment: { rating, title, text, language } }: { texts: Texts; comment: Comment }) {
+  return (
+    <blockquote class="theirs">
+      <Stars label={texts.say('stars.of', { n: String(rating) })} average={rating} />
+      {title && <p class="title" lang={language} dir="auto">{title}</p>}
+      {text && <p class="text" lang={language} dir="auto">{text}</p>}
+    </blockquote>
+  );
+}
+
+/** Why a change was not made, as far as anyone knows, and what to do. */
+export function wordsOf(texts: Texts, { kind, retryAfter }: Problem): string[] {
+  const keys: Partial<Record<Problem['kind'], Key>> = {
+    offline: 'error.offline', network: 'error.network', slow: 'error.slow', busy: 'error.busy',
+    unauthenticated: 'write.again', forbidden: 'write.forbidden',
+  };
+  return [texts.say(keys[kind] ?? 'write.failed'), ...(retryAfter > 0 ? [texts.count('error.wait', retryAfter)] : [])];
+}
+
+function inputOf(draft: Draft) {
+  const { rating, title, text } = draft;
+  return { rating, title, text, language: languageOf(draft) };
+}
