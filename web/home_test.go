@@ -8,12 +8,15 @@ import (
 	"html"
 	"image/color"
 	"image/png"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/docs/guide"
 )
 
 // The commands of the home page name the server by the address that it was asked by; a Host that is
@@ -64,6 +67,29 @@ func askHome(t *testing.T, change func(*http.Request)) string {
 		t.Errorf("%d, Vary %q", w.Code, vary)
 	}
 	return html.UnescapeString(w.Body.String())
+}
+
+// The home page leads to each guide by its heading, and the server has it as it was written.
+func TestGuidesAreServed(t *testing.T) {
+	front := body(t, "/")
+	files, err := fs.Glob(guide.Files, "*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d guides: %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := guide.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heading, _, _ := strings.Cut(string(text), "\n")
+		link := `<a href="/docs/guide/` + name + `">` + strings.TrimPrefix(heading, "# ") + "</a>"
+		if !strings.Contains(front, link) {
+			t.Errorf("no %s on the home page", link)
+		}
+		if body(t, "/docs/guide/"+name) != string(text) {
+			t.Errorf("%s is served as another text", name)
+		}
+	}
 }
 
 // The icon for browsers that know no SVG is the picture of icon.svg, in each size that they show. It

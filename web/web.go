@@ -16,9 +16,11 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/talkback/talkback/docs/guide"
 	"github.com/talkback/talkback/web/home"
 	"github.com/talkback/talkback/web/product"
 )
@@ -48,7 +50,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
-	front := home.New(api, home.Options{Schema: o.Schema != "", LanguageName: product.LanguageName})
+	front := home.New(api, home.Options{Schema: o.Schema != "", Guides: static.guideLinks(), LanguageName: product.LanguageName})
 	return site{static, &homePage{home: front}, newProducts(product.New(api, style))}
 }
 
@@ -86,6 +88,9 @@ var shared = sync.OnceValue(func() static {
 		if err := all.add(files, "/"+name, "home/"+name); err != nil {
 			panic(fmt.Sprintf("web: embedded home page: %v", err))
 		}
+	}
+	if err := all.addGuides(guide.Files); err != nil {
+		panic(fmt.Sprintf("web: embedded guides: %v", err))
 	}
 	sheets, err := styleSheets(files)
 	if err != nil {
@@ -136,6 +141,29 @@ func (s static) addContent(path string, content []byte) error {
 	file.policy, file.cache = homePolicy, mustAsk
 	s[path] = file
 	return nil
+}
+
+// guides is where the guides are.
+const guides = "/docs/guide/"
+
+// addGuides adds the guides as they are, which is text that people can read.
+func (s static) addGuides(files fs.FS) error {
+	return eachFile(files, ".", func(name string, content []byte) error {
+		return s.addContent(guides+name, content)
+	})
+}
+
+// guideLinks returns the guides with their headings, in the order of these.
+func (s static) guideLinks() []home.Link {
+	var links []home.Link
+	for path, file := range s {
+		if strings.HasPrefix(path, guides) {
+			heading, _, _ := strings.Cut(string(file.unpacked()), "\n")
+			links = append(links, home.Link{Text: strings.TrimPrefix(heading, "# "), Address: path})
+		}
+	}
+	slices.SortFunc(links, func(a, b home.Link) int { return strings.Compare(a.Text, b.Text) })
+	return links
 }
 
 // addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as

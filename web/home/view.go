@@ -11,13 +11,19 @@ import (
 type Options struct {
 	// Schema tells whether the server shows its schema.
 	Schema bool
+	// Guides are the documents that the server serves.
+	Guides []Link
 	// LanguageName returns the name of a language, such as "Deutsch" for "de". Required.
 	LanguageName func(tag string) string
 }
 
+// Link is a place that the page leads to.
+type Link struct{ Text, Address string }
+
 // view is what the template of the page shows.
 type view struct {
 	Schema   bool
+	Guides   []Link
 	State    string // "live", "empty" or "away"
 	Product  string // leads to its page; empty if there is none to show
 	Explorer string // where the query is opened
@@ -54,6 +60,7 @@ type languageRows struct {
 func viewOf(s *Snapshot, address string, o Options) view {
 	v := view{
 		Schema:   o.Schema,
+		Guides:   o.Guides,
 		State:    s.state(),
 		Explorer: "/playground?" + url.Values{"query": {showcase}, "variables": {encoded(map[string]string{"id": s.product})}}.Encode(),
 		Snippets: snippets(address, s.product),
