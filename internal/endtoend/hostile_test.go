@@ -77,18 +77,25 @@ func hostileTextsAreTexts(t *testing.T, browser context.Context, s *site) {
 	b.mouse(".order a[href*=oldest]")
 	b.until(`location.search === '?order=oldest' && ` + idle)
 	hostileShown(t, b)
+	b.fits("hostile texts")
+	b.quiet()
+}
+
+// fits fails the test if the page is wider than a window, whatever its width is.
+func (b *tab) fits(what string) {
+	b.t.Helper()
 	for _, width := range []int64{320, 360, 768, 1280} {
 		b.do(emulation.SetDeviceMetricsOverride(width, 800, 1, width < 700))
 		if over := eval[[]string](b, overflowing); len(over) > 0 {
-			t.Errorf("%d px: wider than the window: %.300q", width, over)
+			b.t.Errorf("%s at %d px: wider than the window: %.300q", what, width, over)
 		}
 	}
-	b.quiet()
+	b.do(emulation.ClearDeviceMetricsOverride())
 }
 
 // overflowing are the elements that reach out of the window, if the page is wider than that.
 const overflowing = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
-	[document.body, ...document.body.querySelectorAll('*'), ...` + root + `.querySelectorAll('*')]
+	[document, document.querySelector('talkback-comments')?.shadowRoot].flatMap((within) => [...within?.querySelectorAll('*') ?? []])
 	.filter((found) => found.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((found) => found.outerHTML.slice(0, 80))`
 
 func hostileShown(t *testing.T, b *tab) {

@@ -53,6 +53,8 @@ func TestPages(t *testing.T) {
 		{"valid HTML", validHTML},
 		{"accessible", accessible},
 		{"still and small", stillAndSmall},
+		{"structured data", structuredData},
+		{"load more", loadMore},
 		{"screens", screens},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
@@ -148,6 +150,26 @@ func byKeyboard(t *testing.T, browser context.Context, s *site) {
 			b.press("04302025" + kb.Enter)
 		}, "?order=oldest&from=2024-05-01&to=2025-04-30", 1},
 	})
+	b.quiet()
+}
+
+// loadMore appends pages in place of turning them, where the page's author wants that.
+func loadMore(t *testing.T, browser context.Context, s *site) {
+	b := newTab(t, browser)
+	address := "/products/" + many + "?rating=5"
+	b.do(chromedp.Navigate(s.address + address))
+	want := s.idsAt(t, address)
+	b.list(address, want)
+	script(`document.querySelector('talkback-comments').setAttribute('mode', 'more')`)(b)
+	for page := 2; page <= 3; page++ {
+		before, _ := b.asked()
+		enter("button.more")(b)
+		want = append(want, s.idsAt(t, fmt.Sprintf("%s&page=%d", address, page))...)
+		b.list(address, want)
+		if after, _ := b.asked(); after-before != 1 {
+			t.Errorf("%d requests for more, want 1", after-before)
+		}
+	}
 	b.quiet()
 }
 

@@ -60,7 +60,7 @@ func get(t *testing.T, address string) []byte {
 }
 
 // Every page keeps the rules of accessibility, light and dark, as it comes and after what a reader
-// does to it. That of the explorer is tested beside it.
+// does to it, and stays within the window. The explorer is tested beside its code.
 func accessible(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	for i, row := range []struct {
@@ -82,6 +82,7 @@ func accessible(t *testing.T, browser context.Context, s *site) {
 			b.until(idle)
 		}
 		browsertest.Axe(t, b.ctx)
+		b.fits(row.address)
 		if t.Failed() {
 			t.Fatalf("that is %s, %s", row.address, scheme)
 		}
