@@ -109,7 +109,7 @@ function Table({ title, rows, columns }) {
       <tbody>
         {rows.map((row, index) => (
           <tr key={index} className={row.chosen ? 'chosen' : undefined}>
-            {shown.map((field) => <td key={field} className={typeof row[field] === 'number' ? 'number' : undefined}>{cell(row[field])}</td>)}
+            {shown.map((field) => <td key={field} className={field === 'partitionKey' ? 'key' : typeof row[field] === 'number' ? 'number' : undefined}>{cell(row[field])}</td>)}
           </tr>
         ))}
       </tbody>
