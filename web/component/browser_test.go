@@ -175,6 +175,7 @@ func TestInABrowser(t *testing.T) {
 		{"nothing to show", nothingToShow},
 		{"how this was answered", howThisWasAnswered},
 		{"attributes and properties", attributesAndProperties},
+		{"reads addresses as the server does", readsAddresses},
 		{"for everyone", forEveryone},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},

@@ -94,10 +94,11 @@ function unique<T>(list: T[]): T[] {
   return [...new Set(list)];
 }
 
+/** The canonical form of a tag, also of one that is written with underscores as many programs do; "" if it is none. */
 function canonicalTag(text: string): string {
   if (text.length > 35) return '';
   try {
-    return Intl.getCanonicalLocales(text)[0] ?? '';
+    return Intl.getCanonicalLocales(text.replaceAll('_', '-'))[0] ?? '';
   } catch {
     return '';
   }
