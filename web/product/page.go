@@ -117,13 +117,13 @@ func (p *Pages) missing(t *texts, reason string) Page {
 
 // redirect leads to another page of the product.
 func redirect(to state) Page {
-	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}, "Cache-Control": {"no-store"}}}
+	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}}}
 }
 
 // answered makes the page of an answer.
 func (p *Pages) answered(t *texts, s state, a answer, said reply, base string) Page {
 	status := statusOf(s, a, said)
-	page := p.render(status, t, p.document(t, s, a, said, base))
+	page := p.render(status, t, p.document(t, s, a, said.Body, base, status == http.StatusOK))
 	switch {
 	case status == http.StatusOK:
 		page.Version = p.version(t, s, a, base)
@@ -146,14 +146,14 @@ func statusOf(s state, a answer, said reply) int {
 	return http.StatusOK
 }
 
-// document decides what the page shows.
-func (p *Pages) document(t *texts, s state, a answer, said reply, base string) document {
+// document decides what the page shows. Search engines are to list only what is whole.
+func (p *Pages) document(t *texts, s state, a answer, body []byte, base string, whole bool) document {
 	product := a.Data.Product
 	d := document{
 		Lang: t.lang, Title: t.title(s), Description: t.description(product), Heading: s.Product,
-		NoIndex:   !s.listed() || product == nil || product.empty() || statusOf(s, a, said) != http.StatusOK,
+		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
-		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, said.Body)},
+		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, body)},
 	}
 	if pages := d.Element.View.Pages; pages != nil {
 		d.Previous, d.Next = pages.Previous, pages.Next

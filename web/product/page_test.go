@@ -239,8 +239,8 @@ func sameJSON(t testing.TB, a, b []byte) bool {
 	return string(one) == string(other)
 }
 
-// The style of the element ends with its script-less page, not before: nothing in it closes its
-// element, and the policy allows it by the hash of just these bytes.
+// The page holds the element's style byte for byte: nothing in the style ends its own element, and
+// its hash, which the policy names, is the hash of just these bytes.
 func TestStyleIsWhole(t *testing.T) {
 	style, err := os.ReadFile("../component/dist/component.css")
 	if err != nil {
