@@ -102,12 +102,12 @@ bench-plans:
 		$(if $(COUNTS),-counts $(COUNTS)) $(if $(OUT),-out $(OUT))
 
 # What a jump to a page by its number takes in each store of page numbers, beside walking by cursor and beside OFFSET over
-# whole rows in PostgreSQL; what inserts, deletes and builds take. Table and plot go to docs/. COUNTS=1000,100000 says how
-# many comments, STORE=redis that this store is measured alone (or STORE=rivals), and OUT=name where table and plot go; else, with one of the
-# two, they go nowhere.
+# whole rows in PostgreSQL; what inserts, deletes, builds and storage take. Figures, plot and tables go to docs/.
+# COUNTS=1000,100000 says how many comments, STORE=redis that this store is measured alone (or STORE=rivals), and OUT=name
+# where all goes, with a NAME.md that has room for tables; else, with one of the two, it goes nowhere.
 bench-pages: OUT ?= $(if $(COUNTS)$(STORE),,docs/page-stores)
 bench-pages: provision
-	@go test ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(or $(COUNTS),1000,100000,1000000) \
+	@. internal/provision/tmp.sh && go test -v ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(if $(COUNTS),$(COUNTS),1000,100000,1000000) \
 		$(if $(STORE),-store $(STORE)) $(if $(OUT),-out $(abspath $(OUT)))
 
 # The picture of a product page in README, of the sample data. Its Japanese and Chinese need fonts that have them, such as

@@ -7,42 +7,56 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/files"
 	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/s3"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
 // candidate is a store that is measured.
 type candidate struct {
 	name string
-	// most is the largest number of comments that it is measured with here, 0 for any.
-	most int
 	open func(t *testing.T) opened
+	// written opens one for more comments than are built in time, nil where all are.
+	written func(t *testing.T) opened
 }
+
+// mostBuilt is the largest number of comments for a candidate that can be written too.
+const mostBuilt = 100_000
 
 // opened is an empty store that is open until the test ends.
 type opened struct {
 	pageindex.Store
-	// size returns how many bytes it takes, nil if that is not known.
+	// build fills the store, and returns how long that took; 0 if it was not done as a rebuild does.
+	// It is nil for Build, Add and Finish.
+	build func(t *testing.T, entries []pageindex.Entry) time.Duration
+	// size returns how many bytes it takes.
 	size func(t *testing.T) int64
+	// units returns the write units that were consumed so far, nil for a store that has none.
+	units func() float64
+	// changes is how often each change is measured, 0 for the usual number.
+	changes int
 }
 
 // candidates are the stores, in the order of the report.
 var candidates = []candidate{
-	{name: "table", most: 100_000, open: openTable},
-	{name: "markers", most: 100_000, open: openMarkers},
+	{name: "table", open: openTable},
+	{name: "markers", open: openMarkers, written: openWrittenMarkers},
 	{name: "redis", open: openRedis},
 	{name: "sqlite", open: openSQLite},
 	{name: "postgres", open: openPostgres},
 	{name: "files", open: openFiles},
+	{name: "s3", open: openS3},
 }
 
 // closer is what all stores have.
@@ -65,13 +79,20 @@ func until[S closer](t *testing.T, s S, err error) S {
 func openSQLite(t *testing.T) opened {
 	folder := t.TempDir()
 	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "pages.db"))
-	return opened{until(t, s, err), func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
 }
 
 func openFiles(t *testing.T) opened {
 	folder := t.TempDir()
 	s, err := files.Open(t.Context(), folder)
-	return opened{until(t, s, err), func(t *testing.T) int64 { return bytesIn(t, folder) }}
+	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
+}
+
+func openS3(t *testing.T) opened {
+	server := s3test.Start(t)
+	server.Environment(t)
+	s, err := s3.Open(t.Context(), "s3://"+s3test.Bucket+"/measured")
+	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, server.Path("measured")) }}
 }
 
 // bytesIn adds up the files of a folder.
@@ -112,13 +133,13 @@ func openRedis(t *testing.T) opened {
 		return bytes
 	}
 	empty := used(t)
-	return opened{until(t, s, err), func(t *testing.T) int64 { return used(t) - empty }}
+	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return used(t) - empty }}
 }
 
 func openPostgres(t *testing.T) opened {
 	target := postgrestest.Database(t)
 	s, err := postgres.Open(t.Context(), target, "comments")
-	return opened{until(t, s, err), func(t *testing.T) (sum int64) {
+	return opened{Store: until(t, s, err), size: func(t *testing.T) (sum int64) {
 		db := connect(t, target)
 		row := db.QueryRow(t.Context(), `SELECT SUM(pg_total_relation_size(oid)) FROM pg_class
 			WHERE relkind = 'r' AND relnamespace = 'talkback_comments'::regnamespace`)

@@ -1,8 +1,10 @@
 package pagesbench
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -35,31 +37,32 @@ const (
 	// pageSize is how many comments a page shows.
 	pageSize = 10
 	// tries is how often a jump is measured, fewTries how often OFFSET is, which takes long, and
-	// changes how often a change is.
-	tries, fewTries, changes = 15, 5, 40
+	// fewChanges how often a change is, unless the store wants more.
+	tries, fewTries, fewChanges = 15, 5, 40
 )
 
 // row is a figure.
 type row struct {
-	Comments  int
+	Comments  int64
 	Store     string
 	Operation string
 	Filter    string
-	Page      int     // 0 for what is no jump
+	Page      int64   // 0 for what is no jump
 	Time      float64 // in milliseconds, the median; 0 where it was not measured
-	Calls     float64
+	Calls     int64
 	Units     float64 // read capacity units
-	Bytes     int64
+	Written   float64 // write capacity units, the mean, beyond those of counting
+	Bytes     int64   // of storage, or those that the process read at a jump
 }
 
 // Operations.
 const (
-	jump    = "jump"
-	head    = "insert at the head"
-	middle  = "insert in the middle"
-	remove  = "delete in the middle"
-	build   = "build"
-	storage = "storage"
+	jump         = "jump"
+	insertHead   = "insert at the head"
+	insertMiddle = "insert in the middle"
+	remove       = "delete in the middle"
+	build        = "build"
+	storage      = "storage"
 	// overHTTP is a page and the number of comments, as a client gets them.
 	overHTTP = "page with its comments and totalCount"
 )
@@ -113,10 +116,11 @@ func lists(t *testing.T, comments []comment.Comment) []list {
 	return named
 }
 
-// entriesOf are comments as a build adds them.
+// entriesOf are comments as a build adds them, which reads a product from its oldest comment on.
 func entriesOf(comments []comment.Comment) []pageindex.Entry {
+	sorted := slices.SortedFunc(slices.Values(comments), func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
 	entries := make([]pageindex.Entry, len(comments))
-	for i, c := range comments {
+	for i, c := range sorted {
 		cell := c.Cell()
 		entries[i] = pageindex.Entry{Product: c.ProductID, Position: c.ID.Position(), Cell: &cell, Follows: follows(i)}
 	}
@@ -135,9 +139,8 @@ func measure(t *testing.T, count int) (rows []row) {
 		if *only != "" && c.name != *only {
 			continue
 		}
-		if c.most > 0 && count > c.most {
-			t.Logf("%s is not measured with %d comments", c.name, count)
-			continue
+		if count > mostBuilt && c.written != nil {
+			c.open = c.written
 		}
 		t.Run(fmt.Sprint(c.name, " ", count), func(t *testing.T) {
 			began := time.Now()
@@ -168,7 +171,7 @@ func measureRivals(t *testing.T, lists []list, comments []comment.Comment, whole
 		rows = append(rows, walker.walk(t, len(comments), l, l.pages())...)
 		for _, page := range l.pages() {
 			rows = append(rows, row{
-				Comments: len(comments), Store: "OFFSET over whole rows", Operation: jump, Filter: l.name, Page: page, Calls: 2,
+				Comments: int64(len(comments)), Store: "OFFSET over whole rows", Operation: jump, Filter: l.name, Page: int64(page), Calls: 2,
 				Time: median(fewTries, func() { whole.page(t, l, page) }),
 			})
 		}
@@ -177,32 +180,41 @@ func measureRivals(t *testing.T, lists []list, comments []comment.Comment, whole
 }
 
 func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.Entry) (rows []row) {
-	store, began := c.open(t), time.Now()
-	b, err := store.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	store := c.open(t)
+	if store.build == nil {
+		store.build = store.buildAnew
 	}
-	for part := range slices.Chunk(entries, 1000) {
-		if err := b.Add(t.Context(), part); err != nil {
-			t.Fatal(err)
-		}
+	of := row{Comments: int64(len(entries)), Store: c.name}
+	if took := store.build(t, entries); took > 0 {
+		rows = append(rows, of.as(build, milliseconds(took)))
 	}
-	if err := b.Finish(t.Context(), "measured"); err != nil {
-		t.Fatal(err)
-	}
-	of := row{Comments: len(entries), Store: c.name}
-	rows = append(rows, of.as(build, milliseconds(time.Since(began))))
-	if store.size != nil {
-		size := of.as(storage, 0)
-		size.Bytes = store.size(t)
-		rows = append(rows, size)
-	}
+	size := of.as(storage, 0)
+	size.Bytes = store.size(t)
+	rows = append(rows, size)
 	for _, l := range lists {
 		for _, page := range l.pages() {
 			rows = append(rows, measureJump(t, store, of, l, page))
 		}
 	}
 	return append(rows, measureChanges(t, store, of, entries)...)
+}
+
+// buildAnew builds a store as a rebuild does.
+func (store opened) buildAnew(t *testing.T, entries []pageindex.Entry) time.Duration {
+	return timed(func() {
+		b, err := store.Build(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range slices.Chunk(entries, 1000) {
+			if err := b.Add(t.Context(), part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Finish(t.Context(), "measured"); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // as returns the row of an operation and its time.
@@ -216,13 +228,15 @@ func measureJump(t *testing.T, store pageindex.Index, of row, l list, page int) 
 	t.Helper()
 	rank := (page - 1) * pageSize
 	r := of.as(jump, 0)
-	r.Filter, r.Page = l.name, page
+	r.Filter, r.Page = l.name, int64(page)
 	r.Time = median(tries, func() {
+		before := bytesRead()
 		found, err := store.Find(t.Context(), l.List, []pageindex.Target{{Rank: rank}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Calls, r.Units = float64(found.Cost.Calls), found.Cost.ReadUnits
+		r.Bytes = max(r.Bytes, bytesRead()-before-bytesOfAsking)
+		r.Calls, r.Units = int64(found.Cost.Calls), found.Cost.ReadUnits
 		l.check(t, found, rank)
 	})
 	return r
@@ -246,24 +260,65 @@ func (l list) check(t *testing.T, found pageindex.Found, rank int) {
 	}
 }
 
-// measureChanges applies single entries: the newest comment, one in the middle, and the removal of
-// one in the middle.
-func measureChanges(t *testing.T, store pageindex.Store, of row, entries []pageindex.Entry) []row {
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b pageindex.Entry) int { return a.Position.Compare(b.Position) })
-	n := len(entries)
-	apply := func(position comment.Position, cell *comment.Cell) {
-		n++
-		entry := pageindex.Entry{Product: entries[0].Product, Position: position, Cell: cell, Follows: follows(n)}
-		if err := store.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
-			t.Fatal(err)
-		}
+// settled is how far ahead comments at the head are dated. An index in the table that has just started
+// takes comments of the next minute for comments in the middle.
+const settled = 2 * time.Minute
+
+// measureChanges applies single entries: a newest comment, a comment anywhere in the list, and the
+// removal of one anywhere.
+func measureChanges(t *testing.T, store opened, of row, entries []pageindex.Entry) []row {
+	changes := min(cmp.Or(store.changes, fewChanges), len(entries)/8)
+	random := rand.New(rand.NewPCG(1, 1)).Perm(len(entries))
+	newest, at, last := time.Now().Add(settled), -1, len(entries)
+	change := func(operation string, entry func() pageindex.Entry) row {
+		r, before := of.as(operation, 0), store.writtenUnits()
+		r.Time = median(changes, func() {
+			e := entry()
+			last++
+			e.Follows = follows(last)
+			if err := store.Apply(t.Context(), []pageindex.Entry{e}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		r.Written = (store.writtenUnits() - before) / float64(changes)
+		return r
 	}
-	newest, at := sorted[len(sorted)-1].Position, len(sorted)/2
-	return []row{
-		of.as(head, median(changes, func() { newest = newest.Next(); apply(newest, entries[0].Cell) })),
-		of.as(middle, median(changes, func() { at++; apply(sorted[at].Position.Next(), entries[0].Cell) })),
-		of.as(remove, median(changes, func() { at--; apply(sorted[at].Position, nil) })),
+	anywhere := func() pageindex.Entry { at++; return entries[random[at]] }
+	rows := []row{
+		change(insertHead, func() pageindex.Entry {
+			e := anywhere()
+			newest = newest.Add(time.Second)
+			e.Position = comment.PositionAt(newest, [10]byte(e.Position[6:]))
+			return e
+		}),
+		change(insertMiddle, func() pageindex.Entry { e := anywhere(); e.Position = e.Position.Next(); return e }),
+		change(remove, func() pageindex.Entry { e := anywhere(); e.Cell = nil; return e }),
 	}
+	found, err := store.Find(t.Context(), pageindex.List{Product: entries[0].Product}, nil)
+	if total := found.Counts.Total(); err != nil || total != len(entries)+changes {
+		t.Fatalf("after all changes there are %d comments (%v), want %d", total, err, len(entries)+changes)
+	}
+	return rows
+}
+
+func (store opened) writtenUnits() float64 {
+	if store.units == nil {
+		return 0
+	}
+	return store.units()
+}
+
+// bytesOfAsking is what a call of bytesRead reads itself.
+var bytesOfAsking = func() int64 { before := bytesRead(); return bytesRead() - before + 32 }() // the answer grows by some digits
+
+// bytesRead returns how many bytes this process has read from files and connections; 0 where the
+// system does not tell.
+func bytesRead() (n int64) {
+	text, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		_, _ = fmt.Sscanf(string(text), "rchar: %d", &n)
+	}
+	return n
 }
 
 // median returns the median time of some runs in milliseconds.
@@ -294,6 +349,27 @@ func TestSmall(t *testing.T) {
 	checkReport(t, measure(t, 600))
 }
 
+// Page markers that are written instead of built are what a build leaves: they take as much storage,
+// and jumps cost the same. Both are changed alike, and find what they should.
+func TestWrittenMarkers(t *testing.T) {
+	comments := planbench.Generate(600, 1)
+	lists, entries := lists(t, comments), entriesOf(comments)
+	var rows [2][]row
+	for i, open := range []func(*testing.T) opened{openMarkers, openWrittenMarkers} {
+		few := func(t *testing.T) opened { o := open(t); o.changes = 4; return o }
+		rows[i] = measureStore(t, candidate{name: "markers", open: few}, lists, entries)
+	}
+	for i, written := range rows[1] {
+		built := rows[0][i+1] // after the build
+		if of := written.Operation; of != built.Operation || built.Calls != written.Calls || built.Units != written.Units || of == storage && differ(built.Bytes, written.Bytes) {
+			t.Errorf("built: %+v, written: %+v", built, written)
+		}
+	}
+}
+
+// differ reports whether two sizes differ by more than a hundredth.
+func differ(a, b int64) bool { return a-b > a/100 || b-a > b/100 }
+
 // TestMeasure is `make bench-pages`.
 func TestMeasure(t *testing.T) {
 	if *measureCounts == "" {
@@ -306,6 +382,9 @@ func TestMeasure(t *testing.T) {
 			t.Fatalf("-counts %s: give numbers of comments from 300, such as 1000,100000", *measureCounts)
 		}
 		rows = append(rows, measure(t, count)...)
+		if t.Failed() {
+			return
+		}
 		write(t, rows) // what comes next takes longer
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -19,43 +20,119 @@ import (
 // write prints the tables, and writes the files of the report if a name is given.
 func write(t *testing.T, rows []row) {
 	t.Helper()
+	rows = rowsOf(t, csvOf(t, rows)) // with as many digits as TestDocumentedFigures has
 	fmt.Println(tables(rows))
 	if *out == "" {
 		return
 	}
-	for name, content := range map[string][]byte{".csv": csvOf(t, rows), ".svg": figure(rows)} {
+	document, err := os.ReadFile(*out + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{".csv": csvOf(t, rows), ".svg": figure(rows), ".md": withTables(t, document, rows)} {
 		if err := os.WriteFile(*out+name, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
+// What a document has between these lines is written by a measurement.
+const tablesBegin, tablesEnd = "<!-- written by make bench-pages -->\n", "<!-- end of what make bench-pages writes -->\n"
+
+// withTables puts the tables into a document, in place of others.
+func withTables(t *testing.T, document []byte, rows []row) []byte {
+	t.Helper()
+	before, rest, begins := strings.Cut(string(document), tablesBegin)
+	_, after, ends := strings.Cut(rest, tablesEnd)
+	if !begins || !ends {
+		t.Fatalf("the document has no lines %q and %q", tablesBegin, tablesEnd)
+	}
+	return []byte(before + tablesBegin + "\n" + tables(rows) + "\n" + tablesEnd + after)
+}
+
+// column is a column of the CSV file.
+type column struct {
+	name   string
+	text   func(*row) *string  // of a text, else nil
+	number func(*row) *float64 // of a number that is not whole, with three digits behind the point, else nil
+	whole  func(*row) *int64   // of a whole number, else nil
+}
+
+// columns are those of the CSV file, in their order. A zero is written as nothing.
+var columns = []column{
+	{name: "comments", whole: func(r *row) *int64 { return &r.Comments }},
+	{name: "store", text: func(r *row) *string { return &r.Store }},
+	{name: "operation", text: func(r *row) *string { return &r.Operation }},
+	{name: "filter", text: func(r *row) *string { return &r.Filter }},
+	{name: "page", whole: func(r *row) *int64 { return &r.Page }},
+	{name: "milliseconds", number: func(r *row) *float64 { return &r.Time }},
+	{name: "calls", whole: func(r *row) *int64 { return &r.Calls }},
+	{name: "read_units", number: func(r *row) *float64 { return &r.Units }},
+	{name: "write_units", number: func(r *row) *float64 { return &r.Written }},
+	{name: "bytes", whole: func(r *row) *int64 { return &r.Bytes }},
+}
+
+func (c column) encode(r *row) string {
+	switch {
+	case c.text != nil:
+		return *c.text(r)
+	case c.whole != nil && *c.whole(r) != 0:
+		return strconv.FormatInt(*c.whole(r), 10)
+	case c.number != nil && *c.number(r) != 0:
+		return strconv.FormatFloat(*c.number(r), 'f', 3, 64)
+	}
+	return ""
+}
+
+func (c column) decode(text string, r *row) (err error) {
+	switch {
+	case text == "":
+	case c.text != nil:
+		*c.text(r) = text
+	case c.whole != nil:
+		*c.whole(r), err = strconv.ParseInt(text, 10, 64)
+	default:
+		*c.number(r), err = strconv.ParseFloat(text, 64)
+	}
+	return err
+}
+
 func csvOf(t *testing.T, rows []row) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	lines := [][]string{{"comments", "store", "operation", "filter", "page", "milliseconds", "calls", "read_units", "bytes"}}
-	for _, r := range rows {
-		lines = append(lines, []string{
-			strconv.Itoa(r.Comments), r.Store, r.Operation, r.Filter, unlessZero("%.0f", float64(r.Page)), unlessZero("%.3f", r.Time),
-			unlessZero("%.0f", r.Calls), unlessZero("%.1f", r.Units), unlessZero("%.0f", float64(r.Bytes)),
-		})
+	lines := make([][]string, len(rows)+1)
+	for _, c := range columns {
+		lines[0] = append(lines[0], c.name)
+		for i := range rows {
+			lines[i+1] = append(lines[i+1], c.encode(&rows[i]))
+		}
 	}
-	if err := w.WriteAll(lines); err != nil {
+	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func unlessZero(format string, value float64) string {
-	if value == 0 {
-		return ""
+// rowsOf reads what csvOf returned.
+func rowsOf(t *testing.T, content []byte) []row {
+	t.Helper()
+	lines, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return fmt.Sprintf(format, value)
+	rows := make([]row, len(lines)-1)
+	for i, line := range lines[1:] {
+		for j, c := range columns {
+			if err := c.decode(line[j], &rows[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return rows
 }
 
 // countsOf returns the numbers of comments, ascending, and ways the stores and rivals in their order.
-func countsOf(rows []row) (counts []int, ways []string) {
+func countsOf(rows []row) (counts []int64, ways []string) {
 	for _, r := range rows {
 		if !slices.Contains(counts, r.Comments) {
 			counts = append(counts, r.Comments)
@@ -68,88 +145,148 @@ func countsOf(rows []row) (counts []int, ways []string) {
 	return counts, ways
 }
 
-// tables writes the figures in Markdown: for each number of comments the jumps, and then the rest.
+// tables writes the figures in Markdown.
 func tables(rows []row) string {
 	var b strings.Builder
 	counts, ways := countsOf(rows)
 	for _, count := range counts {
-		fmt.Fprintf(&b, "A jump, %s comments: milliseconds on pages 1, 10, 1,000 and the last.\n\n", plot.Grouped(count))
-		var filters []string
-		for _, r := range rows {
-			if r.Comments == count && r.Operation == jump && !slices.Contains(filters, r.Filter) {
-				filters = append(filters, r.Filter)
-			}
-		}
-		fmt.Fprintf(&b, "| way | %s |\n|---|%s\n", strings.Join(filters, " | "), strings.Repeat("---|", len(filters)))
+		filters := filtersOf(rows, count)
+		fmt.Fprintf(&b, "**%s comments.** Milliseconds of a jump to pages 1, 10, 1,000 and the last:\n\n", plot.Grouped(int(count)))
+		head(&b, append([]string{"way"}, titles(filters)...))
 		for _, way := range ways {
-			cells := make([]string, len(filters))
-			for i, filter := range filters {
-				cells[i] = jumpsOf(rows, count, way, filter)
-			}
-			if strings.Join(cells, "") != "" {
-				fmt.Fprintf(&b, "| %s | %s |\n", way, strings.Join(cells, " | "))
-			}
+			line(&b, way, filters, func(filter string) string { return jumpsOf(rows, count, way, filter) })
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("| way | comments | insert at the head, ms | in the middle, ms | delete in the middle, ms | build, s | MB per million |\n" +
-		"|---|---|---|---|---|---|---|\n")
+	b.WriteString("**What such a jump reads**, to page 1,000, or to the last one where there are fewer:\n\n")
+	filters := filtersOf(rows, counts[len(counts)-1])
+	head(&b, append([]string{"way", "comments"}, titles(filters)...))
 	for _, way := range ways {
 		for _, count := range counts {
-			b.WriteString(restOf(rows, count, way))
+			line(&b, way+" | "+plot.Grouped(int(count)), filters, func(filter string) string { return readsOf(rows, count, way, filter) })
 		}
 	}
+	b.WriteString("\n**What changes, a build and storage take:**\n\n")
+	head(&b, []string{"way", "comments", "insert at the head", "in the middle", "delete in the middle", "build, s", "bytes a comment"})
+	for _, way := range ways {
+		for _, count := range counts {
+			line(&b, way+" | "+plot.Grouped(int(count)), []string{insertHead, insertMiddle, remove, build, storage}, func(operation string) string {
+				return restOf(rows, count, way, operation)
+			})
+		}
+	}
+	b.WriteString("\n**A page with its comments and `totalCount`:**\n\n")
+	head(&b, []string{"way", "comments", "filter", "page", "ms"})
 	for _, r := range rows {
 		if r.Operation == overHTTP {
-			fmt.Fprintf(&b, "\n%s comments, %s, page %d, %s: %s ms", plot.Grouped(r.Comments), r.Filter, r.Page, r.Store, brief(r.Time))
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", r.Store, plot.Grouped(int(r.Comments)), r.Filter, r.Page, brief(r.Time))
 		}
 	}
 	return b.String()
 }
 
-// jumpsOf are the figures of the pages of a list: times, or else read units.
-func jumpsOf(rows []row, count int, way, filter string) string {
+// head writes the first two lines of a table.
+func head(b *strings.Builder, cells []string) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(cells, " | "), strings.Repeat("---|", len(cells)))
+}
+
+// line writes a line of a table, unless all its cells are empty.
+func line(b *strings.Builder, first string, of []string, cell func(string) string) {
+	cells := make([]string, len(of))
+	for i, what := range of {
+		cells[i] = cell(what)
+	}
+	if strings.Join(cells, "") != "" {
+		fmt.Fprintf(b, "| %s | %s |\n", first, strings.Join(cells, " | "))
+	}
+}
+
+// titles name filters above columns.
+func titles(filters []string) []string {
+	out := slices.Clone(filters)
+	for i, filter := range out {
+		if filter == "none" {
+			out[i] = "no filter"
+		}
+	}
+	return out
+}
+
+// filtersOf returns the filters of the jumps, in their order.
+func filtersOf(rows []row, count int64) (filters []string) {
+	for _, r := range rows {
+		if r.Comments == count && r.Operation == jump && !slices.Contains(filters, r.Filter) {
+			filters = append(filters, r.Filter)
+		}
+	}
+	return filters
+}
+
+// jumpsOf are the times of the pages of a list.
+func jumpsOf(rows []row, count int64, way, filter string) string {
 	var cells []string
 	for _, r := range rows {
-		switch {
-		case r.Comments != count || r.Store != way || r.Filter != filter || r.Operation != jump:
-		case r.Time == 0:
-			cells = append(cells, unlessZero("%.1f units", r.Units))
-		default:
-			cells = append(cells, brief(r.Time)+unlessZero(" (%.1f units)", r.Units))
+		if r.Comments == count && r.Store == way && r.Filter == filter && r.Operation == jump && r.Time > 0 {
+			cells = append(cells, brief(r.Time))
 		}
 	}
 	return strings.Join(cells, ", ")
 }
 
+// readsOf is what a jump to the page that is closest to 1,000 reads: calls, and read units or bytes.
+func readsOf(rows []row, count int64, way, filter string) string {
+	var found row
+	for _, r := range rows {
+		if r.Comments == count && r.Store == way && r.Filter == filter && r.Operation == jump && r.Page > found.Page && r.Page <= farthest {
+			found = r
+		}
+	}
+	var parts []string
+	if found.Calls > 0 {
+		parts = append(parts, counted(plot.Grouped(int(found.Calls)), "call"))
+	}
+	switch {
+	case found.Units > 0:
+		parts = append(parts, counted(brief(found.Units), "unit"))
+	case found.Bytes >= 100: // less is that of asking
+		parts = append(parts, brief(float64(found.Bytes)/1000)+" KB")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counted writes a number of things.
+func counted(number, thing string) string {
+	if number != "1" {
+		thing += "s"
+	}
+	return number + " " + thing
+}
+
 // brief writes a figure with two digits.
 func brief(value float64) string {
 	if value >= 10 {
-		return fmt.Sprintf("%.0f", value)
+		return plot.Grouped(int(math.Round(value)))
 	}
 	return strconv.FormatFloat(value, 'g', 2, 64)
 }
 
-// restOf is the line of all that is no jump, empty if there is nothing.
-func restOf(rows []row, count int, way string) string {
-	cells := map[string]string{}
+// restOf is a cell of all that is no jump: milliseconds, seconds of a build, or bytes of storage.
+func restOf(rows []row, count int64, way, operation string) string {
 	for _, r := range rows {
-		if r.Comments != count || r.Store != way {
+		if r.Comments != count || r.Store != way || r.Operation != operation {
 			continue
 		}
-		switch r.Operation {
-		case build:
-			cells[build] = brief(r.Time / 1000)
-		case storage:
-			cells[storage] = brief(float64(r.Bytes) / float64(count))
-		case head, middle, remove:
-			cells[r.Operation] = brief(r.Time)
+		switch {
+		case operation == build:
+			return brief(r.Time / 1000)
+		case operation == storage:
+			return brief(float64(r.Bytes) / float64(count))
+		case r.Written > 0:
+			return brief(r.Time) + " ms, " + counted(brief(r.Written), "unit")
 		}
+		return brief(r.Time) + " ms"
 	}
-	if len(cells) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", way, plot.Grouped(count), cells[head], cells[middle], cells[remove], cells[build], cells[storage])
+	return ""
 }
 
 // figure plots the times of jumps: by page with the most comments, and of the last page by their
@@ -162,23 +299,27 @@ func figure(rows []row) []byte {
 	most := counts[len(counts)-1]
 	f := plot.Figure{
 		Title:  "What a jump to a page by its number takes",
-		Note:   fmt.Sprintf("milliseconds on a logarithmic scale; a product of %s comments", plot.Grouped(most)),
+		Note:   fmt.Sprintf("milliseconds on a logarithmic scale; a product of %s comments", plot.Grouped(int(most))),
 		Label:  "Milliseconds of a jump by store",
 		Legend: ways,
 	}
 	for _, filter := range []string{"none", "4 and 5 stars", "German, 4 and 5 stars, 19 months"} {
 		f.Panels = append(f.Panels, panel(rows, ways, heads[filter], "page", func(r row) (string, bool) {
-			return plot.Grouped(r.Page), r.Comments == most && r.Filter == filter
+			return plot.Grouped(int(r.Page)), r.Comments == most && r.Filter == filter
 		}))
 	}
-	last := map[[2]string]int{}
+	type list struct {
+		comments int64
+		filter   string
+	}
+	last := map[list]int64{}
 	for _, r := range rows {
-		key := [2]string{strconv.Itoa(r.Comments), r.Filter}
+		key := list{r.Comments, r.Filter}
 		last[key] = max(last[key], r.Page)
 	}
 	for _, filter := range []string{"none", "4 and 5 stars"} {
 		f.Panels = append(f.Panels, panel(rows, ways, "Last page: "+heads[filter], "comments on the product", func(r row) (string, bool) {
-			return plot.Grouped(r.Comments), r.Filter == filter && r.Page == last[[2]string{strconv.Itoa(r.Comments), filter}]
+			return plot.Grouped(int(r.Comments)), r.Filter == filter && r.Page == last[list{r.Comments, filter}]
 		}))
 	}
 	f.Panels = slices.DeleteFunc(f.Panels, func(p plot.Panel) bool { return len(p.Ticks) < 2 })
@@ -210,9 +351,9 @@ func panel(rows []row, ways []string, head, axis string, tick func(row) (string,
 // checkReport fails if figures are missing, or if the files cannot be read.
 func checkReport(t *testing.T, rows []row) {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(csvOf(t, rows))).ReadAll()
-	if err != nil || len(lines) != len(rows)+1 {
-		t.Errorf("the table has %d lines (%v), want %d", len(lines), err, len(rows)+1)
+	content := csvOf(t, rows)
+	if read := rowsOf(t, content); len(read) != len(rows) || !bytes.Equal(csvOf(t, read), content) {
+		t.Errorf("%d rows become %d when they are written and read:\n%s", len(rows), len(read), content)
 	}
 	text := tables(rows)
 	for _, r := range rows {
@@ -230,5 +371,24 @@ func checkReport(t *testing.T, rows []row) {
 	}
 	if text := string(drawn); !strings.Contains(text, "polyline") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 		t.Errorf("the plot has no lines, or points that are nowhere:\n%s", text)
+	}
+}
+
+// The tables in the documents are those of the figures beside them, and so is the plot: all are of
+// one run.
+func TestDocumentedFigures(t *testing.T) {
+	documented := func(extension string) []byte {
+		content, err := os.ReadFile("../../docs/page-stores" + extension)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	rows := rowsOf(t, documented(".csv"))
+	if document := documented(".md"); !bytes.Equal(withTables(t, document, rows), document) {
+		t.Errorf("docs/page-stores.md has other tables than those of docs/page-stores.csv:\n%s", tables(rows))
+	}
+	if !bytes.Equal(figure(rows), documented(".svg")) {
+		t.Error("docs/page-stores.svg is not the plot of docs/page-stores.csv")
 	}
 }

@@ -41,7 +41,7 @@ func newWalker(t *testing.T, comments []comment.Comment) walker {
 // is left out.
 func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows []row) {
 	slice := comment.Slice{Size: pageSize}
-	r := row{Comments: comments, Store: "walk by cursor", Operation: jump, Filter: list.name}
+	r := row{Comments: int64(comments), Store: "walk by cursor", Operation: jump, Filter: list.name}
 	for page := 1; page <= min(pages[len(pages)-1], farthest); page++ {
 		got, err := w.store.Comments(t.Context(), comment.Query{
 			Product: list.Product, Filter: list.Filter, Order: list.Order, Slice: slice, WithoutText: true,
@@ -54,9 +54,9 @@ func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows [
 		}
 		last := got.Comments[len(got.Comments)-1].ID.Position()
 		slice.After = &last
-		r.Calls, r.Units = r.Calls+float64(got.Plan.Queries), r.Units+got.Plan.ReadUnits
+		r.Calls, r.Units = r.Calls+int64(got.Plan.Queries), r.Units+got.Plan.ReadUnits
 		if slices.Contains(pages, page) {
-			r.Page = page
+			r.Page = int64(page)
 			rows = append(rows, r)
 		}
 	}

@@ -34,19 +34,19 @@ func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err e
 
 // newServed loads comments into a table, has them counted, and serves them.
 func newServed(t *testing.T, comments []comment.Comment) served {
-	client, name, endpoint := newTable(t)
-	if _, err := dynamo.NewLoader(client, name, 0).Load(t.Context(), comments); err != nil {
+	b, endpoint := newTable(t)
+	if _, err := dynamo.NewLoader(b.Client, b.table, 0).Load(t.Context(), comments); err != nil {
 		t.Fatal(err)
 	}
-	counted := tableOf(client, name)
+	counted := tableOf(b)
 	if err := counted.Apply(t.Context(), entriesOf(comments)); err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.MarkComplete(t.Context(), leases.NewLeases(client, name), stream.State{}, time.Now()); err != nil {
+	if err := stream.MarkComplete(t.Context(), leases.NewLeases(b.Client, b.table), stream.State{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
-	store := serve.Store(&command.Session{Client: client, Table: name, Address: endpoint})
+	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint})
 	store.NumberPages(counted.Index)
 	server := httptest.NewServer(serve.Handler(store, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(server.Close)
@@ -101,9 +101,9 @@ func (s served) page(t *testing.T, l list, page int) {
 func measureServed(t *testing.T, l list, comments []comment.Comment, whole wholeRows) []row {
 	server, page := newServed(t, comments), min(100, len(l.positions)/pageSize)
 	server.page(t, l, 1) // the statistics are known from then on
-	of := row{Comments: len(comments), Filter: l.name, Operation: overHTTP}
+	of := row{Comments: int64(len(comments)), Filter: l.name, Operation: overHTTP}
 	ours, theirs := of, of
-	ours.Store, ours.Page = "the whole server, table", page
+	ours.Store, ours.Page = "the whole server, table", int64(page)
 	theirs.Store, theirs.Page = "OFFSET over whole rows", 1
 	// Both take turns, under the same load of the machine.
 	var times, others []time.Duration

@@ -2,12 +2,14 @@ package pagesbench
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -16,41 +18,73 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
 
-// inTable is the index in the comments' own table, which is fed by having records counted. What
-// applying takes is therefore what counting takes, the index's part included.
+// inTable is the index in the comments' own table, which is fed by having records counted. The time
+// of applying is therefore that of counting, the index's part included.
 type inTable struct {
 	*table.Index
 	counter *counts.Counter
 }
 
+// countedChanges is how often a change of the index in the table is measured: its log is merged from
+// time to time, and write units are a mean.
+const countedChanges = 2000
+
 func openTable(t *testing.T) opened {
-	client, name, _ := newTable(t)
-	return opened{Store: tableOf(client, name)}
+	b, _ := newTable(t)
+	return opened{
+		Store: tableOf(b), size: b.stored, units: b.written, changes: countedChanges,
+		build: func(t *testing.T, entries []pageindex.Entry) time.Duration { return buildTable(t, b, entries) },
+	}
 }
 
-func openMarkers(t *testing.T) opened {
-	client, name, _ := newTable(t)
-	return opened{Store: markers.Open(client, name)}
+// buildTable has an index of comments that were counted without one. It takes another comment, which
+// starts the index from the statistics, and a merge, which reads the markers of all.
+func buildTable(t *testing.T, b *billed, entries []pageindex.Entry) time.Duration {
+	before, last := entries[:len(entries)-1], entries[len(entries)-1]
+	b.put(t, len(before), func(i int) layout.Item {
+		item := layout.ProductKey(before[i].Product, layout.MarkerSKPrefix+before[i].Position.String())
+		item[layout.AttrCell], item["p"] = layout.Text(layout.CellText(*before[i].Cell)), layout.Text(string(before[i].Follows))
+		return item
+	})
+	statistics := comment.Stats{}
+	for _, e := range before {
+		statistics.Add(*e.Cell, 1)
+	}
+	rows := layout.Item{}
+	for language, counts := range statistics {
+		row := &types.AttributeValueMemberL{}
+		for _, n := range counts {
+			row.Value = append(row.Value, layout.Number(int64(n)))
+		}
+		rows[string(language)] = row
+	}
+	item := layout.ProductKey(last.Product, layout.StatisticsSK)
+	item[layout.AttrChanges], item["g"] = layout.Number(1), &types.AttributeValueMemberM{Value: rows}
+	b.put(t, 1, func(int) layout.Item { return item })
+	return timed(func() {
+		if err := tableOf(b).Apply(t.Context(), []pageindex.Entry{last}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // newTable makes an empty table of comments.
-func newTable(t *testing.T) (client *dynamodb.Client, name, endpoint string) {
+func newTable(t *testing.T) (b *billed, endpoint string) {
 	t.Helper()
-	endpoint, name = dynamotest.Dynoxide(t), dynamotest.TableName(t)
-	client = call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+	endpoint = dynamotest.Dynoxide(t)
+	b = &billed{Client: call.NewLocalClient(endpoint), table: dynamotest.TableName(t), large: map[string]float64{}}
+	if err := dynamo.CreateTable(t.Context(), b.Client, b.table); err != nil {
 		t.Fatal(err)
 	}
-	return client, name, endpoint
+	return b, endpoint
 }
 
-func tableOf(client *dynamodb.Client, name string) inTable {
-	s := inTable{table.New(client, name), counts.NewCounter(client, name)}
+func tableOf(b *billed) inTable {
+	s := inTable{table.New(b, b.table), counts.NewCounter(b, b.table)}
 	s.counter.KeepPages(s.Index, slog.New(slog.DiscardHandler))
 	return s
 }
@@ -88,12 +122,5 @@ func record(e pageindex.Entry) stream.Record {
 // Covers says nothing: the index is as complete as the counts.
 func (s inTable) Covers(context.Context) (string, error) { return "", nil }
 
-// Build counts what is added.
-func (s inTable) Build(context.Context) (pageindex.Build, error) { return counting{s}, nil }
-
-type counting struct{ inTable }
-
-func (c counting) Add(ctx context.Context, entries []pageindex.Entry) error {
-	return c.Apply(ctx, entries)
-}
-func (c counting) Finish(context.Context, string) error { return nil }
+// Build is not needed: buildTable does it.
+func (s inTable) Build(context.Context) (pageindex.Build, error) { return nil, errors.ErrUnsupported }

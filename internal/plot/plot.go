@@ -28,10 +28,10 @@ const style = `<style>
 .page{fill:#fff}text{fill:#1f2328;font:12px system-ui,-apple-system,"Segoe UI",sans-serif}.title{font-size:15px;font-weight:600}
 .head{font-weight:600}.soft{fill:#59636e}.grid{stroke:#d8dee4}.axis{stroke:#8c959f}.line{fill:none;stroke-width:2}
 .w0{stroke:#cf222e}.w1{stroke:#bc4c00}.w2{stroke:#8250df}.w3{stroke:#0969da;stroke-width:3}.w4{stroke:#1a7f37}
-.w5{stroke:#1f2328;stroke-dasharray:2 4}.w6{stroke:#9a6700;stroke-dasharray:6 3}
+.w5{stroke:#1f2328;stroke-dasharray:2 4}.w6{stroke:#9a6700;stroke-dasharray:6 3}.w7{stroke:#1b7c83;stroke-dasharray:6 2 1 2}
 .dot{stroke-width:1.5;stroke-dasharray:none}.page,.dot{fill:#fff}
 @media (prefers-color-scheme:dark){.page,.dot{fill:#0d1117}text{fill:#e6edf3}.soft{fill:#9198a1}.grid{stroke:#2a313c}.axis{stroke:#656c76}
-.w0{stroke:#ff7b72}.w1{stroke:#f0883e}.w2{stroke:#bc8cff}.w3{stroke:#58a6ff}.w4{stroke:#3fb950}.w5{stroke:#e6edf3}.w6{stroke:#d29922}}
+.w0{stroke:#ff7b72}.w1{stroke:#f0883e}.w2{stroke:#bc8cff}.w3{stroke:#58a6ff}.w4{stroke:#3fb950}.w5{stroke:#e6edf3}.w6{stroke:#d29922}.w7{stroke:#39c5cf}}
 </style>
 `
 
@@ -39,8 +39,8 @@ const style = `<style>
 type Figure struct {
 	// Title is above the figure, Note below the title. Label is for those who cannot see it.
 	Title, Note, Label string
-	// Legend names the lines, up to seven: the fourth is drawn thicker, the sixth dotted, the
-	// seventh dashed.
+	// Legend names the lines, up to eight: the fourth is drawn thicker, the sixth dotted, the
+	// seventh dashed, the eighth both.
 	Legend []string
 	// Panels are the diagrams.
 	Panels []Panel

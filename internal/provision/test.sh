@@ -21,20 +21,7 @@ if [ "${1:-}" = --compile ]; then
 	eval "exec go list $race -test -deps -export \$packages" >/dev/null
 fi
 
-# roomy FOLDER tells whether a folder has room for what the tests write, 4 GB, and may hold programs that run.
-roomy() (
-	[ "$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')" -gt 4000000 ] 2>/dev/null || exit 1
-	try=$(mktemp -d "$1/talkback.XXXXXX") || exit 1
-	trap 'rm -rf "$try"' EXIT
-	echo '#!/bin/sh' >"$try/program"
-	chmod +x "$try/program"
-	"$try/program"
-)
-
-# In memory, where there is room: half of its time, the local engine waits for the disk.
-if [ -z "${TMPDIR:-}" ] && roomy /dev/shm 2>/dev/null; then
-	export TMPDIR=/dev/shm
-fi
+. "$here/tmp.sh"
 
 # The packages that take longest come first, so that none of them is left running alone at the end.
 longest="./command ./dynamo/counts ./dynamo ./dynamo/leases ./internal/counting ./internal/importer ./web"

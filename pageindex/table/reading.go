@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,10 @@ func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttrib
 	return got.Items, call.Wrap(err, "BatchGetItem of %s of product %q", what, r.product)
 }
 
+// fits is about how many markers fit in a page of a Query, which has up to 1 MB. The local engine
+// reads all that a Query may return before it looks how many fit.
+const fits = 10_000
+
 // query reads all pages of a query, and hands each over. A page has at most so many items, 0 for
 // as many as fit.
 func (r *reading) query(ctx context.Context, what, condition string, values layout.Item, attrs string, limit int, page func([]layout.Item) error) error {
@@ -74,9 +79,7 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 		ProjectionExpression:      aws.String(attrs),
 		ConsistentRead:            aws.Bool(consistent),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
-	}
-	if limit > 0 {
-		input.Limit = aws.Int32(int32(limit))
+		Limit:                     aws.Int32(int32(cmp.Or(limit, fits))),
 	}
 	for {
 		output, err := r.client.Query(ctx, input)

@@ -1,0 +1,90 @@
+package pagesbench
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/markers"
+)
+
+// markedChanges is how often a change of the page markers is measured.
+const markedChanges = 64
+
+func openMarkers(t *testing.T) opened {
+	b, _ := newTable(t)
+	return opened{Store: markers.Open(b, b.table), size: b.stored, units: b.written, changes: markedChanges}
+}
+
+// openWrittenMarkers opens page markers whose content is not built, but written as the end of a build
+// leaves it: docs/design/page-index-markers.md says what is stored. A build of a million comments
+// takes too long on the local engine.
+func openWrittenMarkers(t *testing.T) opened {
+	b, _ := newTable(t)
+	return opened{
+		Store: markers.Open(b, b.table), size: b.stored, units: b.written, changes: markedChanges,
+		build: func(t *testing.T, entries []pageindex.Entry) time.Duration { writeMarkers(t, b, entries); return 0 },
+	}
+}
+
+const (
+	generation       = "WRITTENWRITTENWRITTENWRITT" // as long as others
+	commentsPerStamp = 64
+	stampsPerItem    = 200
+)
+
+// writeMarkers writes the page markers of the comments of one product, the oldest first.
+func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) {
+	product := entries[0].Product
+	cells := map[string][]comment.Position{}
+	for _, e := range entries {
+		cell := layout.CellText(*e.Cell)
+		cells[cell] = append(cells[cell], e.Position)
+	}
+	rest, states := []layout.Item{layout.StreamKey("K#"+generation, product)}, layout.Item{}
+	for _, cell := range slices.Sorted(maps.Keys(cells)) {
+		items, state := stampsOf(cellPK(cell, product), cells[cell])
+		rest, states[cell] = append(rest, items...), layout.Text(state)
+	}
+	header, generations := layout.StreamKey(productPK(product), "H"), layout.StreamKey("K#", "GENERATIONS")
+	header["v"], header["c"] = layout.Text("1"), &types.AttributeValueMemberM{Value: states}
+	generations["current"] = layout.Text(generation)
+	rest = append(rest, header, generations)
+	b.put(t, len(rest), func(i int) layout.Item { return rest[i] })
+	b.put(t, 2*len(entries), func(i int) layout.Item {
+		e := entries[i/2]
+		cell := layout.CellText(*e.Cell)
+		if i%2 == 0 {
+			return layout.StreamKey(cellPK(cell, product), "C#"+e.Position.String())
+		}
+		item := layout.StreamKey(productPK(product), "E#"+e.Position.String())
+		item["s"], item["p"] = layout.Text(cell), layout.Text(string(e.Follows))
+		return item
+	})
+}
+
+func productPK(product string) string    { return "K#" + generation + "#/" + product }
+func cellPK(cell, product string) string { return "K#" + generation + "#" + cell + "/" + product }
+
+// stampsOf returns the items with the stamps of a cell, and what the header says of it.
+func stampsOf(pk string, positions []comment.Position) (items []layout.Item, state string) {
+	var stamps []byte
+	last := comment.Position{}
+	for n := commentsPerStamp; n <= len(positions); n += commentsPerStamp {
+		last = positions[n-1]
+		stamps = append(stamps, last[:]...)
+	}
+	for some := range slices.Chunk(stamps, stampsPerItem*len(last)) {
+		item := layout.StreamKey(pk, fmt.Sprintf("N#%08d", len(items)))
+		item["b"] = layout.Binary(some)
+		items = append(items, item)
+	}
+	return items, fmt.Sprintf("%d %d %d %s", len(positions), len(positions)/commentsPerStamp, len(items), last)
+}
