@@ -78,7 +78,7 @@ func (m *Merge) hasRoom(i int) bool {
 
 // A merge that writes many chunks is dear, so it waits until the log is larger.
 const (
-	manyChunks   = 16
+	manyChunks   = 4
 	patientBytes = 11 << 10 // with merges due every 4 KB, these wait for the third
 )
 
