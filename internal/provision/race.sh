@@ -4,12 +4,12 @@
 # leaves out packages of others that do much and share nothing between goroutines but by way of a sync.Pool: watched, they
 # take five times as long. Packages with atomics, a sync.Map or a sync.Once of their own, such as encoding/json, have to be
 # watched: the detector would take what these order for races. SQLite, which was C once, is not inlined either: that takes
-# longer than all its use in the tests. The quotes are those of GOFLAGS.
+# longer than all its use in the tests. Nor is the client of Redis, with hundreds of commands. The quotes are those of GOFLAGS.
 unwatched="encoding/base64 regexp strconv unicode/utf8 github.com/alecthomas/kong github.com/klauspost/compress/flate
 	github.com/aws/smithy-go/transport/http/protocol/internal/json/..."
 race=
 if command -v cc >/dev/null || command -v gcc >/dev/null; then
-	race="-race '-gcflags=modernc.org/sqlite/lib=-race=false -l' '-gcflags=modernc.org/libc=-race=false -l'"
+	race="-race '-gcflags=modernc.org/sqlite/lib=-race=false -l' '-gcflags=modernc.org/libc=-race=false -l' -gcflags=github.com/redis/go-redis/v9=-l"
 	for package in $unwatched; do
 		race="$race -gcflags=$package=-race=false"
 	done
