@@ -78,7 +78,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 // targets of the Makefile, tests and packages, commands and flags of talkback, templates and their
 // parameters.
 func TestCommandLines(t *testing.T) {
-	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text}
+	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text, tokens: doctest.Read(t, "web/look/tokens.css").Text}
 	checked := 0
 	for _, document := range doctest.All(t) {
 		lines := document.Code()
@@ -106,6 +106,7 @@ type commandLines struct {
 	flags    map[string]map[string]flagShown
 	root     string
 	makefile string
+	tokens   string // web/look/tokens.css
 }
 
 var assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
@@ -129,6 +130,9 @@ func (c commandLines) check(t *testing.T, line string) string {
 		return c.checkTest(t, arguments)
 	case "aws":
 		return c.checkTemplate(t, arguments)
+	}
+	if strings.HasPrefix(words[0], "--talkback-") {
+		return c.checkProperty(words[0])
 	}
 	if name, is := strings.CutPrefix(words[0], "--"); is {
 		return c.checkFlag("", name)
@@ -161,6 +165,15 @@ func (c commandLines) checkTalkback(arguments []string) string {
 		}
 	}
 	return ""
+}
+
+// checkProperty looks for a custom property of the pages' style. Some are named for a family, such
+// as --talkback-space-*.
+func (c commandLines) checkProperty(name string) string {
+	if family, is := strings.CutSuffix(name, "*"); is && strings.Contains(c.tokens, family) || strings.Contains(c.tokens, name+":") {
+		return ""
+	}
+	return "there is no custom property " + name
 }
 
 // checkFlag looks for a flag of a command, or of any for an empty name.

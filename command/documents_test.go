@@ -31,6 +31,7 @@ import (
 //	shell            commands that a test cannot run; TestCommandLines checks them
 //	js, yaml         code; package doctest checks where it is from
 //	mermaid          a diagram
+//	html, css        what stands in a page of a shop; the tests of the element check its names
 //	(none)           nothing to check
 func TestDocuments(t *testing.T) {
 	t.Parallel()
@@ -102,7 +103,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 			if diff := seen.compare(t, strings.HasPrefix(query, "mutation"), block.Text, answer); diff != "" {
 				edits.replace(t, block, seen.restore(fit(t, withoutExtensions(t, block.Text, answer), ""))+"\n", diff)
 			}
-		case "shell", "js", "yaml", "mermaid", "":
+		case "shell", "js", "yaml", "mermaid", "html", "css", "":
 		default:
 			t.Errorf("%s:%d: no test knows what to do with a block of %q", document.Path, block.Line, block.Info)
 		}
