@@ -36,7 +36,7 @@ func TestPicture(t *testing.T) {
 	b.mouse(".bar[href='?rating=5&rating=4']")
 	b.mouse(".chip[href*='language=en']")
 	b.mouse(".chip[href*='language=de']")
-	b.until(`location.search.endsWith('language=de') && ` + idle)
+	b.until(`location.search.endsWith('language=de&language=en') && ` + idle)
 	b.do(chromedp.Evaluate(`scrollTo(0, 0); `+root+`.activeElement.blur()`, nil))
 	b.screenshot(*pictureFile, false)
 	b.quiet()
