@@ -55,6 +55,7 @@ func TestPages(t *testing.T) {
 		{"still and small", stillAndSmall},
 		{"structured data", structuredData},
 		{"load more", loadMore},
+		{"own comment", ownComment},
 		{"screens", screens},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
