@@ -37,7 +37,7 @@ export class CommentForm extends Component<Props, State> {
 
   override componentDidMount(): void {
     const form = this.#form.current;
-    form?.querySelector<HTMLElement>(form.querySelector(':checked') ? ':checked' : 'input')?.focus();
+    (form?.querySelector<HTMLElement>('input:checked') ?? form?.querySelector('input'))?.focus();
   }
 
   get #place(): string {
