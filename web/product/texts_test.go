@@ -101,7 +101,7 @@ func TestValuesAreNotTemplates(t *testing.T) {
 }
 
 // What Google asks for a review snippet of a product:
-// https://developers.google.com/search/docs/appearance/structured-data/review-snippet, read in 2026.
+// https://developers.google.com/search/docs/appearance/structured-data/review-snippet.
 // All but publisher, which is for a critic's review, is there.
 var googleAsks = map[string]struct{ required, recommended []string }{
 	"Product":         {required: []string{"name"}, recommended: []string{"review", "aggregateRating", "url"}},
