@@ -95,7 +95,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	said := ask(ctx, p.api, r, s.variables())
 	a := parseAnswer(said.Body)
 	switch {
-	case a.refuses("product"):
+	case a.refuses("product") || said.Status == http.StatusRequestEntityTooLarge: // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
 	case a.refuses("product", "list") && !s.isFirst():
 		return redirect(s.all())

@@ -39,6 +39,7 @@ func TestStatuses(t *testing.T) {
 		{"/products/42?page=999", string(answerOf(t, "beyond")), 200, 404, "?page=151", "a page beyond the last leads to the last"},
 		{"/products/", first, 200, 404, "nothing at this address", "no id"},
 		{"/products/c_1", `{"data":{"product":null},"errors":[{"path":["product"],"extensions":{"code":"BAD_INPUT"}}]}`, 200, 404, "No product can have", "an id that no product can have"},
+		{"/products/42", `{"errors":[{"extensions":{"code":"BAD_REQUEST"}}]}`, 413, 404, "No product can have", "an id that is too long to ask for"},
 		{"/products/42?after=x", withList("BAD_CURSOR"), 200, 302, "", "a cursor of another list leads to the first page"},
 		{"/products/42", withList("BAD_INPUT"), 200, 503, "role=\"alert\"", "the first page leads nowhere else"},
 		{"/products/42?page=7", withList("UNAVAILABLE"), 200, 503, "First page", "numbers are away, and the first pages are not"},

@@ -114,8 +114,11 @@ func parseLanguages(texts []string) []string {
 func canonicalTag(text string) string {
 	const maxBytes = 35 // RFC 5646, section 4.4.1
 	for range 4 {
+		if len(text) > maxBytes { // before it is parsed: a megabyte takes seconds
+			return ""
+		}
 		tag, err := language.Parse(text)
-		if err != nil || len(text) > maxBytes {
+		if err != nil {
 			return ""
 		}
 		if tag.String() == text {

@@ -3,6 +3,7 @@ package product
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,5 +141,27 @@ func TestLinksOfFilters(t *testing.T) {
 	}
 	if got := s.address(); got != "/products/42?page=7&rating=5&language=de&order=oldest&from=2024-05-01" {
 		t.Errorf("making links changed the state to %s", got)
+	}
+}
+
+// What a client sends in place of a language is not read at any length: a megabyte of tags takes
+// seconds.
+func TestLongLanguagesAreNotRead(t *testing.T) {
+	long := "de" + strings.Repeat("_abcdefgh", 10_000)
+	if tag := canonicalTag(long); tag != "" {
+		t.Errorf("a tag of %d bytes is read as one of %d", len(long), len(tag))
+	}
+	if got := textsFor("de").lang; got != "de" {
+		t.Errorf("texts in %s for de", got)
+	}
+	if got := textsFor("de," + strings.Repeat("en,", maxAcceptLanguage)).lang; got != "en" {
+		t.Errorf("texts in %s for a header that is not read", got)
+	}
+	read := testing.AllocsPerRun(1, func() {
+		canonicalTag(long)
+		textsFor(long)
+	})
+	if read > 0 {
+		t.Errorf("%.0f allocations for texts that are too long to be a language", read)
 	}
 }

@@ -59,8 +59,15 @@ func readTexts(name string) map[string]string {
 	return words
 }
 
+// maxAcceptLanguage bounds how much of an Accept-Language header is read, in bytes. Browsers send
+// some dozens; reading a megabyte of tags takes a second.
+const maxAcceptLanguage = 1 << 10
+
 // textsFor returns the texts that suit an Accept-Language header best.
 func textsFor(acceptLanguage string) *texts {
+	if len(acceptLanguage) > maxAcceptLanguage {
+		return translations[0]
+	}
 	tags, _, err := language.ParseAcceptLanguage(acceptLanguage)
 	if err != nil {
 		return translations[0]
