@@ -39,6 +39,7 @@ type asset struct {
 	etag        string // of its content
 	policy      string // Content-Security-Policy
 	cache       string // Cache-Control
+	anywhere    bool   // pages of other origins may load it
 }
 
 // newAsset returns the file of that name, whose content is given gzipped.
@@ -92,6 +93,10 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", a.cache)
 	header.Set("ETag", a.etag)
 	header.Add("Vary", "Accept-Encoding")
+	if a.anywhere {
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
 	if matches(r.Header.Values("If-None-Match"), a.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -190,7 +190,8 @@ func (s static) addExplorer(files fs.FS, folder string) error {
 	})
 }
 
-// addElement adds the script of the element, which is gzipped. Its style stands in its pages.
+// addElement adds the script of the element, which is gzipped. Its style stands in its pages. Pages
+// of any origin may load it, as a module or with a hash of its content too.
 func (s static) addElement(files fs.FS) error {
 	packed, err := fs.ReadFile(files, "component/dist/talkback.js.gz")
 	if err != nil {
@@ -200,7 +201,7 @@ func (s static) addElement(files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	script.policy, script.cache = homePolicy, mustAsk
+	script.policy, script.cache, script.anywhere = homePolicy, mustAsk, true
 	s["/talkback.js"] = script
 	return nil
 }

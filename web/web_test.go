@@ -255,3 +255,19 @@ func TestBothEncodingsAreTheSameFile(t *testing.T) {
 		}
 	}
 }
+
+// A page of another origin may load the element's script in each way that browsers have, also as a
+// module, with a hash of its content, or where all that is loaded has to allow it.
+func TestElementIsForEveryOrigin(t *testing.T) {
+	for path, anywhere := range map[string]bool{"/talkback.js": true, "/home.js": false, "/playground": false, "/": false} {
+		w := httptest.NewRecorder()
+		Handler(noAPI).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		header := w.Result().Header
+		if allowed := header.Get("Access-Control-Allow-Origin") == "*"; allowed != anywhere {
+			t.Errorf("%s: Access-Control-Allow-Origin %q", path, header.Get("Access-Control-Allow-Origin"))
+		}
+		if allowed := header.Get("Cross-Origin-Resource-Policy") == "cross-origin"; allowed != anywhere {
+			t.Errorf("%s: Cross-Origin-Resource-Policy %q", path, header.Get("Cross-Origin-Resource-Policy"))
+		}
+	}
+}

@@ -69,7 +69,7 @@ func quoted(text string) string {
 
 // embedding returns what a shop puts into its own page.
 func embedding(address, product string) string {
-	return `<script type="module" src="` + address + `/talkback.js"></script>` + "\n" +
+	return `<script src="` + address + `/talkback.js" defer></script>` + "\n" +
 		`<talkback-comments product="` + attribute.Replace(product) + `" endpoint="` + address + `/graphql"></talkback-comments>`
 }
 
