@@ -36,6 +36,7 @@ func TestForms(t *testing.T) {
 		{"refused and sent twice", refusedAndSentTwice},
 		{"conflicts", conflicts},
 		{"tokens", tokens},
+		{"accessible", formsAreAccessible},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
 	}
@@ -462,4 +463,28 @@ func mutates(r *http.Request) bool {
 	var asked struct{ Query string }
 	_ = json.Unmarshal(body, &asked)
 	return strings.HasPrefix(asked.Query, "mutation")
+}
+
+// The rules of axe-core hold with errors beside fields, in a conflict and in the dialog.
+func formsAreAccessible(t *testing.T, browser context.Context, s *site) {
+	b := newTab(t, browser)
+	b.visit(s.address, "accessible")
+	b.writes("text")
+	b.until(idle + " && " + root + ".querySelector('.actions') !== null")
+	id := eval[string](b, root+".querySelector('.list article').id")
+	b.edits("mine")
+	s.edited(t, id, 1, "theirs")
+	b.mouse(".list .primary")
+	b.until(root + ".querySelector('.theirs') !== null")
+	b.mouse(".write > .button")
+	b.until(root + ".querySelector('#new-text') !== null")
+	b.enters("#new-name", "")
+	b.mouse(".write .primary")
+	b.until(root + ".querySelectorAll('[aria-invalid]').length === 2")
+	browsertest.Axe(t, b.ctx)
+	b.mouse(".list form .quiet")
+	b.until(idle + " && " + root + ".querySelector('.actions') !== null")
+	b.mouse(".actions button:last-child")
+	b.until(root + ".querySelector('dialog:modal') !== null")
+	browsertest.Axe(t, b.ctx)
 }
