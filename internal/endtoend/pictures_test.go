@@ -51,6 +51,7 @@ func screens(t *testing.T, browser context.Context, s *site) {
 		t.Skip("nobody asked for screenshots")
 	}
 	b := newTab(t, browser)
+	b.do(emulation.SetScrollbarsHidden(true))
 	addresses := map[string]string{"elsewhere": s.shop.URL + "/", "error": s.troubled + "/products/" + many}
 	for name, path := range states() {
 		addresses[name] = s.address + path
