@@ -27,7 +27,8 @@ func Open(t testing.TB) context.Context {
 	program := chromium(t)
 	ctx, closeProgram := chromedp.NewExecAllocator(context.Background(), options(program, os.Geteuid())...)
 	t.Cleanup(closeProgram)
-	ctx, closeTab := chromedp.NewContext(ctx)
+	// The driver would print each event of the browser that is newer than itself.
+	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	t.Cleanup(closeTab)
 	// The browser lives as long as the context of the first call, so that is made here and not by a
 	// visit.

@@ -12,9 +12,9 @@ log=.cache/test.log
 failed=.cache/test.failed
 
 # The architecture test reads all of the code and runs none of it, and the plans' costs are computed, one after the other: to
-# watch these for races only takes time.
-computed=./internal/planbench
-packages=$(go list ./... | grep -Ev '/internal/(arch|planbench)$')
+# watch these for races only takes time. The program that the browser visits is watched by its own tests.
+computed="./internal/planbench ./internal/endtoend"
+packages=$(go list ./... | grep -Ev '/internal/(arch|planbench|endtoend)$')
 
 if [ "${1:-}" = --compile ]; then
 	[ -n "$race" ] || exit 0 # compiler.sh may be about to install one
