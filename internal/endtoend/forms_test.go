@@ -163,6 +163,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.focusIn("#new-rating [value='1']")
 
 	b.press(" " + kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
+	b.until(root + ".querySelectorAll('[aria-invalid]').length === 1") // it is mended
 	b.tabTo("#new-title")
 	b.press("Tea")
 	b.enters("#new-title", markup+"\x1b")

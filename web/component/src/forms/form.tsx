@@ -6,7 +6,7 @@ import type { Key, Texts } from '../texts';
 import { Stars } from '../views/summary';
 import { change, current, type Outcome, type UserError } from './changes';
 import { type Draft, enrol, languageOf, load, newDraft, placeOf, save, says, unique } from './drafts';
-import { FormFields, isShown } from './fields';
+import { fieldOf, FormFields, isShown } from './fields';
 
 interface Props extends FormProps {
   /** The comment that is edited; none for a new one. */
@@ -52,7 +52,9 @@ export class CommentForm extends Component<Props, State> {
   #typed = (typed: Partial<Draft>): void => {
     const draft = { ...this.state.draft, ...typed };
     save(this.#place, draft);
-    this.setState({ draft });
+    // What was wrong with a field is told until the field changes.
+    const changed = 'tag' in typed ? { language: '' } : typed;
+    this.setState(({ errors }) => ({ draft, errors: errors.filter((error) => !(fieldOf(error) in changed)) }));
   };
 
   #submit = async (event: Event): Promise<void> => {
