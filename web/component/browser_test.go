@@ -176,6 +176,9 @@ func TestInABrowser(t *testing.T) {
 		{"how this was answered", howThisWasAnswered},
 		{"attributes and properties", attributesAndProperties},
 		{"reads addresses as the server does", readsAddresses},
+		{"pages that change what is under way", pagesThatInterfere},
+		{"what others left in the storage", foreignStorage},
+		{"more than is served", moreThanIsServed},
 		{"for everyone", forEveryone},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
@@ -445,6 +448,88 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 	if asked := s.requests("other"); len(asked) != 1 || asked[0].authorization != "Bearer told" {
 		t.Errorf("asked %+v, want one request with the token", asked)
 	}
+}
+
+// A page moves the element while it waits, its token never comes, and it shows another product
+// before a comment is written.
+func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
+	s.forgive("slow")
+	browsertest.Visit(t, ctx, s.address+"/shop/slow",
+		holds(root+".querySelector('.skeleton') !== null"),
+		chromedp.Evaluate(`document.body.append(document.querySelector('talkback-comments'))`, nil),
+		says(".result", "130 comments"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
+		says(".result", "130 comments"),
+		chromedp.Evaluate(`{
+			const timeout = AbortSignal.timeout.bind(AbortSignal);
+			AbortSignal.timeout = (milliseconds) => timeout(milliseconds / 1000);
+			console.warn = () => {};
+			const element = document.querySelector('talkback-comments');
+			element.token = () => new Promise(() => {});
+			void element.refresh();
+		}`, nil),
+		says(".error", "There was no answer in time.Try again"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/signed",
+		says(".result", "130 comments"),
+		click(".write .button"),
+		chromedp.Evaluate(`{
+			const { fetch } = window;
+			window.fetch = async (address, init) => {
+				if (!init.body.includes('mutation')) return fetch(address, init);
+				await new Promise((resolve) => { window.written = resolve; });
+				const comment = { id: 'c_late', rating: 5, language: 'en', title: 'Late', text: '', author: { customerId: 'me', name: 'I' }, createdAt: '2026-05-24T14:21:49.000Z', updatedAt: null, version: 1 };
+				return Response.json({ data: { value: { comment, errors: [] } } });
+			};
+			addEventListener('talkback-written', ({ detail }) => { document.title = detail.comment.id; });
+		}`, nil),
+		focus(".write .primary"),
+		chromedp.KeyEvent(kb.Enter),
+		holds("typeof window.written === 'function'"),
+		chromedp.Evaluate(`document.querySelector('talkback-comments').setAttribute('product', 'lamp')`, nil),
+		holds(root+".querySelector('.write .button') === null && "+idle),
+		chromedp.Evaluate("window.written()", nil),
+		holds("document.title === 'c_late'"),
+		holds(root+".querySelector('[id=c_late]') === null"),
+	)
+}
+
+// Drafts of another product, and what no form has written, open no form and break none.
+func foreignStorage(t *testing.T, ctx context.Context, s shop) {
+	const draft = `JSON.stringify({ rating: 1, language: 'en', tag: '', title: 'Mine', text: '', name: '', key: 'k', version: 0 })`
+	for _, kept := range []string{
+		`sessionStorage.setItem(place + 'deluxe ', ` + draft + `)`, // the product "signed deluxe"
+		`sessionStorage.setItem(place, '{"text":5}')`,
+		`sessionStorage.setItem(place, '[]')`,
+		`sessionStorage.setItem(place, '{')`,
+		`localStorage.setItem('talkback guest', '{"id":7}')`,
+	} {
+		browsertest.Visit(t, ctx, s.address+"/shop/signed",
+			chromedp.Evaluate(`sessionStorage.clear(); { const place = 'talkback ' + location.origin + '/graphql signed '; `+kept+`; }`, nil),
+			chromedp.Reload(),
+			says(".write .button", "Write a comment"),
+			click(".write .button"),
+			holds(root+".querySelector('.write [name=title]').value === ''"),
+			chromedp.Evaluate(`sessionStorage.clear(); localStorage.clear();`, nil),
+		)
+	}
+}
+
+// A choice that the service refuses to read gives way to everything, with the state that other
+// scripts gave to the entry of the history.
+func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
+	run(t, ctx,
+		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&language=de"),
+		says(".result", "130 comments"),
+		holds("location.search === '?a-navigate='"),
+	)
+	s.forgive("costly")
+	run(t, ctx,
+		chromedp.Evaluate(`history.pushState({ mine: 1 }, '', '?a-navigate=&language=de'); dispatchEvent(new PopStateEvent('popstate'))`, nil),
+		holds("location.search === '?a-navigate=' && history.state?.mine === 1"),
+		says(".result", "130 comments"),
+	)
 }
 
 // Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off.

@@ -166,6 +166,9 @@ var troubles = map[string]http.HandlerFunc{
 	"elsewhere": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, object{"data": object{"product": object{"list": nil}}, "errors": refused("BAD_CURSOR", []string{"product", "list"})["errors"]})
 	},
+	"costly": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusBadRequest, refused("TOO_COMPLEX", nil))
+	},
 	"gone": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000") // else the browser asks again by itself
 		_, _ = w.Write([]byte(`{"data":`))
@@ -252,7 +255,11 @@ func answer(v variables) object {
 			}
 		}
 	}
-	return object{"data": object{"product": product}, "errors": problemsOf(v)}
+	data := object{"product": product}
+	if v.ID == "signed" {
+		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil}
+	}
+	return object{"data": data, "errors": problemsOf(v)}
 }
 
 // problemsOf are the errors beside an answer that is good otherwise.

@@ -118,6 +118,12 @@ func (a answer) code(path ...any) string {
 	return ""
 }
 
+// tooMuch reports whether the API does not even begin to read, since so much was chosen. It would
+// not the next time either.
+func (a answer) tooMuch() bool {
+	return slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
+}
+
 // refuses reports whether the API cannot understand what the field at a path was asked for.
 func (a answer) refuses(path ...any) bool {
 	return slices.ContainsFunc(a.Errors, func(err apiError) bool {

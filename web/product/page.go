@@ -97,7 +97,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	switch {
 	case a.refuses("product") || said.Status == http.StatusRequestEntityTooLarge: // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
-	case a.refuses("product", "list") && !s.isFirst():
+	case (a.refuses("product", "list") || a.tooMuch()) && !s.isFirst():
 		return redirect(s.all())
 	}
 	return p.answered(t, s, a, said, base)

@@ -41,6 +41,8 @@ func TestStatuses(t *testing.T) {
 		{"/products/c_1", `{"data":{"product":null},"errors":[{"path":["product"],"extensions":{"code":"BAD_INPUT"}}]}`, 200, 404, "No product can have", "an id that no product can have"},
 		{"/products/42", `{"errors":[{"extensions":{"code":"BAD_REQUEST"}}]}`, 413, 404, "No product can have", "an id that is too long to ask for"},
 		{"/products/42?after=x", withList("BAD_CURSOR"), 200, 302, "", "a cursor of another list leads to the first page"},
+		{"/products/42?language=de", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 302, "", "more is chosen than the API reads, now and later"},
+		{"/products/42", `{"errors":[{"extensions":{"code":"TOO_COMPLEX"}}]}`, 400, 503, "role=\"alert\"", "the first page has nothing to give up"},
 		{"/products/42", withList("BAD_INPUT"), 200, 503, "role=\"alert\"", "the first page leads nowhere else"},
 		{"/products/42?page=7", withList("UNAVAILABLE"), 200, 503, "First page", "numbers are away, and the first pages are not"},
 		{"/products/42", withList("THROTTLED"), 200, 503, "Too many people", "the table is throttled"},

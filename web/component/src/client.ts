@@ -21,14 +21,14 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** Thrown by ask. */
+/** Thrown by ask. The code is that of the service, "" if it gave none. */
 export class Failure extends Error {
-  constructor(readonly problem: Problem) {
+  constructor(readonly problem: Problem, readonly code = '') {
     super(problem.detail);
   }
 }
 
-/** How long an answer may take, in milliseconds. */
+/** How long an answer may take, in milliseconds, and the page's function that returns a token. */
 const patience = 30_000;
 
 /** Sends an operation. Throws a [Failure], or an AbortError once the signal is aborted. */
@@ -37,12 +37,15 @@ export async function ask<D = Data>(client: Client, query: string, variables: un
   const body = await readJSON(response, signal);
   if (!isAnswer<D>(body)) throw new Failure(problemOfStatus(response, 'no GraphQL answer'));
   const errors = body.errors ?? [];
-  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])));
+  if (!body.data) throw new Failure(problemOfStatus(response, errors[0]?.message ?? 'no data', codeOf(errors[0])), codeOf(errors[0]));
   return { data: body.data, errors };
 }
 
 async function send(client: Client, body: string, signal: AbortSignal): Promise<Response> {
-  const token = await client.token();
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
+  const token = await until(ends, client.token()).catch((error: unknown) => {
+    throw ends.aborted ? failureOf(error, client.endpoint, signal) : error;
+  });
   try {
     return await fetch(client.endpoint, {
       method: 'POST',
@@ -52,11 +55,19 @@ async function send(client: Client, body: string, signal: AbortSignal): Promise<
         ...(token && { Authorization: `Bearer ${token}` }),
       },
       body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]),
+      signal: ends,
     });
   } catch (error) {
     throw failureOf(error, client.endpoint, signal);
   }
+}
+
+/** What a promise comes to, unless the signal ends the wait for it. */
+function until<T>(ends: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    ends.addEventListener('abort', () => reject(ends.reason), { once: true });
+    promise.then(resolve, reject);
+  });
 }
 
 async function readJSON(response: Response, signal: AbortSignal): Promise<unknown> {
@@ -125,6 +136,11 @@ function kindOf(code: string): ProblemKind | undefined {
 
 export function codeOf(error: GraphQLError | undefined): string {
   return error?.extensions?.code ?? '';
+}
+
+/** Whether so much was chosen that the service does not even begin to read it. It would not the next time either. */
+export function isTooMuch(error: unknown): boolean {
+  return error instanceof Failure && error.code === 'TOO_COMPLEX';
 }
 
 /** Whether the list was asked for with what no list has, such as a cursor of another one. */

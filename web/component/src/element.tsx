@@ -47,12 +47,16 @@ export class TalkbackComments extends HTMLElement {
   #foreign = '';
   #desk: Desk | null = null;
   #said = '';
+  #interrupted = false;
   #enhanced = false;
 
   connectedCallback(): void {
     window.addEventListener('popstate', this.#onPopState);
     window.addEventListener('online', this.#onOnline);
-    if (this.#session) return; // it was moved within the page
+    if (this.#session) { // it was moved within the page
+      if (this.#interrupted) void this.refresh();
+      return;
+    }
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
     if (state) this.#adopt(state, drawn);
@@ -62,6 +66,7 @@ export class TalkbackComments extends HTMLElement {
   disconnectedCallback(): void {
     window.removeEventListener('popstate', this.#onPopState);
     window.removeEventListener('online', this.#onOnline);
+    this.#interrupted = this.#session?.busy ?? false;
     this.#session?.stop();
   }
 
@@ -114,12 +119,12 @@ export class TalkbackComments extends HTMLElement {
     const product = this.#product;
     const client = { endpoint: this.#endpoint, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
     const customerName = () => this.customerName ?? '';
-    this.#desk = {
+    const desk: Desk = this.#desk = {
       product,
       client,
       language: this.#texts.baseOf(this.#language),
       customerName,
-      written: (change) => this.#written(change),
+      written: (change) => this.#written(desk, change),
       seen: (comment) => this.#session?.amend({ kind: 'edited', comment }),
     };
     return new Session({ product, pageSize: this.#pageSize, client }, choice, {
@@ -135,9 +140,13 @@ export class TalkbackComments extends HTMLElement {
     });
   }
 
-  /** Shows what was written, says it, and leads the reader there. A new comment is on the first page. */
-  #written(change: Written): void {
+  /**
+   * Shows what was written, says it, and leads the reader there. A new comment is on the first page. If the element shows
+   * another product by now, or is not in the page any more, only the page is told.
+   */
+  #written(desk: Desk, change: Written): void {
     const { kind, comment } = change;
+    if (desk !== this.#desk || !this.isConnected) return this.#tell('talkback-written', change);
     this.#said = this.#texts.say(`write.${kind}`);
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
@@ -250,7 +259,7 @@ export class TalkbackComments extends HTMLElement {
   #keepAddress(): void {
     const choice = this.#session?.choice;
     if (!this.#navigates || !choice || queryOf(choice) === queryOf(parseChoice(location.search))) return;
-    history.replaceState(null, '', this.#addressOf(choice));
+    history.replaceState(history.state, '', this.#addressOf(choice)); // whose state the page's own scripts may need
   }
 
   #addressOf(choice: Choice): string {

@@ -46,7 +46,7 @@ export function placeOf(desk: Desk, id = ''): string {
 const memory = new Map<string, string>();
 
 export function load(place: string): Draft | null {
-  return read(() => sessionStorage, place) as Draft | null;
+  return readLike<Draft>(() => sessionStorage, place, { rating: 0, language: '', tag: '', title: '', text: '', name: '', key: '', version: 0 });
 }
 
 /** Keeps a draft, or forgets it. */
@@ -58,7 +58,8 @@ export function save(place: string, draft: Draft | null): void {
 export function adopt(desk: Desk): void {
   const place = placeOf(desk);
   if (load(place)) return;
-  const left = places().find((other) => other.startsWith(place) && load(other)?.version === 0);
+  const isHere = (other: string) => other.startsWith(place) && !other.slice(place.length).includes(' '); // else of a product "id more"
+  const left = places().find((other) => isHere(other) && load(other)?.version === 0);
   if (!left) return;
   save(place, load(left));
   save(left, null);
@@ -74,7 +75,8 @@ function places(): string[] {
 
 /** Who writes where nobody signs in: a customer that this browser made up. */
 export function guest(): { readonly id: string; readonly name: string } {
-  return (read(() => localStorage, 'talkback guest') as ReturnType<typeof guest> | null) ?? { id: '', name: '' };
+  const nobody = { id: '', name: '' };
+  return readLike(() => localStorage, 'talkback guest', nobody) ?? nobody;
 }
 
 /** The id of the guest who writes under a name. */
@@ -82,6 +84,12 @@ export function enrol(name: string): string {
   const id = guest().id || `guest-${unique()}`;
   write(() => localStorage, 'talkback guest', { id, name });
   return id;
+}
+
+/** What is kept, if it has every field of a model: other scripts of the origin write to the same storage. */
+function readLike<T extends object>(storage: () => Storage, key: string, model: T): T | null {
+  const kept = Object(read(storage, key)) as Record<string, unknown>;
+  return Object.entries(model).every(([name, value]) => typeof kept[name] === typeof value) ? (kept as T) : null;
 }
 
 function read(storage: () => Storage, key: string): unknown {
