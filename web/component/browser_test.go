@@ -348,7 +348,10 @@ func noAnswer(t *testing.T, ctx context.Context, s shop) {
 		says(".result", "130 comments"),
 		chromedp.Evaluate(`{
 			const timeout = AbortSignal.timeout.bind(AbortSignal);
-			AbortSignal.timeout = (milliseconds) => timeout(milliseconds / 1000);
+			AbortSignal.timeout = (milliseconds) => {
+				AbortSignal.timeout = timeout; // for the next request, which is answered
+				return timeout(milliseconds / 1000);
+			};
 			console.warn = () => {};
 			document.querySelector('talkback-comments').setAttribute('product', 'stuck');
 		}`, nil),
