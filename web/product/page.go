@@ -97,6 +97,8 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	switch {
 	case a.refuses("product") || said.Status == http.StatusRequestEntityTooLarge: // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
+	case a.tooMuch() && s.Page > 1: // a page is dearer than the first one of the same list
+		return redirect(s.at(1))
 	case (a.refuses("product", "list") || a.tooMuch()) && !s.isFirst():
 		return redirect(s.all())
 	}

@@ -1,5 +1,5 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
-import { type Choice, everything, isFirst } from './address';
+import { changed, type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
 import { ask, type Client, Failure, isRefused, isTooMuch, type Problem, problemOf } from './client';
 import { nodesWith, withChange, type Written } from './desk';
@@ -91,7 +91,8 @@ export class Session {
       this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
     } catch (error) {
       if (signal.aborted) return;
-      if (isTooMuch(error) && !isFirst(choice)) return await this.load(everything);
+      // A page is dearer than the first one of the same list.
+      if (isTooMuch(error) && !isFirst(choice)) return await this.load(choice.page > 1 ? changed(choice, {}) : everything);
       this.problem = error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
     }
     this.busy = false;
