@@ -107,7 +107,7 @@ func byMouse(t *testing.T, browser context.Context, s *site) {
 		{click(".bar[href='?rating=5']"), "?rating=5", 1},
 		{click(".bar[href='?rating=5&rating=4']"), "?rating=5&rating=4", 1},
 		{click(".chip[href*='language=en']"), "?rating=5&rating=4&language=en", 1},
-		{click(".pages [href^='?page=2']"), "?page=2&rating=5&rating=4&language=en", 1},
+		{click(".pages ol [href^='?page=2']"), "?page=2&rating=5&rating=4&language=en", 1},
 		{click(".bar[aria-current] .label"), "?rating=4&language=en", 1}, // a filter leads to the first page
 		{click(".clear"), "", 1},
 		{func(b *tab) { b.typeInto(".jump [name=page]", "7"); b.mouse(".jump button") }, "?page=7", 1},

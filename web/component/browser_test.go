@@ -300,12 +300,30 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('button.more') === null"),
 		holds(fmt.Sprintf("new Set([...%s.querySelectorAll('.list article')].map(({ id }) => id)).size === 130", root)),
 	)
+	// Opened in the middle: what comes before is a link away.
+	browsertest.Visit(t, ctx, s.address+"/shop/middle?a-mode=more&a-navigate=&page=3",
+		holds(idle),
+		click("button.more"),
+		says(".shown", "40 of 130 comments shown"),
+		click(".pages [rel=prev]"),
+		says(".list .title", "Title 20"),
+	)
+	// Beside numbered pages, a reader may choose it.
+	browsertest.Visit(t, ctx, s.address+"/shop/both?a-navigate=&page=2&a-explain=",
+		holds(idle),
+		click("a.more"),
+		says(".pages [aria-current]", "3"),
+		holds(root+".querySelectorAll('.list > li').length === 40 && location.search.includes('page=2')"),
+		holds(root+".querySelector('.pages [rel=prev]').search.indexOf('page') < 0 && "+root+".querySelector('.pages [rel=next]').search.includes('page=4')"),
+		click(".pages [rel=next]"),
+		says(".list .title", "Title 60"),
+	)
 }
 
 func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/cursors?a-navigate=",
 		holds(idle),
-		holds(root+".querySelectorAll('.pages a').length === 1 && "+root+".querySelector('.pages ol, .error') === null"),
+		holds(root+".querySelectorAll('.pages .step').length === 1 && "+root+".querySelector('.pages ol, .error') === null"),
 		click(".pages [rel=next]"),
 		holds("location.search.endsWith('after=c19')"),
 		says(".list .title", "Title 20"),
@@ -373,6 +391,7 @@ func trouble(t *testing.T, ctx context.Context, s shop) {
 			chromedp.Navigate(s.address+"/shop/"+test.product),
 			says(".error", test.want),
 			holds(root+".querySelector('.error').getAttribute('role') === 'alert'"),
+			holds(root+".querySelector('.write').offsetHeight === 0 || "+root+".querySelector('.write .button') !== null"), // no empty box
 			focus(".error a"),
 			chromedp.KeyEvent(kb.Enter),
 			says(".result", "130 comments"),
@@ -409,7 +428,8 @@ func hostileTexts(t *testing.T, ctx context.Context, s shop) {
 func nothingToShow(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/empty",
 		says(".empty", "No comments yet."),
-		holds(root+".querySelector('.summary, .filters, .result, .pages') === null"))
+		holds(root+".querySelector('.summary, .filters, .result, .pages') === null"),
+		holds(root+".querySelector('.empty').offsetWidth === "+root+".querySelector('.root').offsetWidth"))
 	browsertest.Visit(t, ctx, s.address+"/shop/single",
 		says(".result", "1 comment"),
 		holds(root+".querySelector('.languages, .pages') === null"))
@@ -428,6 +448,8 @@ func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
 		chromedp.KeyEvent(kb.Enter),
 		says(".result", "26 of 130 comments, average 5.0"),
 		holds(root+".querySelector('.plan').open"),
+		holds(root+".querySelector('.plan > summary + .overview > :first-child .grid') !== null"),
+		holds(root+".querySelector('.plan').offsetHeight <= innerHeight * 0.45"),
 		says(".plan tbody tr td:nth-child(3)", "P#plans/5"),
 		holds(root+".querySelectorAll('.grid .read.wanted').length === "+root+".querySelectorAll('.grid .wanted:not(g:last-child *)').length"),
 	)

@@ -212,12 +212,13 @@ export class TalkbackComments extends HTMLElement {
   // Links and forms work without this script. With it, the element follows them itself.
   #onClick = (event: MouseEvent): void => {
     const target = event.target as Element;
-    if (target.closest('[data-action="more"]')) void this.#more();
+    if (target.closest('button.more')) void this.#more();
     const link = target.closest('a');
     const href = link?.getAttribute('href') ?? null;
     if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     if (!href.startsWith('?') && href !== location.pathname) return;
     event.preventDefault();
+    if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
   };
 

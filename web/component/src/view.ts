@@ -52,12 +52,12 @@ export function viewerOf(view: View): Viewer | null {
   return view.shown?.data.viewer ?? null;
 }
 
-/** The list of the answer, with what "Load more" added; null if there is none. */
+/** The list of the answer, with what "Load more" added and the plan of that; null if there is none. */
 export function listOf(view: View): List | null {
   const first = productOf(view)?.list ?? null;
   const last = view.shown?.more.at(-1);
   if (!first || !last) return first;
-  return { ...first, pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
+  return { ...first, ...(last.plan && { plan: last.plan }), pageInfo: last.pageInfo, nodes: [first, ...(view.shown?.more ?? [])].flatMap((list) => list.nodes) };
 }
 
 /** Whether the product has no comments at all. The first one is listed before it is counted. */

@@ -4,12 +4,15 @@ import { type Props, viewerOf } from '../view';
 import { adopt, load, newDraft, placeOf, save } from './drafts';
 import { CommentForm } from './form';
 
-/** The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown. */
+/**
+ * The place of the form. The server sends it empty: its height is kept, and without scripts it is not shown.
+ * Nor is it while nothing is known of the viewer, such as after an error.
+ */
 export function Write({ view }: Props) {
   const { desk, texts } = view;
   const viewer = viewerOf(view);
   return (
-    <section class="write" part="write" aria-label={texts.say('write')} hidden={desk !== null && viewer?.cannotWriteReason === 'WRITING_OFF'}>
+    <section class="write" part="write" aria-label={texts.say('write')} hidden={desk !== null && (!viewer || viewer.cannotWriteReason === 'WRITING_OFF')}>
       {desk && <p class="hidden" role="status">{view.said}</p>}
       {desk && viewer && <Place key={placeOf(desk)} desk={desk} texts={texts} viewer={viewer} />}
     </section>

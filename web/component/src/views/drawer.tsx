@@ -11,7 +11,8 @@ export function Drawer({ view }: Props) {
   return (
     <details class="plan" part="plan">
       <summary>{`${view.texts.say('plan')} `}<span class="cost">{costOf(view, plan)}</span></summary>
-      <p class="sentence">{plan.summary}</p>
+      {view.desk && <Overview view={view} plan={plan} />}
+      <p class="sentence" lang="en">{plan.summary}</p>
       {view.desk && <Details view={view} plan={plan} />}
     </details>
   );
@@ -28,13 +29,18 @@ function costOf({ texts }: Props['view'], plan: Plan): string {
 
 type Part = Props & { plan: Plan };
 
+function Overview({ view, plan }: Part) {
+  return (
+    <div class="overview">
+      <Grid view={view} plan={plan} />
+      <Totals view={view} plan={plan} />
+    </div>
+  );
+}
+
 function Details({ view, plan }: Part) {
   return (
     <>
-      <div class="overview">
-        <Totals view={view} plan={plan} />
-        <Grid view={view} plan={plan} />
-      </div>
       <Reads view={view} plan={plan} />
       <Candidates view={view} plan={plan} />
       <Skipped view={view} plan={plan} />

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import type { Choice } from '../address';
 import type { List } from '../answer';
-import { hiddenPairs, linkTo, listOf, type Props } from '../view';
+import { hiddenPairs, linkTo, listOf, productOf, type Props, type View } from '../view';
 import { HiddenFields } from './filters';
 
 /** The way to other pages: by number, by cursor where numbers are not to be had, or one long list. */
@@ -12,16 +12,21 @@ export function Pages({ view }: Props) {
   const { choice } = view.shown;
   if (list.pageCount === null || list.pageNumber === null) return <CursorPages view={view} list={list} />;
   if (list.pageCount < 2) return null;
-  return <NumberedPages view={view} choice={choice} page={list.pageNumber} count={list.pageCount} />;
+  const page = list.pageNumber + view.shown.more.length;
+  return <NumberedPages view={view} choice={choice} first={list.pageNumber} page={page} count={list.pageCount} />;
 }
 
-function NumberedPages({ view, choice, page, count }: Props & { choice: Choice; page: number; count: number }) {
-  const at = (number: number) => linkTo(view, { ...choice, page: number, after: '', before: '' });
+type Numbered = Props & { choice: Choice; first: number; page: number; count: number };
+
+/** The numbers around the last page that is shown. "Load more" shows it below the first one. */
+function NumberedPages({ view, choice, first, page, count }: Numbered) {
+  const at = numberedLink(view, choice);
   const numbers = pagesAround(page, count);
   const { texts } = view;
   return (
     <nav class="pages" part="pages" aria-label={texts.say('pages')}>
-      {page > 1 && <a class="step" rel="prev" href={at(Math.min(page - 1, count))}>{texts.say('pages.previous')}</a>}
+      {page < count && <LoadMore view={view} href={at(page + 1)} />}
+      {first > 1 && <a class="step" rel="prev" href={at(Math.min(first - 1, count))}>{texts.say('pages.previous')}</a>}
       <ol>
         {numbers.map((number, i) => {
           const gap = number - (numbers[i - 1] ?? 0) > 1;
@@ -39,7 +44,16 @@ function NumberedPages({ view, choice, page, count }: Props & { choice: Choice; 
   );
 }
 
-function Jump({ view, choice, page, count }: Props & { choice: Choice; page: number; count: number }) {
+/** The next comments below those that are shown. It leads to the next page until the script is there. */
+function LoadMore({ view, href }: Props & { href: string }) {
+  return <a class="button more" href={href}>{view.texts.say('pages.more')}</a>;
+}
+
+function numberedLink(view: View, choice: Choice): (page: number) => string {
+  return (page) => linkTo(view, { ...choice, page, after: '', before: '' });
+}
+
+function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   const { path, texts } = view;
   return (
     <form class="jump" method="get" action={path}>
@@ -54,7 +68,8 @@ function Jump({ view, choice, page, count }: Props & { choice: Choice; page: num
 }
 
 function CursorPages({ view, list }: Props & { list: List }) {
-  const { pageInfo: { hasPreviousPage, hasNextPage, startCursor, endCursor } } = list;
+  const { hasNextPage, endCursor } = list.pageInfo;
+  const { hasPreviousPage, startCursor } = (productOf(view)?.list ?? list).pageInfo;
   const { choice } = view.shown ?? view;
   const previous = hasPreviousPage && startCursor !== null;
   const next = hasNextPage && endCursor !== null;
@@ -62,20 +77,24 @@ function CursorPages({ view, list }: Props & { list: List }) {
   const at = (cursor: Partial<Choice>) => linkTo(view, { ...choice, page: 1, after: '', before: '', ...cursor });
   return (
     <nav class="pages" part="pages" aria-label={view.texts.say('pages')}>
+      {next && <LoadMore view={view} href={at({ after: endCursor })} />}
       {previous && <a class="step" rel="prev" href={at({ before: startCursor })}>{view.texts.say('pages.previous')}</a>}
       {next && <a class="step" rel="next" href={at({ after: endCursor })}>{view.texts.say('pages.next')}</a>}
     </nav>
   );
 }
 
+/** One long list. If it was opened in the middle, such as by an address with a page, a link leads back. */
 function More({ view, list }: Props & { list: List }) {
   const { texts } = view;
+  const first = list.pageNumber ?? 1;
   const shown = texts.say('pages.shown', { n: texts.number(list.nodes.length), total: texts.number(list.totalCount ?? list.nodes.length) });
   if (list.nodes.length === 0) return null;
   return (
     <nav class="pages" part="pages" aria-label={texts.say('pages')}>
+      {first > 1 && <a class="step" rel="prev" href={numberedLink(view, view.shown?.choice ?? view.choice)(first - 1)}>{texts.say('pages.previous')}</a>}
       {list.totalCount !== null && <p class="shown" role="status">{shown}</p>}
-      {list.pageInfo.hasNextPage && <button class="button more" type="button" data-action="more">{texts.say('pages.more')}</button>}
+      {list.pageInfo.hasNextPage && <button class="button more" type="button">{texts.say('pages.more')}</button>}
     </nav>
   );
 }
