@@ -609,5 +609,21 @@ func anotherOrigin(t *testing.T, ctx context.Context, s shop) {
 		}`, nil),
 		says(".error p", "The comments cannot be reached right now."),
 		holds("document.title.includes('start it with --cors-origin "+s.elsewhere+"')"),
+		chromedp.Evaluate(`document.querySelector('talkback-comments').setAttribute('endpoint', 'http://[shop')`, nil),
+		holds("document.title.startsWith('about:invalid#http://[shop cannot be reached')"),
+		chromedp.Evaluate(`document.querySelector('talkback-comments').setAttribute('endpoint', '`+s.address+`/graphql')`, nil),
+		says(".result", "130 comments"),
+	)
+	// A path that looks like another host is none.
+	run(t, ctx,
+		chromedp.Navigate(s.elsewhere+"//127.0.0.1:1/desk"),
+		says(".result", "130 comments"),
+		click(".bar[href='?rating=4']"),
+		holds(root+".querySelector('.clear')?.href === location.href"),
+		chromedp.Navigate(s.elsewhere+"//127.0.0.1:1/desk?a-navigate=&rating=4"),
+		says(".result", "52 of 130 comments, average 4.0"),
+		click(".clear"),
+		says(".result", "130 comments"),
+		holds("location.href === '"+s.elsewhere+"//127.0.0.1:1/desk?a-navigate='"),
 	)
 }

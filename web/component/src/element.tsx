@@ -168,7 +168,7 @@ export class TalkbackComments extends HTMLElement {
     const session = this.#session as Session;
     return {
       productId: this.#product,
-      path: location.pathname,
+      path: this.#path,
       foreign: this.#foreign,
       texts: this.#texts,
       pageSize: this.#pageSize,
@@ -216,7 +216,7 @@ export class TalkbackComments extends HTMLElement {
     const link = target.closest('a');
     const href = link?.getAttribute('href') ?? null;
     if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    if (!href.startsWith('?') && href !== location.pathname) return;
+    if (!href.startsWith('?') && href !== this.#path) return;
     event.preventDefault();
     if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
@@ -265,7 +265,7 @@ export class TalkbackComments extends HTMLElement {
 
   #addressOf(choice: Choice): string {
     const link = linkTo(this.#view(), choice);
-    return link.startsWith('?') ? location.pathname + link : link;
+    return link.startsWith('?') ? this.#path + link : link;
   }
 
   async #more(): Promise<void> {
@@ -297,8 +297,16 @@ export class TalkbackComments extends HTMLElement {
     return this.getAttribute('product') ?? '';
   }
 
+  /** The path of the page. With two slashes at its beginning it would be the address of another host, as a link. */
+  get #path(): string {
+    return location.pathname.replace(/^\/\//, '/.//');
+  }
+
+  /** Where to ask. One that is no address is one that cannot be reached, by a name that says which. */
   get #endpoint(): string {
-    return new URL(this.getAttribute('endpoint') ?? '/graphql', this.hasAttribute('endpoint') ? document.baseURI : scriptAddress || document.baseURI).href;
+    const given = this.getAttribute('endpoint');
+    const [address, base] = given === null ? ['/graphql', scriptAddress || document.baseURI] : [given, document.baseURI];
+    return new URL(URL.canParse(address, base) ? address : `about:invalid#${address}`, base).href;
   }
 
   get #language(): string {
