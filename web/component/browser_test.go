@@ -450,6 +450,9 @@ func howThisWasAnswered(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('.plan').open"),
 		holds(root+".querySelector('.plan > summary + .overview > :first-child .grid') !== null"),
 		holds(root+".querySelector('.plan').offsetHeight <= innerHeight * 0.45"),
+		chromedp.Evaluate("scrollBy(0, "+root+".querySelector('.pages .step').getBoundingClientRect().bottom - innerHeight + 40)", nil),
+		focus(".pages .step"), // and the drawer does not cover what has the focus
+		holds(root+".activeElement.getBoundingClientRect().bottom <= "+root+".querySelector('.plan').getBoundingClientRect().top"),
 		says(".plan tbody tr td:nth-child(3)", "P#plans/5"),
 		holds(root+".querySelectorAll('.grid .read.wanted').length === "+root+".querySelectorAll('.grid .wanted:not(g:last-child *)').length"),
 	)
