@@ -479,7 +479,7 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 }
 
 // A page moves the element while it waits, its token never comes, and it shows another product
-// before a comment is written.
+// before a comment is written. A browser fills in several fields at once.
 func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 	s.forgive("slow")
 	browsertest.Visit(t, ctx, s.address+"/shop/slow",
@@ -511,10 +511,17 @@ func pagesThatInterfere(t *testing.T, ctx context.Context, s shop) {
 				return Response.json({ data: { value: { comment, errors: [] } } });
 			};
 			addEventListener('talkback-written', ({ detail }) => { document.title = detail.comment.id; });
+			for (const name of ['title', 'text']) {
+				const field = `+root+`.querySelector('.write [name=' + name + ']');
+				field.value = 'My ' + name;
+				field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+			}
 		}`, nil),
+		holds("Object.values(sessionStorage).some((kept) => kept.includes('My title') && kept.includes('My text'))"),
 		focus(".write .primary"),
 		chromedp.KeyEvent(kb.Enter),
 		holds("typeof window.written === 'function'"),
+		holds("["+root+".querySelector('.write [name=title]'), "+root+".querySelector('.write textarea')].every(({ readOnly }) => readOnly)"),
 		chromedp.Evaluate(`document.querySelector('talkback-comments').setAttribute('product', 'lamp')`, nil),
 		holds(root+".querySelector('.write .button') === null && "+idle),
 		chromedp.Evaluate("window.written()", nil),

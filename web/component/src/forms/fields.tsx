@@ -14,15 +14,17 @@ export interface Fields {
   readonly errors: readonly UserError[];
   /** Whether a name is asked for. */
   readonly named: boolean;
+  /** Whether the draft is on its way: what would be typed now would be in no comment. */
+  readonly busy: boolean;
   typed(change: Partial<Draft>): void;
 }
 
 /** What is asked for, each with what is wrong with it. */
 export function FormFields(form: Fields) {
-  const { texts, draft, named, typed } = form;
+  const { texts, draft, named, busy, typed } = form;
   const input = (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) =>
     typed({ [event.currentTarget.name]: event.currentTarget.value });
-  const given = (name: 'title' | 'text' | 'name' | 'tag') => ({ ...described(form, name), name, dir: 'auto' as const, value: draft[name], onInput: input });
+  const given = (name: 'title' | 'text' | 'name' | 'tag') => ({ ...described(form, name), name, dir: 'auto' as const, value: draft[name], readOnly: busy, onInput: input });
   return (
     <>
       <Rating {...form} />

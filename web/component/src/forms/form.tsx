@@ -50,7 +50,8 @@ export class CommentForm extends Component<Props, State> {
   }
 
   #typed = (typed: Partial<Draft>): void => {
-    const draft = { ...this.state.draft, ...typed };
+    // The state is that of the last render, and a browser that fills in a form changes several fields before the next one.
+    const draft = { ...(load(this.#place) ?? this.state.draft), ...typed };
     save(this.#place, draft);
     // What was wrong with a field is told until the field changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
@@ -121,7 +122,7 @@ export class CommentForm extends Component<Props, State> {
       <form ref={this.#form} method="post" noValidate aria-busy={busy} onSubmit={this.#submit}>
         {this.#trouble()}
         {theirs && <Theirs texts={texts} comment={theirs} />}
-        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} named={this.#named} typed={this.#typed} />
+        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} named={this.#named} busy={busy} typed={this.#typed} />
         <div class="buttons">
           <button class="button primary" aria-disabled={busy || undefined}>{texts.say(submit)}</button>
           <button class="button quiet" type="button" onClick={this.#discard}>{texts.say(theirs ? 'write.theirs' : 'write.discard')}</button>
