@@ -95,7 +95,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	said := ask(ctx, p.api, r, s.variables())
 	a := parseAnswer(said.Body)
 	switch {
-	case a.refuses("product") || said.Status == http.StatusRequestEntityTooLarge: // by its id, which alone has no bound
+	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
 	case a.tooMuch() && s.Page > 1: // a page is dearer than the first one of the same list
 		return redirect(s.at(1))
