@@ -38,6 +38,7 @@ func TestPicture(t *testing.T) {
 	b.mouse(".chip[href*='language=en']")
 	b.mouse(".chip[href*='language=de']")
 	b.until(`location.search.endsWith('language=de&language=en') && ` + idle)
+	b.mouse(".plan summary")
 	b.do(chromedp.Evaluate(`scrollTo(0, 0); `+root+`.activeElement.blur()`, nil),
 		chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that shows it
 	b.screenshot(*pictureFile, false)
