@@ -104,6 +104,9 @@ func TestStates(t *testing.T) {
 		{"a failing table", newStub(t, failing, "", failing),
 			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers", "Open the explorer", "curl --get"},
 			[]string{"See a product page", "table not there", "How it was read", "<table"}},
+		{"leaders that are refused, and a product that another shop has", newStub(t, failing, "", noPraise),
+			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers"}, []string{"No product has", "none at all"}},
+		{"leaders that are refused, and a product with comments", newStub(t, failing, "", somePraise), []string{"<li>1 wave</li>"}, []string{"does not answer"}},
 		{"an API that is no API", http.NotFoundHandler(), []string{"does not answer", "404 Not Found"}, []string{"page not found"}},
 		{"leaders without languages", newStub(t, someLeaders, "", somePraise), []string{"1,873"}, []string{`lang="en">EN`}},
 	} {

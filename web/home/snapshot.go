@@ -31,7 +31,8 @@ type Snapshot struct {
 	product    string // of the showcase
 	answer     reply  // to the showcase
 	took       time.Duration
-	leaders    []entry // of all languages, the first one first
+	leaders    []entry // of all languages, the first one first; nil if the API refused to say
+	said       int     // the status of the answer that has them
 	byLanguage []board // the language with most comments first
 }
 
@@ -62,7 +63,9 @@ type entry struct {
 func take(ask asker) *Snapshot {
 	s := &Snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
-	ask(leaders, nil).into(&overall)
+	all := ask(leaders, nil)
+	all.into(&overall)
+	s.said = all.Status
 	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
 		s.product = s.leaders[0].Product.ID
 		s.byLanguage = takeBoards(ask, languagesOf(s.leaders))

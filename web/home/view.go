@@ -66,7 +66,7 @@ func viewOf(s *Snapshot, address string, o Options) view {
 		Snippets: snippets(address, s.product),
 		Embed:    embedding(address, s.product),
 		Answer:   printed(s.answer.Body),
-		Status:   strconv.Itoa(s.answer.Status) + " " + http.StatusText(s.answer.Status),
+		Status:   s.status(),
 		Leaders:  rows(s.leaders),
 	}
 	if v.State == "live" {
@@ -100,10 +100,26 @@ func (s *Snapshot) state() string {
 	switch {
 	case answer.Product == nil || answer.Product.Comments == nil:
 		return "away"
-	case len(s.leaders) == 0 && (answer.Product.Stats == nil || answer.Product.Stats.Total == 0):
+	case s.leaders == nil && !answer.hasComments():
+		return "away" // there may be products with comments, and this is one of the sample data
+	case len(s.leaders) == 0 && !answer.hasComments():
 		return "empty"
 	}
 	return "live"
+}
+
+// hasComments reports whether the product of the showcase has any.
+func (a showcaseAnswer) hasComments() bool {
+	return a.Product.Stats != nil && a.Product.Stats.Total > 0
+}
+
+// status returns the HTTP status of the first answer that was not what the page needs.
+func (s *Snapshot) status() string {
+	status := s.answer.Status
+	if s.leaders == nil {
+		status = s.said
+	}
+	return strconv.Itoa(status) + " " + http.StatusText(status)
 }
 
 // cost returns what the answer to the showcase cost, in figures and in words.
