@@ -265,7 +265,7 @@ func theKeyboard(t *testing.T, ctx context.Context, s shop) {
 }
 
 func theForms(t *testing.T, ctx context.Context, s shop) {
-	browsertest.Visit(t, ctx, s.address+"/shop/forms?a-navigate=",
+	browsertest.Visit(t, ctx, s.address+"/shop/forms?a-navigate=&method=post&reset=1&action=no&submit=", // of the page, and names of what forms have
 		holds(idle),
 		click(".dates summary"),
 		chromedp.Evaluate(fmt.Sprintf(`for (const name of ['from', 'to']) %s.querySelector('[name=' + name + ']').value = '2026-05-20'`, root), nil),

@@ -224,7 +224,7 @@ export class TalkbackComments extends HTMLElement {
 
   #onSubmit = (event: SubmitEvent): void => {
     const form = event.target as HTMLFormElement;
-    if (form.method !== 'get') return;
+    if (form.getAttribute('method') !== 'get') return; // not form.method, which can be a field of the page's query
     event.preventDefault();
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form)) if (typeof value === 'string') query.append(name, value);
@@ -275,7 +275,7 @@ export class TalkbackComments extends HTMLElement {
 
   /** Fields show what is chosen, not what was typed before. */
   #resetForms(): void {
-    this.#root?.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => form.reset());
+    this.#root?.querySelectorAll<HTMLFormElement>('form[method=get]').forEach((form) => HTMLFormElement.prototype.reset.call(form));
   }
 
   #tell(name: string, detail: unknown): void {
