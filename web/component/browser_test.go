@@ -563,6 +563,7 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx,
 		chromedp.Navigate(s.address+"/shop/costly?a-navigate=&page=3&language=de"),
 		holds("location.search === '?a-navigate=&language=de'"),
+		holds(idle), // else the next refusal is this request's
 	)
 	s.forgive("costly")
 	run(t, ctx,
