@@ -1,0 +1,49 @@
+package inprocess
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The API sees where a page was asked from, by which it decides who may write, and nothing else of
+// the request: no token, and no header that says what the answer is to be like.
+func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
+	page := httptest.NewRequest("GET", "http://shop.example/products/42", nil)
+	page.RemoteAddr, page.TLS = "203.0.113.7:4711", &tls.ConnectionState{}
+	page.Proto, page.ProtoMajor, page.ProtoMinor = "HTTP/1.0", 1, 0
+	origin := http.Header{"Forwarded": {"for=1"}, "Via": {"1.1 a", "1.1 b"}, "X-Real-Ip": {"::1"}, "X-Forwarded-Anything": {""}}
+	for name, values := range origin {
+		page.Header[name] = values
+	}
+	for _, name := range []string{
+		"Authorization", "Cookie", "Origin", "Sec-Fetch-Site", "Accept-Encoding", "If-None-Match", "Content-Encoding", "Content-Type", "Accept",
+	} {
+		page.Header.Set(name, "of the page")
+	}
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host != page.Host || r.RemoteAddr != page.RemoteAddr || r.TLS != page.TLS || r.Proto != "HTTP/1.0" || r.ProtoAtLeast(1, 1) {
+			t.Errorf("asked by %s from %s, %s", r.Host, r.RemoteAddr, r.Proto)
+		}
+		want := origin.Clone()
+		want["Content-Type"], want["Accept"] = []string{"application/json"}, []string{"application/graphql-response+json"}
+		if diff := cmp.Diff(want, r.Header); diff != "" {
+			t.Errorf("headers (-want +got):\n%s", diff)
+		}
+		body, _ := io.ReadAll(r.Body)
+		if string(body) != `{"query":"{a}","variables":{"id":"42"}}` || int(r.ContentLength) != len(body) || r.Method != "POST" || r.URL.Path != "/graphql" {
+			t.Errorf("%s %s %s", r.Method, r.URL, body)
+		}
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "later")
+	})
+	reply := Ask(t.Context(), api, page, "{a}", map[string]string{"id": "42"})
+	if diff := cmp.Diff(Reply{http.StatusServiceUnavailable, "7", []byte("later")}, reply); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
