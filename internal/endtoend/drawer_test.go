@@ -23,6 +23,7 @@ type plan struct {
 	}
 	Waves, ItemsRead, ItemsReturned int
 	ReadUnits                       float64
+	Position                        struct{ ReadUnits float64 }
 }
 
 // The drawer shows the plan of each answer, with every number that the API gave.
@@ -50,7 +51,7 @@ func theDrawer(t *testing.T, browser context.Context, s *site) {
 			t.Errorf("after %s the drawer shows the candidates\n%s\nwant\n%s", bar, got, want.candidates())
 		}
 		cost := eval[string](b, root+`.querySelector('.plan .cost').textContent`)
-		if want := fmt.Sprintf("%v read unit", want.ReadUnits); !strings.HasPrefix(cost, want) {
+		if want := fmt.Sprintf("%v read unit", want.ReadUnits+want.Position.ReadUnits); !strings.HasPrefix(cost, want) {
 			t.Errorf("after %s the drawer costs %q, want %q", bar, cost, want)
 		}
 	}

@@ -86,6 +86,19 @@ type plan struct {
 	Waves        int     `json:"waves"`
 	ReadUnits    float64 `json:"readUnits"`
 	Milliseconds float64 `json:"milliseconds"`
+	// Position is what was asked of the index of page numbers, which is not in the numbers above.
+	Position *struct {
+		Waves     int     `json:"waves"`
+		ReadUnits float64 `json:"readUnits"`
+	} `json:"position"`
+}
+
+// total returns the read units and the waves of the page and of its number.
+func (p plan) total() (units float64, waves int) {
+	if p.Position == nil {
+		return p.ReadUnits, p.Waves
+	}
+	return p.ReadUnits + p.Position.ReadUnits, p.Waves + p.Position.Waves
 }
 
 type apiError struct {

@@ -28,8 +28,9 @@ func (t *texts) plan(l *list) *planView {
 	if l == nil {
 		return nil
 	}
+	read, waves := l.Plan.total()
 	units := "plan.units.other"
-	if l.Plan.ReadUnits == 1 {
+	if read == 1 {
 		units = "plan.units.one"
 	}
 	decimals := 1
@@ -37,8 +38,8 @@ func (t *texts) plan(l *list) *planView {
 		decimals = 0
 	}
 	return &planView{Sentence: l.Plan.Summary, Cost: t.say("plan.cost",
-		"units", t.say(units, "n", t.rounded(l.Plan.ReadUnits, 2)),
-		"waves", t.count("plan.waves", l.Plan.Waves),
+		"units", t.say(units, "n", t.rounded(read, 2)),
+		"waves", t.count("plan.waves", waves),
 		"ms", t.rounded(l.Plan.Milliseconds, decimals))}
 }
 

@@ -18,12 +18,13 @@ export function Drawer({ view }: Props) {
   );
 }
 
-function costOf({ texts }: Props['view'], plan: Plan): string {
-  const units = texts.rounded(plan.readUnits, 2);
+/** What the page and its number took; the totals of a plan leave out the index of page numbers. */
+function costOf({ texts }: Props['view'], { readUnits, waves, milliseconds, position }: Plan): string {
+  const units = readUnits + (position?.readUnits ?? 0);
   return texts.say('plan.cost', {
-    units: texts.say(texts.keyFor('plan.units', Number(plan.readUnits.toFixed(2))), { n: units }),
-    waves: texts.count('plan.waves', plan.waves),
-    ms: texts.milliseconds(plan.milliseconds),
+    units: texts.say(texts.keyFor('plan.units', Number(units.toFixed(2))), { n: texts.rounded(units, 2) }),
+    waves: texts.count('plan.waves', waves + (position?.waves ?? 0)),
+    ms: texts.milliseconds(milliseconds),
   });
 }
 
