@@ -91,6 +91,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"broken", "de", "no list"},
 		{"throttled", "en", "the API is busy"},
 		{"a%2Fb%20c", "en", "an id that has to be escaped"},
+		{"closed", "en", "no comments can be written: the place of the form is not kept"},
 	} {
 		language = test.language
 		var found struct {

@@ -256,8 +256,11 @@ func answer(v variables) object {
 		}
 	}
 	data := object{"product": product}
-	if v.ID == "signed" {
+	switch v.ID {
+	case "signed":
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil}
+	case "closed":
+		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF"}
 	}
 	return object{"data": data, "errors": problemsOf(v)}
 }
@@ -325,7 +328,7 @@ func commentOf(product string, c made) object {
 }
 
 // hostile is a text that would run if it became markup.
-const hostile = `</script><img src=x onerror="document.title='owned'"><svg onload=document.title='owned'>&lt;b&gt;` + "‮{{7*7}}"
+const hostile = `</script><img src=x onerror="document.title='owned'"><svg onload=document.title='owned'>&lt;b&gt;` + "\u202e{{7*7}}"
 
 func statsOf(comments []made) object {
 	counts, sum := [6]int{}, 0

@@ -131,6 +131,12 @@ func (a answer) code(path ...any) string {
 	return ""
 }
 
+// writingOff reports whether the API lets nobody write comments.
+func (a answer) writingOff() bool {
+	var viewer struct{ CannotWriteReason string }
+	return json.Unmarshal(a.Data.Viewer, &viewer) == nil && viewer.CannotWriteReason == "WRITING_OFF"
+}
+
 // tooMuch reports whether the API does not even begin to read, since so much was chosen. It would
 // not the next time either.
 func (a answer) tooMuch() bool {

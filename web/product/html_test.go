@@ -132,11 +132,6 @@ func (n node) find(is func(node) bool) (found []node) {
 	return found
 }
 
-// classed returns the elements of a class.
-func (n node) classed(class string) []node {
-	return n.find(func(n node) bool { return slices.Contains(strings.Fields(n.attributes["class"]), class) })
-}
-
 // named returns the elements of a name.
 func (n node) named(name string) []node {
 	return n.find(func(n node) bool { return n.name == name })

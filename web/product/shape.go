@@ -11,6 +11,7 @@ type view struct {
 	Empty      *noticeView
 	Error      *noticeView
 	Pages      *pagesView
+	WritingOff bool // for all: signing in does not help
 	Plan       *planView
 }
 

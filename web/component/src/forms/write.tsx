@@ -12,7 +12,7 @@ export function Write({ view }: Props) {
   const { desk, texts } = view;
   const viewer = viewerOf(view);
   return (
-    <section class="write" part="write" aria-label={texts.say('write')} hidden={desk !== null && (!viewer || viewer.cannotWriteReason === 'WRITING_OFF')}>
+    <section class="write" part="write" aria-label={texts.say('write')} hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
       {desk && <p class="hidden" role="status">{view.said}</p>}
       {desk && viewer && <Place key={placeOf(desk)} desk={desk} texts={texts} viewer={viewer} />}
     </section>
