@@ -11,10 +11,10 @@ mkdir -p .cache
 log=.cache/test.log
 failed=.cache/test.failed
 
-# The architecture test reads all of the code and runs none of it, and the plans' costs are computed, one after the other: to
-# watch these for races only takes time. The program that the browser visits is watched by its own tests.
-computed="./internal/planbench ./internal/endtoend"
-packages=$(go list ./... | grep -Ev '/internal/(arch|planbench|endtoend)$')
+# The architecture test reads all of the code and runs none of it; the runs of page numbers and the plans' costs are computed, one
+# after the other: to watch these for races only takes time. The program that the browser visits is watched by its own tests.
+computed="./internal/planbench ./internal/endtoend ./pageindex/runs"
+packages=$(go list ./... | grep -Ev '/(internal/(arch|planbench|endtoend)|pageindex/runs)$')
 
 if [ "${1:-}" = --compile ]; then
 	[ -n "$race" ] || exit 0 # compiler.sh may be about to install one
