@@ -18,9 +18,6 @@ interface ServerState {
 /** A token, or a function that returns one for each request. */
 type Token = string | (() => string | Promise<string>);
 
-/** After this time the counts of the service have a change, in milliseconds; it says two seconds. */
-const counted = 4_000;
-
 /** Where the script was loaded from, which is where the service is unless the page says otherwise. */
 const scriptAddress = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : '';
 
@@ -155,13 +152,6 @@ export class TalkbackComments extends HTMLElement {
     this.#tell('talkback-written', change);
     const done = kind === 'added' ? this.#go(everything, false) : this.#session?.shown?.more.length === 0 ? this.refresh() : undefined;
     void Promise.resolve(done).then(() => this.#focus(kind === 'deleted' ? '.list, .empty' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
-    setTimeout(() => this.#recount(desk), counted);
-  }
-
-  /** Reads totals once more, unless the reader is somewhere else by now. */
-  #recount(desk: Desk): void {
-    const idle = desk === this.#desk && this.isConnected && !this.#session?.busy;
-    if (idle && this.#session?.shown?.more.length === 0) void this.refresh();
   }
 
   #newRoot(): HTMLElement {
