@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 // Options are what the page has to know of the server.
@@ -19,6 +22,9 @@ type Options struct {
 
 // Link is a place that the page leads to.
 type Link struct{ Text, Address string }
+
+// english writes numbers as the page does.
+var english = message.NewPrinter(language.English)
 
 // view is what the template of the page shows.
 type view struct {
@@ -149,12 +155,12 @@ func rows(entries []entry) []row {
 	for _, e := range entries {
 		r := row{
 			Rank: e.Rank, Product: e.Product.ID, Address: productAddress(e.Product.ID),
-			Count: grouped(e.Count), Value: e.Count, Most: entries[0].Count,
+			Count: english.Sprint(e.Count), Value: e.Count, Most: entries[0].Count,
 		}
 		if stats := e.Product.Stats; stats != nil && stats.Average != nil {
 			r.Tenths = int(*stats.Average*10 + 0.5)
 			r.Average = strconv.Itoa(r.Tenths/10) + "." + strconv.Itoa(r.Tenths%10)
-			r.Total = grouped(stats.Total)
+			r.Total = english.Sprint(stats.Total)
 		}
 		all = append(all, r)
 	}
@@ -175,13 +181,4 @@ func counted(number float64, thing string) string {
 		return "1 " + thing
 	}
 	return decimal(number) + " " + thing + "s"
-}
-
-// grouped returns a number with a comma between groups of three digits.
-func grouped(number int) string {
-	digits := strconv.Itoa(number)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 )
 
 //go:embed texts
@@ -18,21 +19,21 @@ var textFiles embed.FS
 // reads the same files, and writes numbers and days by Intl: a test in a browser holds the two
 // together.
 type texts struct {
-	lang      string // its tag, which the files are named by
-	words     map[string]string
-	thousands string // between groups of three digits
-	point     string // before decimals
-	day       string // what follows the number of a day
-	months    [12]string
+	lang    string // its tag, which the files are named by
+	words   map[string]string
+	numbers *message.Printer
+	point   string // before decimals
+	day     string // what follows the number of a day
+	months  [12]string
 }
 
 var (
 	english = &texts{
-		lang: "en", words: readTexts("en"), thousands: ",", point: ".",
+		lang: "en", words: readTexts("en"), numbers: message.NewPrinter(language.English), point: ".",
 		months: [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
 	}
 	german = &texts{
-		lang: "de", words: readTexts("de"), thousands: ".", point: ",", day: ".",
+		lang: "de", words: readTexts("de"), numbers: message.NewPrinter(language.German), point: ",", day: ".",
 		months: [...]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
 	}
 
@@ -102,14 +103,8 @@ func plural(n int) string {
 	return ".other"
 }
 
-// number writes a whole number, which is not negative.
-func (t *texts) number(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + t.thousands + digits[i:]
-	}
-	return digits
-}
+// number writes a whole number.
+func (t *texts) number(n int) string { return t.numbers.Sprint(n) }
 
 // tenths rounds to tenths as browsers do: a half is rounded up.
 func tenths(x float64) int { return int(math.Floor(float64(x*10) + .5)) }
