@@ -77,29 +77,35 @@ func (s *Store) forget(ctx context.Context, listed []string) error {
 // Products implements pageindex.Lister.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	g, err := s.generations(ctx)
-	if err == nil && s.inCluster() {
-		var mu sync.Mutex
-		err = s.eachKey(ctx, func(_ context.Context, _ goredis.Cmdable, keys []string) error {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, key := range keys {
-				if product, ok := s.keys.productOf(key, g.current); ok {
-					tell(product)
-				}
-			}
-			return nil
-		})
-	} else if err == nil {
-		err = s.eachListed(ctx, func(listed []string) error {
-			for _, member := range listed {
-				if generation, product, _ := strings.Cut(member, " "); generation == g.current {
-					tell(product)
-				}
-			}
-			return nil
-		})
+	if err != nil {
+		return s.name.failed(err)
 	}
-	return s.name.failed(err)
+	if s.inCluster() {
+		return s.name.failed(s.productsOfKeys(ctx, g.current, tell))
+	}
+	return s.name.failed(s.eachListed(ctx, func(listed []string) error {
+		for _, member := range listed {
+			if generation, product, _ := strings.Cut(member, " "); generation == g.current {
+				tell(product)
+			}
+		}
+		return nil
+	}))
+}
+
+// productsOfKeys tells the products of a generation by the keys of a cluster.
+func (s *Store) productsOfKeys(ctx context.Context, generation string, tell func(product string)) error {
+	var mu sync.Mutex
+	return s.eachKey(ctx, func(_ context.Context, _ goredis.Cmdable, keys []string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, key := range keys {
+			if product, ok := s.keys.productOf(key, generation); ok {
+				tell(product)
+			}
+		}
+		return nil
+	})
 }
 
 // sweepCluster looks at all keys of a cluster: a script that writes a product cannot note it in a set
