@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/schematest"
 )
 
 // serve starts a server of the pages and a stand-in for the API, and returns its address.
@@ -32,7 +33,7 @@ func serveNoting(t *testing.T) (address string, asked func() []string) {
 		defer mu.Unlock()
 		names = append(names, operation)
 	}
-	mux, api := http.NewServeMux(), stubAPI(schema(t), note)
+	mux, api := http.NewServeMux(), stubAPI(schematest.Load(t), note)
 	mux.Handle("/", Handler(api))
 	mux.Handle("POST /graphql", api)
 	server := httptest.NewServer(mux)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
+
+	"github.com/talkback/talkback/internal/schematest"
 )
 
 // example is one query of the explorer's Examples pane.
@@ -72,7 +74,7 @@ func readVariables(t *testing.T, path string) map[string]any {
 }
 
 func TestExamplesAreValid(t *testing.T) {
-	api := schema(t)
+	api := schematest.Load(t)
 	for _, example := range examples(t) {
 		if err := check(api, example.query, example.operation, example.variables); err != nil {
 			t.Errorf("%s: %v", example.title, err)
@@ -85,7 +87,7 @@ func TestHomePageExampleIsValid(t *testing.T) {
 	if found == nil {
 		t.Fatal("no query on the home page")
 	}
-	if err := check(schema(t), found[1], "NewestPraise", map[string]any{"id": "espresso-machine"}); err != nil {
+	if err := check(schematest.Load(t), found[1], "NewestPraise", map[string]any{"id": "espresso-machine"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -3,9 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
-	"os"
 	"strings"
-	"testing"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -18,20 +16,6 @@ import (
 
 // object is a JSON object on its way out.
 type object = map[string]any
-
-// schema is the API as it is served.
-func schema(t *testing.T) *ast.Schema {
-	t.Helper()
-	text, err := os.ReadFile("../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
 
 // planned is the part of an answer that has a plan.
 var planned = object{"comments": object{"plan": object{

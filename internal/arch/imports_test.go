@@ -141,6 +141,7 @@ var own = map[string]struct {
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
+	"internal/schematest":   {[]string{"internal/doctest"}, "it reads a file"},
 	"internal/browsertest":  {[]string{"internal/enginetest"}, "a browser sees what a person sees"},
 	"internal/endtoend":     {nil, "a reader sees pages; its tests start the program that serves them"},
 	"internal/pagesbench":   {nil, "it measures from outside; its tests open what they measure"},

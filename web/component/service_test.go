@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,6 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
+
+	"github.com/talkback/talkback/internal/schematest"
 )
 
 // object is a JSON object.
@@ -57,15 +58,7 @@ type variables struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	text, err := os.ReadFile("../../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &service{schema: schema, failed: map[string]bool{}, gaveUp: make(chan struct{})}
+	return &service{schema: schematest.Load(t), failed: map[string]bool{}, gaveUp: make(chan struct{})}
 }
 
 // requests returns those that came for a product, and forgets them.

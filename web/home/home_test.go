@@ -6,7 +6,6 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/talkback/talkback/internal/schematest"
 )
 
 // The answers of an API, by the names of the operations.
@@ -43,15 +44,7 @@ type stub struct {
 
 func newStub(t *testing.T, leaders, boards, praise string) *stub {
 	t.Helper()
-	text, err := os.ReadFile("../../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &stub{schema: schema, answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise}}
+	return &stub{schema: schematest.Load(t), answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise}}
 }
 
 // ServeHTTP answers, or says what is wrong with the request.

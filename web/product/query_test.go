@@ -2,27 +2,20 @@ package product
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/schematest"
 )
 
 // The operation is valid, and so are the variables that it is asked with, whatever the state.
 func TestOperationFitsTheSchema(t *testing.T) {
-	text, err := os.ReadFile("../../schema.graphqls")
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: string(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := schematest.Load(t)
 	document, errs := gqlparser.LoadQueryWithRules(schema, operation, rules.NewDefaultRules())
 	if len(errs) > 0 {
 		t.Fatal(errs)
