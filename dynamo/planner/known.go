@@ -18,6 +18,10 @@ type Known struct {
 	Trusted bool
 	// Sizes are the sizes of comments that were read lately, zero if none were.
 	Sizes Sizes
+	// Prior is what is likely of products whose counts are not known, nil for DefaultPrior.
+	Prior *Prior
+	// Hint is what else is known of this product, as far as its counts are not.
+	Hint Hint
 }
 
 // empty tells whether a part is known to hold nothing of the list. Languages that share one row of
