@@ -1,14 +1,15 @@
 # Read by the scripts that compile what is tested, so that all of them compile it in one way, and only once.
 
-# race are the flags for the race detector; there are none where there is no C compiler, and compiler.sh has said so. It
-# leaves out packages of others that do much and share nothing between goroutines but by way of a sync.Pool: watched, they
-# take five times as long. Packages with atomics, a sync.Map or a sync.Once of their own, such as encoding/json, have to be
-# watched: the detector would take what these order for races. SQLite, which was C once, is not inlined either: that takes
-# longer than all its use in the tests. Nor is the client of Redis, with hundreds of commands. The quotes are those of GOFLAGS.
+# race are the flags for the race detector, which takes half of the suite's processor time: CI turns it on, and RACE=1. There
+# are none where there is no C compiler, and compiler.sh has said so. It leaves out packages of others that do much and share
+# nothing between goroutines but by way of a sync.Pool: watched, they take five times as long. Packages with atomics, a
+# sync.Map or a sync.Once of their own, such as encoding/json, have to be watched: the detector would take what these order
+# for races. SQLite, which was C once, is not inlined either: that takes longer than all its use in the tests. Nor is the
+# client of Redis, with hundreds of commands. The quotes are those of GOFLAGS.
 unwatched="encoding/base64 regexp strconv unicode/utf8 github.com/alecthomas/kong github.com/klauspost/compress/flate
 	github.com/aws/smithy-go/transport/http/protocol/internal/json/..."
 race=
-if command -v cc >/dev/null || command -v gcc >/dev/null; then
+if [ -n "${CI:-}${RACE:-}" ] && { command -v cc || command -v gcc; } >/dev/null; then
 	race="-race '-gcflags=modernc.org/sqlite/lib=-race=false -l' '-gcflags=modernc.org/libc=-race=false -l' -gcflags=github.com/redis/go-redis/v9=-l"
 	for package in $unwatched; do
 		race="$race -gcflags=$package=-race=false"
