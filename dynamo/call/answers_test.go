@@ -1,0 +1,186 @@
+package call
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// exchange is a case: how a table answers, and what the SDK's client makes of it.
+type exchange struct {
+	name   string
+	answer func(p *peer, r *received) bool
+	want   string
+	// others is what the other ways make of it if they differ, and why says for what reason.
+	others, why string
+	// only is the operation of which it is, empty for all.
+	only string
+}
+
+// check runs a case with each way, and compares all they return.
+func (e exchange) check(t *testing.T) {
+	for _, operation := range operations {
+		if e.only != "" && e.only != operation {
+			continue
+		}
+		var model outcome
+		for i, way := range ways {
+			got := e.run(t, way, operation)
+			want, same := e.want, i > 0
+			if i == 0 {
+				model = got
+			} else if e.others != "" {
+				want, same = e.others, false
+			}
+			if got.String() != want {
+				t.Errorf("%s, %s by %s: %s (%v), want %s %s", e.name, operation, way.name, got, got.err, want, e.why)
+			}
+			if diff := cmp.Diff(model, got, comparing...); same && diff != "" {
+				t.Errorf("%s, %s: the SDK (-) and %s (+) differ:\n%s", e.name, operation, way.name, diff)
+			}
+			if told := got.secrets(); len(told) > 0 && !(i == 0 && slices.Equal(told, []string{written})) {
+				t.Errorf("%s, %s by %s: the error tells %q", e.name, operation, way.name, told)
+			}
+		}
+	}
+}
+
+// comparing is how outcomes are compared.
+var comparing = []cmp.Option{
+	cmpopts.IgnoreUnexported(outcome{}, types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
+		types.AttributeValueMemberNULL{}, types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberSS{},
+		types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{}),
+	cmpopts.EquateEmpty(),
+}
+
+// patience is how long a call waits for an answer that may not come.
+const patience = time.Minute
+
+// run makes one call.
+func (e exchange) run(t *testing.T, way way, operation string) (got outcome) {
+	withPeer(t, func(t *testing.T, p *peer) {
+		p.answer = func(r *received) bool { return e.answer(p, r) }
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		got = ask(ctx, way.open(p.options()), operation)
+		calls, _, _ := p.seen()
+		got.Requests = len(calls)
+	})
+	return got
+}
+
+// always answers each request in the same way.
+func always(status int, body string, fields ...string) func(*peer, *received) bool {
+	return func(p *peer, r *received) bool { return p.says(r, status, body, fields...) }
+}
+
+// fails answers with an error code.
+func fails(status int, code string) func(*peer, *received) bool {
+	return always(status, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"It failed."}`)
+}
+
+// Errors that AWS documents for reads, and for all calls.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/CommonErrors.html
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+func TestErrorCodes(t *testing.T) {
+	for _, row := range []struct {
+		status int
+		codes  string
+		want   string // of all codes, which stand at the asterisk
+	}{
+		{400, "ProvisionedThroughputExceededException RequestLimitExceeded ThrottlingException Throttling", "Throttled, *, 3 requests"},
+		{400, "ResourceNotFoundException", "Unavailable, *, 1 requests"},
+		{400, "ExpiredTokenException", "Unavailable, *, 1 requests"},
+		{400, "ItemCollectionSizeLimitExceededException", "Internal, *, 1 requests"},
+		{400, "AccessDeniedException IncompleteSignatureException InvalidAction InvalidParameterValue MalformedQueryString NotAuthorized", "Internal, *, 1 requests"},
+		{400, "MissingAuthenticationTokenException OptInRequired RequestExpired UnrecognizedClientException ValidationError ValidationException", "Internal, *, 1 requests"},
+		{400, "SerializationException UnknownOperationException KMSAccessDeniedException", "Internal, *, 1 requests"},
+		{403, "AccessDeniedException InvalidClientTokenId InvalidSignatureException MissingAuthenticationToken", "Internal, *, 1 requests"},
+		{404, "UnknownOperationException", "Internal, *, 1 requests"},
+		{408, "RequestTimeout RequestTimeoutException", "Unavailable, *, 3 requests"},
+		{413, "RequestEntityTooLarge", "Internal, *, 1 requests"},
+		{400, "TransactionConflictException ReplicatedWriteConflictException", "Throttled, *, 3 requests"},
+		{500, "InternalServerError InternalFailure InternalServerErrorException", "Unavailable, *, 3 requests"},
+		{503, "ServiceUnavailable ServiceUnavailableException", "Unavailable, *, 3 requests"},
+		{400, "SomethingNewException", "Internal, *, 1 requests"},
+	} {
+		for code := range strings.SplitSeq(row.codes, " ") {
+			exchange{name: fmt.Sprint(row.status, " ", code), answer: fails(row.status, code), want: strings.ReplaceAll(row.want, "*", code)}.check(t)
+		}
+	}
+}
+
+// How an error says its code and its message.
+func TestErrorForms(t *testing.T) {
+	const throttled = "Throttled, ThrottlingException, 3 requests"
+	for _, row := range []exchange{
+		{name: "another namespace", answer: always(400, `{"__type":"com.amazon.coral.availability#ThrottlingException","Message":"Slow down."}`), want: throttled},
+		{name: "no namespace", answer: always(400, `{"__type":"ThrottlingException"}`), want: throttled},
+		{name: "a link behind", answer: always(400, `{"__type":"ThrottlingException:http://internal.amazon.com/coral/"}`), want: throttled},
+		{name: "in the header", answer: always(400, `{}`, "x-amzn-ErrorType: ThrottlingException:http://internal.amazon.com/"), want: throttled},
+		{name: "in both, which differ", answer: always(400, `{"__type":"ValidationException"}`, "X-Amzn-ErrorType: ThrottlingException"), want: throttled},
+		{name: "by the name code", answer: always(400, `{"code":"ThrottlingException"}`), want: throttled},
+		{name: "a number", answer: always(400, `{"code":7}`), want: "Internal, UnknownError, 1 requests"},
+		{name: "escaped", answer: always(400, `{"__type":"\u0054hrottlingException"}`), want: throttled},
+		{name: "with members that are unknown", answer: always(400, `{"a":[{"b":[1,"x",null]}],"__type":"ThrottlingException","throttlingReasons":[{"reason":"r","resource":"s"}],"z":{}}`), want: throttled},
+		{name: "no code", answer: always(400, `{"message":"It failed."}`), want: "Internal, UnknownError, 1 requests"},
+		{name: "an empty object", answer: always(500, `{}`), want: "Unavailable, UnknownError, 3 requests"},
+		{name: "nothing", answer: always(400, ``), want: "Internal, UnknownError, 1 requests"},
+		{name: "nothing, of a load balancer", answer: always(502, ``), want: "Unavailable, UnknownError, 3 requests"},
+		{name: "HTML, of a load balancer", answer: always(503, "<html>"+written+"</html>", "Content-Type: text/html"), want: "Unavailable, damaged, 3 requests"},
+		{name: "HTML, of a proxy", answer: always(403, "<html>Log in.</html>", "Content-Type: text/html"), want: "Unavailable, damaged, 3 requests"},
+		{name: "JSON of something else", answer: always(400, `[]`), want: "Unavailable, damaged, 3 requests"},
+		{name: "half an error", answer: always(400, `{"__type":"Throttling`), want: "Unavailable, damaged, 3 requests"},
+		{name: "a wrong checksum", answer: always(400, `{"__type":"ThrottlingException"}`, "x-amz-crc32: 1"), want: throttled},
+		{name: "a message with what was written", answer: always(400, `{"__type":"ValidationException","message":"One or more parameter values were invalid"}`), want: "Internal, ValidationException, 1 requests"},
+		{name: "wait before a retry", answer: always(503, `{"__type":"ServiceUnavailable"}`, "x-amz-retry-after: 3000"), want: "Unavailable, ServiceUnavailable, 3 requests"},
+	} {
+		row.check(t)
+	}
+}
+
+// Answers that are no errors of DynamoDB.
+func TestStatus(t *testing.T) {
+	for _, row := range []exchange{
+		{name: "moved for good", answer: always(301, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
+		{name: "moved for good, to no place", answer: always(301, ``), want: "Internal, UnknownError, 1 requests"},
+		{name: "found", answer: always(302, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
+		{name: "see other", answer: always(303, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
+		{name: "a temporary redirect", answer: always(307, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
+		{name: "a permanent redirect", answer: always(308, ``, "Location: http://"+peerHost+"/other"), want: "Internal, UnknownError, 1 requests"},
+		{name: "not modified", answer: always(304, ``), want: "Internal, UnknownError, 1 requests"},
+		{name: "no content", answer: func(p *peer, r *received) bool { return r.write(p.head(http.StatusNoContent, -1)) }, want: none},
+		{name: "accepted", answer: func(p *peer, r *received) bool { return p.says(r, 202, plain(r)) }, want: "1 items, 1 requests"},
+		{name: "early hints first", answer: func(p *peer, r *received) bool {
+			return r.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") && p.ok(r, plain(r))
+		}, want: "1 items, 1 requests"},
+		{name: "another protocol", answer: func(_ *peer, r *received) bool { return r.write("SSH-2.0-OpenSSH_9.2\r\n") && false }, want: "Unavailable, 3 requests"},
+	} {
+		row.check(t)
+	}
+}
+
+// plain is an answer of one item.
+func plain(r *received) string { return answerOf(r.operation(), `{"PK":{"S":"a"}}`) }
+
+// answerOf is an answer of an operation with these items, which are JSON.
+func answerOf(operation string, items ...string) string {
+	const units = `{"TableName":"` + testTable + `","CapacityUnits":0.5}`
+	list := strings.Join(items, ",")
+	switch operation {
+	case "Query":
+		return fmt.Sprintf(`{"ConsumedCapacity":%s,"Count":%d,"Items":[%s],"ScannedCount":7,"LastEvaluatedKey":{"PK":{"S":"z"}}}`, units, len(items), list)
+	case "BatchGetItem":
+		return fmt.Sprintf(`{"ConsumedCapacity":[%s],"Responses":{"%s":[%s]},"UnprocessedKeys":{"%[2]s":{"Keys":[{"PK":{"S":"z"}}]}}}`, units, testTable, list)
+	}
+	return fmt.Sprintf(`{"ConsumedCapacity":%s,"Item":%s}`, units, list)
+}

@@ -1,0 +1,181 @@
+package call
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Retries of all calls of a client take from one budget, in whatever way the calls are made.
+func TestRetriesShareABudget(t *testing.T) {
+	scan := func(client *dynamodb.Client) error {
+		_, err := client.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String(testTable)})
+		return err
+	}
+	for _, way := range ways {
+		for _, scansFirst := range []bool{false, true} {
+			withPeer(t, func(t *testing.T, p *peer) {
+				p.answer = func(r *received) bool { return fails(400, "ThrottlingException")(p, r) }
+				options := p.options()
+				client, sdk := way.open(options), dynamodb.New(options)
+				exhaust, other := func() { ask(t.Context(), client, "Query") }, func() { _ = scan(sdk) }
+				if scansFirst {
+					exhaust, other = other, exhaust
+				}
+				made := func(call func()) int {
+					before, _, _ := p.seen()
+					call()
+					after, _, _ := p.seen()
+					return len(after) - len(before)
+				}
+				if n := made(other); n != maxAttempts {
+					t.Errorf("%s: %d requests before the budget is used up", way.name, n)
+				}
+				calls := 0
+				for made(exhaust) == maxAttempts {
+					calls++
+				}
+				if calls < 48 || calls > 50 { // 500 tokens, 5 for each retry
+					t.Errorf("%s: %d calls use up the budget", way.name, calls)
+				}
+				if n := made(other); n != 1 {
+					t.Errorf("%s: %d requests after the budget was used up by others, want 1", way.name, n)
+				}
+			})
+		}
+	}
+}
+
+// What a request says of itself is the same, in whatever way it is made. All requests of a call
+// have one invocation id.
+func TestRequests(t *testing.T) {
+	for _, operation := range operations {
+		var model []http1
+		for i, way := range ways {
+			withPeer(t, func(t *testing.T, p *peer) {
+				p.answer = func(r *received) bool { return p.says(r, 500, "{}") }
+				ask(t.Context(), way.open(p.options()), operation)
+				calls, _, _ := p.seen()
+				if i == 0 {
+					model = describe(calls)
+				} else if got := describe(calls); !slices.EqualFunc(model, got, http1.equal) {
+					t.Errorf("%s by %s: the requests are\n%v\nand those of the SDK\n%v", operation, way.name, got, model)
+				}
+			})
+		}
+	}
+}
+
+// http1 is what two ways must say alike of a request. Values that differ by their nature, such as
+// the signature, are left out, and so is the order of members.
+type http1 struct {
+	line   string
+	fields map[string]string
+	body   string
+}
+
+func (h http1) equal(other http1) bool {
+	return h.line == other.line && h.body == other.body && maps.Equal(h.fields, other.fields)
+}
+
+func describe(calls []*received) (out []http1) {
+	ids := map[string]string{}
+	for _, r := range calls {
+		fields := map[string]string{}
+		for name := range r.Header {
+			fields[name] = strings.Join(r.Header.Values(name), ", ")
+		}
+		id := fields["Amz-Sdk-Invocation-Id"]
+		if ids[id] == "" {
+			ids[id] = strings.Repeat("i", len(ids)+1)
+		}
+		fields["Amz-Sdk-Invocation-Id"] = ids[id]
+		_, signed, _, _ := authorization(fields["Authorization"])
+		fields["Authorization"] = strings.Join(signed, ";")
+		fields["X-Amz-Date"] = ""
+		out = append(out, http1{line: r.Method + " " + r.Host + r.RequestURI + " " + r.Proto, fields: fields, body: sorted(r.body)})
+	}
+	return out
+}
+
+// Many calls at once get their own answers, and keep them: an answer shares no memory with those
+// that come after it.
+func TestAnswersAreTheirOwn(t *testing.T) {
+	for _, way := range ways {
+		withPeer(t, func(t *testing.T, p *peer) {
+			p.answer = func(r *received) bool { return p.ok(r, answerOf("Query", itemsFor(r)...)) }
+			client := way.open(p.options())
+			var group sync.WaitGroup
+			for i := range 8 {
+				group.Go(func() {
+					var kept []outcome
+					for range 10 {
+						var o outcome
+						if err := o.query(client.Query(t.Context(), queryOf(nameOf(i)))); err != nil {
+							t.Error(err)
+						}
+						kept = append(kept, o)
+					}
+					for _, o := range kept {
+						checkOwn(t, way.name, nameOf(i), o)
+					}
+				})
+			}
+			group.Wait()
+			if calls, open, _ := p.seen(); len(calls) != 8*10 || open > 8 {
+				t.Errorf("%s: %d calls over %d connections", way.name, len(calls), open)
+			}
+		})
+	}
+}
+
+func nameOf(i int) string { return fmt.Sprintf("product-%02d", i) }
+
+// itemsFor are items that name the product of a query, some with an escape.
+func itemsFor(r *received) (items []string) {
+	var input struct {
+		ExpressionAttributeValues map[string]struct{ S string }
+	}
+	_ = json.Unmarshal(r.body, &input) // an answer without a name fails the test
+	for i := range 20 {
+		items = append(items, fmt.Sprintf(`{"PK":{"S":"%s"},"text":{"S":"%[1]s\n%d"},"B":{"B":"%s"}}`,
+			input.ExpressionAttributeValues[":p"].S, i, base64.StdEncoding.EncodeToString([]byte(input.ExpressionAttributeValues[":p"].S))))
+	}
+	return items
+}
+
+func checkOwn(t *testing.T, way, name string, o outcome) {
+	t.Helper()
+	for i, it := range o.Items {
+		want := layout.Item{"PK": layout.Text(name), "text": layout.Text(fmt.Sprintf("%s\n%d", name, i)), "B": &types.AttributeValueMemberB{Value: []byte(name)}}
+		if diff := cmp.Diff(want, it, comparing...); diff != "" {
+			t.Errorf("%s: item %d of %s:\n%s", way, i, name, diff)
+		}
+	}
+	if len(o.Items) != 20 {
+		t.Errorf("%s: %d items of %s", way, len(o.Items), name)
+	}
+}
+
+// sorted is JSON with its members in order.
+func sorted(raw []byte) string {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return err.Error()
+	}
+	out, _ := json.Marshal(value) // it was JSON
+	return string(out)
+}

@@ -1,0 +1,174 @@
+package call
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// stage is where a call stands when its context ends.
+type stage struct {
+	name string
+	// stop makes each call stop there.
+	stop     func(p *peer, options *dynamodb.Options)
+	requests int
+}
+
+var stages = []stage{
+	{name: "credentials are fetched", stop: func(_ *peer, o *dynamodb.Options) { o.Credentials = stuck{} }},
+	{name: "the connection is made", stop: func(p *peer, _ *dynamodb.Options) { p.dialing = untilTimeout }},
+	{name: "the request is written", stop: func(p *peer, _ *dynamodb.Options) { p.deaf = true }},
+	{name: "nothing has come yet", stop: stopAt(func(_ *peer, r *received) bool { return r.hold() }), requests: 1},
+	{name: "half a head has come", stop: stopAt(func(_ *peer, r *received) bool { return r.write("HTTP/1.1 200 OK\r\nConten") && r.hold() }), requests: 1},
+	{name: "a head has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, 100)) && r.hold() }), requests: 1},
+	{name: "half a body has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, 200)+half(plain(r))) && r.hold() }), requests: 1},
+	{name: "half a body without a length has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, -1)+half(plain(r))) && r.hold() }), requests: 1},
+	{name: "half an error has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(400, 200)+`{"__type`) && r.hold() }), requests: 1},
+	{name: "a retry waits", stop: func(p *peer, o *dynamodb.Options) {
+		stopAt(fails(500, "InternalServerError"))(p, o)
+		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return time.Hour, nil })
+		})
+	}, requests: 1},
+}
+
+// stopAt makes a peer answer so.
+func stopAt(answer func(*peer, *received) bool) func(*peer, *dynamodb.Options) {
+	return func(p *peer, _ *dynamodb.Options) { p.answer = func(r *received) bool { return answer(p, r) } }
+}
+
+// stuck are credentials that do not come.
+type stuck struct{}
+
+// Retrieve implements [aws.CredentialsProvider].
+func (stuck) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	return aws.Credentials{}, untilEnd(ctx)
+}
+
+func untilEnd(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// untilTimeout waits as a dialer does. The transport lets it, so that the next call can have the
+// connection.
+func untilTimeout(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return untilEnd(ctx)
+}
+
+// A call whose context ends returns at once, wherever it stands. It leaves no connection, no
+// goroutine and no room behind.
+func TestCallsEndWithTheirContext(t *testing.T) {
+	for _, stage := range stages {
+		for _, operation := range operations {
+			for _, way := range ways {
+				stage.check(t, way, operation, comment.Canceled)
+				stage.check(t, way, operation, comment.Timeout)
+			}
+		}
+	}
+}
+
+// check lets a call stop at the stage, and cancels it or lets its time run out.
+func (s stage) check(t *testing.T, way way, operation string, ending comment.Kind) {
+	withPeer(t, func(t *testing.T, p *peer) {
+		options := p.options()
+		s.stop(p, &options)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began, returned := time.Now(), make(chan outcome, 1)
+		go func() { returned <- ask(ctx, way.open(options), operation) }()
+		want := time.Second
+		if ending == comment.Canceled {
+			want = time.Second / 10
+			time.Sleep(want)
+			cancel()
+		}
+		got := <-returned
+		if took := time.Since(began); took != want {
+			t.Errorf("%s, %s by %s: returned after %v, want %v", s.name, operation, way.name, took, want)
+		}
+		calls, _, _ := p.seen()
+		if got.Kind != ending || len(calls) != s.requests || got.Message == "" {
+			t.Errorf("%s, %s by %s: %s after %d requests (%v), want %s after %d", s.name, operation, way.name, kinds[got.Kind], len(calls), got.err, kinds[ending], s.requests)
+		}
+	})
+}
+
+// A call whose context has ended before makes no request, and no connection.
+func TestNoCallWithAnEndedContext(t *testing.T) {
+	for _, way := range ways {
+		for _, operation := range operations {
+			withPeer(t, func(t *testing.T, p *peer) {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				got := ask(ctx, way.open(p.options()), operation)
+				if calls, _, _ := p.seen(); got.Kind != comment.Canceled || len(p.dialed)+len(calls) > 0 {
+					t.Errorf("%s by %s: %s, %d connections", operation, way.name, kinds[got.Kind], len(p.dialed))
+				}
+			})
+		}
+	}
+}
+
+// An answer waits for room while its context lasts.
+func TestAnswersWaitForRoom(t *testing.T) {
+	for _, way := range ways {
+		withPeer(t, func(t *testing.T, p *peer) {
+			p.answer = func(r *received) bool { return r.write(p.head(200, -1)+plain(r)) && false }
+			options := p.options()
+			client := options.HTTPClient.(*bounded)
+			if !client.large.TryAcquire(largeRoom) {
+				t.Fatal("a new client has no room")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if got := ask(ctx, way.open(options), "Query"); got.Kind != comment.Timeout {
+				t.Errorf("%s: %s (%v) without room", way.name, got, got.err)
+			}
+			client.large.Release(largeRoom)
+			if got := ask(t.Context(), way.open(options), "Query"); got.Failed {
+				t.Errorf("%s: %s (%v) with room", way.name, got, got.err)
+			}
+		})
+	}
+}
+
+// A client that hedges asks a second time when an answer is late, and ends the late call.
+func TestEachWayIsHedged(t *testing.T) {
+	for _, way := range ways {
+		for _, operation := range operations {
+			withPeer(t, func(t *testing.T, p *peer) {
+				late := 0
+				p.answer = func(r *received) bool {
+					if r.number == late {
+						return r.hold()
+					}
+					time.Sleep(time.Millisecond)
+					return p.ok(r, plain(r))
+				}
+				options := p.options()
+				options.HTTPClient = options.HTTPClient.(*bounded).around(func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} })
+				client := way.open(options)
+				for range hedgeLearning {
+					ask(t.Context(), client, operation)
+				}
+				late = hedgeLearning + 1
+				began := time.Now()
+				got := ask(t.Context(), client, operation)
+				calls, _, _ := p.seen()
+				if took := time.Since(began); got.Failed || len(calls) != late+1 || took > 5*time.Millisecond {
+					t.Errorf("%s by %s: %s (%v) after %v and %d requests", operation, way.name, got, got.err, took, len(calls)-hedgeLearning)
+				}
+			})
+		}
+	}
+}
