@@ -1,15 +1,15 @@
-// Package planbench measures what plans cost beside perfect foresight. It asks for pages of a
-// product's comments by every set of ratings, with and without languages, near the beginning of the
-// list and deep in it, and has each page read in six ways that all have the same to do: to show the
-// page, and to see whether something stands before and after it.
+// Package planbench measures what plans cost beside perfect foresight. It asks for pages of
+// products' comments by every set of ratings, with and without languages, near the beginning of the
+// list and deep in it, and has each page read in several ways that all have the same to do: to show
+// the page, and to see whether something stands before and after it.
 //
 //	make bench-plans                                  # generated comments; writes docs/plans.csv and docs/plans.svg
 //	make bench-plans DATA=reviews.tsv LANGUAGE=en     # reviews of your own, read as import reads them
 //
-// The way of a page: data.go has the comments, made by generate.go or read from a file,
-// questions.go the pages of them, ways.go the ways to read a page, ledger.go and foresight.go the
-// least that any way can cost; measure.go runs them all, summary.go takes averages, and report.go,
-// plot.go write them down.
+// The way of a page: data.go has the comments, made by generate.go and catalogue.go or read from a
+// file, questions.go and walks.go the pages of them, ways.go the ways to read a page, ledger.go and
+// foresight.go the least that any way can cost; measure.go runs them all, set.go does so for many products,
+// summary.go takes averages, and report.go, plot.go write them down.
 //
 // Reads are answered from memory, by table.go, query.go and store.go, which tests hold against real
 // engines: a page takes microseconds, and nothing of what is measured is time.

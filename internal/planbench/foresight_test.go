@@ -47,7 +47,7 @@ func TestForesightIsTheLeast(t *testing.T) {
 		if _, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}
-		if _, err := p.measure(t.Context(), v); err != nil {
+		if _, err := p.measure(t.Context(), v, FullPages, OneIndex, Narrowest, Cold, Planned, Again); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// generatedProduct is the product that generated comments are about.
+// generatedProduct is the product that comments of Generate are about.
 const generatedProduct = "espresso-machine"
 
 // The time of generated comments.
@@ -40,6 +40,13 @@ var (
 	starWeights = [comment.MaxRating]float64{9, 4, 7, 16, 64}
 )
 
+// kind is what the comments of a product are like.
+type kind struct {
+	product string
+	tongues []tongue
+	stars   [comment.MaxRating]float64 // weights of ratings
+}
+
 // textSpread is the standard deviation of the logarithm of a text's length.
 const textSpread = 1.0
 
@@ -48,24 +55,25 @@ const textSpread = 1.0
 // weeks of one-star comments.
 func Generate(count int, seed uint64) []comment.Comment {
 	r := rand.New(rand.NewPCG(seed, uint64(count)))
+	k := kind{generatedProduct, tongues, starWeights}
 	out := make([]comment.Comment, count)
 	for i := range out {
-		out[i] = generated(r)
+		out[i] = k.generated(r)
 	}
 	return out
 }
 
-func generated(r *rand.Rand) comment.Comment {
+func (k kind) generated(r *rand.Rand) comment.Comment {
 	elapsed := math.Pow(r.Float64(), 0.6) // denser towards the end
 	at := generatedFrom.Add(time.Duration(elapsed * float64(generatedDays) * float64(24*time.Hour)))
-	t := draw(r, tongues, func(t tongue) float64 { return t.weight * (1 + (t.growth-1)*elapsed) })
+	t := draw(r, k.tongues, func(t tongue) float64 { return t.weight * (1 + (t.growth-1)*elapsed) })
 	var distinct [10]byte
 	binary.BigEndian.PutUint64(distinct[:], r.Uint64())
 	c := comment.Comment{
 		ID:        comment.IDOf(comment.PositionAt(at, distinct)),
-		ProductID: generatedProduct,
+		ProductID: k.product,
 		Language:  t.language,
-		Rating:    draw(r, []int{1, 2, 3, 4, 5}, func(rating int) float64 { return starWeight(rating, elapsed, t.mood) }),
+		Rating:    draw(r, []int{1, 2, 3, 4, 5}, func(rating int) float64 { return k.starWeight(rating, elapsed, t.mood) }),
 		Text:      words(r, int(t.bytes*math.Exp(textSpread*r.NormFloat64()))),
 		Author:    comment.Author{ID: fmt.Sprintf("a%08x", r.Uint32()), Name: words(r, 5+r.IntN(15))},
 		Version:   1,
@@ -78,8 +86,8 @@ func generated(r *rand.Rand) comment.Comment {
 }
 
 // starWeight returns the weight of a rating at a time, from 0 for the first time to 1 for the last.
-func starWeight(rating int, elapsed, mood float64) float64 {
-	weight := starWeights[rating-1]
+func (k kind) starWeight(rating int, elapsed, mood float64) float64 {
+	weight := k.stars[rating-1]
 	if rating < 4 {
 		weight *= mood * (1 + 0.5*math.Sin(4*math.Pi*elapsed))
 	}

@@ -12,13 +12,15 @@ import (
 type Row struct {
 	// Comments is how many comments the product has.
 	Comments int
+	// Walk is how the page was come to.
+	Walk Walk
 	// Filter is the filter of the list.
 	Filter comment.Filter
 	// Page is the number of the page, Reach that of the list's last page.
 	Page, Reach int
 	// Shown is how many comments the page shows.
 	Shown int
-	// Costs are the costs by Way.
+	// Costs are the costs by Way, zero for a way that was not measured.
 	Costs [ways]Cost
 }
 
@@ -27,29 +29,31 @@ type Row struct {
 func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, v := range p.visits(size) {
-		row, err := p.measure(ctx, v)
+		row, err := p.measure(ctx, v, FullPages, OneIndex, Narrowest, Cold, Planned, Again)
 		if err != nil {
-			return nil, fmt.Errorf("page %d of ratings %v, languages %v: %w", v.page, v.query.Filter.Ratings, v.query.Filter.Languages, err)
+			return nil, err
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-func (p *Product) measure(ctx context.Context, v visit) (Row, error) {
-	ids := v.ids(p)
+// measure reads a page in some ways.
+func (p *Product) measure(ctx context.Context, v visit, ways ...Way) (Row, error) {
+	ids, least := v.ids(p), p.foresee(v)
 	row := Row{Comments: len(p.comments), Filter: v.query.Filter, Page: v.page, Reach: (len(v.list)-1)/v.query.Slice.Size + 1, Shown: len(ids)}
-	least := p.foresee(v)
 	row.Costs[Foresight] = Cost{Units: least, Waves: 1}
-	for way := range Foresight {
+	for _, way := range ways {
 		shown, cost, err := p.read(ctx, way, v.query)
 		switch {
 		case err != nil:
-			return row, fmt.Errorf("%v: %w", way, err)
 		case !slices.Equal(shown, ids):
-			return row, fmt.Errorf("%v shows %v, want %v", way, shown, ids)
+			err = fmt.Errorf("it shows %v, want %v", shown, ids)
 		case cost.Units < least:
-			return row, fmt.Errorf("%v costs %.1f read units, and foresight %.1f: one of them is wrong", way, cost.Units, least)
+			err = fmt.Errorf("it costs %.1f read units, and foresight %.1f: one of them is wrong", cost.Units, least)
+		}
+		if err != nil {
+			return row, fmt.Errorf("page %d of ratings %v, languages %v, %v: %w", v.page, v.query.Filter.Ratings, v.query.Filter.Languages, way, err)
 		}
 		row.Costs[way] = cost
 	}

@@ -22,27 +22,29 @@ const mostDearer = 1.25
 // in the list, nor with more comments. That all ways show the same comments and none costs less
 // than foresight, Measure sees by itself.
 func TestPlansAreNearForesight(t *testing.T) {
-	var rows []Row
+	var summary Summary
 	for _, count := range []int{800, 3000} {
 		p, err := NewProduct(t.Context(), Generate(count, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := Measure(t.Context(), p, PageSize)
+		rows, err := Measure(t.Context(), p, PageSize)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, more...)
+		summary.Add(Set{1, count}, rows)
 	}
-	averages := Summarize(rows)
+	averages := summary.Averages()
 	for _, a := range averages {
 		if a.Languages == anyLanguages && a.Page == 0 {
 			checkPlanned(t, a)
 		}
 	}
-	large := func(page int) Group { return Group{Comments: 3000, Languages: anyLanguages, Page: page} }
-	checkDearer(t, averages, Group{Comments: 800, Languages: anyLanguages}, large(0))
-	checkDearer(t, averages, large(1), large(100))
+	group := func(comments, page int) Group {
+		return Group{Set: Set{1, comments}, Weight: Equal, Languages: anyLanguages, Page: page}
+	}
+	checkDearer(t, averages, group(800, 0), group(3000, 0))
+	checkDearer(t, averages, group(3000, 1), group(3000, 100))
 }
 
 func checkPlanned(t *testing.T, a Average) {

@@ -3,59 +3,103 @@ package planbench
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/talkback/talkback/internal/plot"
 )
 
-// labels are the ways in the plot's legend, the dearest first.
-var labels = []string{
-	FullPages: "a full page of every rating, merged", OneIndex: "one index with a filter", Unknowing: "planned, knowing nothing",
-	Planned: "planned", Again: "planned, read before", Foresight: "perfect foresight",
-}
+// lines are the ways in the order of the plot's lines, labels their texts in its legend.
+var (
+	lines  = []Way{FullPages, OneIndex, Narrowest, Planned, Again, Foresight, Cold}
+	labels = []string{
+		"a full page of every rating, merged", "one index with a filter", "narrowest partitions", "planned",
+		"planned, read before", "perfect foresight", "cold: other products known",
+	}
+)
 
-// Plot draws averages as SVG: read units per page by the number of ratings for no, one and several
-// languages; by the number of the page; and by the number of comments if several were measured.
+// Plot draws averages as SVG: read units per page of the products of a catalogue, by the number of
+// ratings and by how many comments a product has, and of one product by the number of ratings, deep
+// in its list, and with ever more comments. Panels of which nothing was measured are left out.
 func Plot(averages []Average) []byte {
-	most := 0
+	var many, one Set
 	for _, a := range averages {
-		most = max(most, a.Comments)
+		switch {
+		case a.Products > 1:
+			many = a.Set
+		case a.Comments > one.Comments:
+			one = a.Set
+		}
 	}
-	var panels []plot.Panel
-	for _, languages := range []string{noLanguage, oneLanguage, severalLanguages} {
-		panels = append(panels, panelOf(averages, languageHeads[languages], "ratings chosen", func(a Average) (int, bool) {
-			return a.Ratings, a.Comments == most && a.Languages == languages
-		}))
-	}
-	panels = append(panels, panelOf(averages, "Deep in the list", "page, by cursor", func(a Average) (int, bool) {
-		return a.Page, a.Comments == most && a.Page > 0
-	}), panelOf(averages, "Ever more comments", "comments on the product", func(a Average) (int, bool) {
-		return a.Comments, a.Group == Group{Comments: a.Comments, Languages: anyLanguages}
-	}))
+	panels := append(catalogueOf(averages, many), productOf(averages, one)...)
 	panels = slices.DeleteFunc(panels, func(p plot.Panel) bool { return len(p.Ticks) < 2 })
 	return plot.Figure{
 		Title:  "What a page of 20 comments costs",
-		Note:   fmt.Sprintf("read units per page on a logarithmic scale; a product of %s comments", plot.Grouped(most)),
+		Note:   "read units per page on a logarithmic scale; " + noteOf(many, one),
 		Label:  "Read units per page by way of reading",
 		Legend: labels,
 		Panels: panels,
 	}.SVG()
 }
 
-var languageHeads = map[string]string{
-	noLanguage: "In any language", oneLanguage: "In one language", severalLanguages: "In two or three languages",
+// noteOf says what was measured.
+func noteOf(many, one Set) string {
+	var parts []string
+	if many.Products > 0 {
+		parts = append(parts, fmt.Sprintf("a catalogue of %s products with %s comments", plot.Grouped(many.Products), plot.Grouped(many.Comments)))
+	}
+	if one.Products > 0 {
+		parts = append(parts, fmt.Sprintf("a product of %s comments", plot.Grouped(one.Comments)))
+	}
+	return strings.Join(parts, ", ")
 }
 
-// panelOf collects those averages that stand somewhere on the x axis.
-func panelOf(averages []Average, head, axis string, at func(Average) (x int, within bool)) plot.Panel {
-	p := plot.Panel{Head: head, Axis: axis, Lines: make([][]float64, ways)}
+// catalogueOf are the panels of several products.
+func catalogueOf(averages []Average, set Set) []plot.Panel {
+	ratings := func(head string, weight Weight) plot.Panel {
+		return panelOf(averages, head, "ratings chosen", func(a Average) (string, bool) {
+			return plot.Grouped(a.Ratings), a.Ratings > 0 && a.Group == Group{Set: set, Weight: weight, Languages: anyLanguages, Ratings: a.Ratings}
+		})
+	}
+	return []plot.Panel{
+		ratings("A catalogue, each product once", Equal),
+		ratings("The same, by their comments", ByComments),
+		panelOf(averages, "The same, by size", "comments on the product", func(a Average) (string, bool) {
+			return a.sizeText(), a.Most > 0 && a.Group == Group{Set: set, Weight: Equal, Languages: anyLanguages, Most: a.Most}
+		}),
+	}
+}
+
+// productOf are the panels of one product, and that of all such sets.
+func productOf(averages []Average, set Set) []plot.Panel {
+	var panels []plot.Panel
+	for _, languages := range []string{noLanguage, oneLanguage, severalLanguages} {
+		panels = append(panels, panelOf(averages, languageHeads[languages], "ratings chosen", func(a Average) (string, bool) {
+			return plot.Grouped(a.Ratings), a.Ratings > 0 && a.Group == Group{Set: set, Weight: Equal, Languages: languages, Ratings: a.Ratings}
+		}))
+	}
+	return append(panels, panelOf(averages, "One product, deep in the list", "page, by cursor", func(a Average) (string, bool) {
+		return plot.Grouped(a.Page), a.Page > 0 && a.Set == set && a.Walk == EachPage
+	}), panelOf(averages, "One product, ever more comments", "comments on the product", func(a Average) (string, bool) {
+		return plot.Grouped(a.Comments), a.Group == Group{Set: Set{1, a.Comments}, Weight: Equal, Languages: anyLanguages}
+	}))
+}
+
+var languageHeads = map[string]string{
+	noLanguage: "One product, in any language", oneLanguage: "In one language", severalLanguages: "In two or three languages",
+}
+
+// panelOf collects those averages that have a tick on the x axis.
+func panelOf(averages []Average, head, axis string, tick func(Average) (text string, within bool)) plot.Panel {
+	p := plot.Panel{Head: head, Axis: axis, Lines: make([][]float64, len(lines))}
 	for _, a := range averages {
-		x, within := at(a)
+		text, within := tick(a)
 		if !within {
 			continue
 		}
-		p.Lines[a.Way] = append(p.Lines[a.Way], a.UnitsPerPage)
-		if a.Way == 0 {
-			p.Ticks = append(p.Ticks, plot.Grouped(x))
+		line := slices.Index(lines, a.Way)
+		p.Lines[line] = append(p.Lines[line], a.UnitsPerPage)
+		if a.Way == Foresight {
+			p.Ticks = append(p.Ticks, text)
 		}
 	}
 	return p

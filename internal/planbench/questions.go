@@ -12,6 +12,23 @@ const PageSize = 20
 // numberedPages are the pages read of every list that has them, besides its last page.
 var numberedPages = []int{1, 2, 10, 100, 1000}
 
+// Walk is how a page is come to.
+type Walk int
+
+// The walks.
+const (
+	// EachPage asks for pages one by one, each by its cursor.
+	EachPage Walk = iota
+	// NoHints walks from page to page. Each page is answered by a process that was just started, and
+	// gets a cursor without hints.
+	NoHints
+)
+
+// String returns the name of the walk in tables.
+func (w Walk) String() string {
+	return [...]string{"each page", "walk without hints"}[w]
+}
+
 // visit is a page to be read.
 type visit struct {
 	query comment.Query
@@ -32,13 +49,21 @@ func (v visit) ids(p *Product) []comment.ID {
 	return out
 }
 
-// visits returns the pages to read of all lists of a product: for every set of ratings, without and
-// with languages.
+// visits returns the pages to read of all lists of a product.
 func (p *Product) visits(size int) []visit {
 	var out []visit
+	for _, filter := range p.filters() {
+		out = append(out, p.visitsOf(filter, size)...)
+	}
+	return out
+}
+
+// filters returns the filters of all lists: every set of ratings, without and with languages.
+func (p *Product) filters() []comment.Filter {
+	var out []comment.Filter
 	for _, languages := range p.languageSets() {
 		for set := 1; set < 1<<comment.MaxRating; set++ {
-			out = append(out, p.visitsOf(comment.Filter{Languages: languages, Ratings: ratingSet(set)}, size)...)
+			out = append(out, comment.Filter{Languages: languages, Ratings: ratingSet(set)})
 		}
 	}
 	return out
@@ -77,14 +102,20 @@ func (p *Product) languageSets() [][]comment.Language {
 	return sets
 }
 
-// visitsOf returns the pages of one list, none if it is empty.
-func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
+// listOf returns a list as numbers of the product's comments, newest first.
+func (p *Product) listOf(filter comment.Filter) []int {
 	var list []int
 	for number, c := range p.comments {
 		if filter.Allows(c) {
 			list = append(list, number)
 		}
 	}
+	return list
+}
+
+// visitsOf returns the pages of one list, none if it is empty.
+func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
+	list := p.listOf(filter)
 	if len(list) == 0 {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 )
@@ -13,13 +15,27 @@ import (
 func WriteCSV(w io.Writer, averages []Average) error {
 	out := csv.NewWriter(w)
 	lines := [][]string{{"comments", "languages", "ratings", "page", "way", "pages", "items_per_shown", "units_per_page",
-		"queries_per_page", "one_wave_share", "most_waves", "times_foresight"}}
+		"queries_per_page", "one_wave_share", "most_waves", "times_foresight", "products", "weight", "product_comments", "walk"}}
 	for _, a := range averages {
-		lines = append(lines, append([]string{
-			strconv.Itoa(a.Comments), a.Languages, numberOrAny(a.Ratings), numberOrAny(a.Page), a.Way.String(), strconv.Itoa(a.Pages),
-		}, a.figures()...))
+		line := []string{strconv.Itoa(a.Comments), a.Languages, numberOrAny(a.Ratings), numberOrAny(a.Page), a.Way.String(), strconv.Itoa(a.Pages)}
+		line = append(line, a.figures()...)
+		lines = append(lines, append(line, strconv.Itoa(a.Products), string(a.Weight), a.sizeText(), a.Walk.String()))
 	}
 	return out.WriteAll(lines)
+}
+
+// sizeText says how many comments the products of a group have.
+func (g Group) sizeText() string {
+	i := slices.Index(sizeClasses, g.Most)
+	switch {
+	case i < 0:
+		return "any"
+	case i == 0:
+		return fmt.Sprintf("1-%d", g.Most)
+	case g.Most == math.MaxInt:
+		return fmt.Sprintf("over %d", sizeClasses[i-1])
+	}
+	return fmt.Sprintf("%d-%d", sizeClasses[i-1]+1, g.Most)
 }
 
 // figures are the averages themselves as text.
@@ -48,11 +64,13 @@ func WriteTable(w io.Writer, averages []Average) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	var last Group
 	for _, a := range averages {
-		if a.Comments != last.Comments || a.Languages != last.Languages || (a.Page == 0) != (last.Page == 0) {
-			fmt.Fprintf(out, "\n%d comments, languages: %s\t\t\t\t\t\t\t\t\t\n", a.Comments, a.Languages)
+		heading := a.Group
+		heading.Ratings, heading.Page = 0, min(a.Page, 1)
+		if heading != last {
+			fmt.Fprintf(out, "\n%s\t\t\t\t\t\t\t\t\t\n", heading.text())
 			fmt.Fprintf(out, "ratings\tpage\tway\tpages\titems/shown\tunits/page\tqueries/page\tone wave\tmost waves\tx foresight\t\n")
 		}
-		last = a.Group
+		last = heading
 		fmt.Fprintf(out, "%s\t%s\t%v\t%d\t", numberOrAny(a.Ratings), numberOrAny(a.Page), a.Way, a.Pages)
 		for _, figure := range a.figures() {
 			fmt.Fprintf(out, "%s\t", figure)
@@ -60,4 +78,16 @@ func WriteTable(w io.Writer, averages []Average) error {
 		fmt.Fprintln(out)
 	}
 	return out.Flush()
+}
+
+// text describes what the pages of a group have in common, other than ratings and page.
+func (g Group) text() string {
+	text := fmt.Sprintf("%d comments, languages: %s", g.Comments, g.Languages)
+	if g.Products > 1 {
+		text = fmt.Sprintf("%d products, weight: %s, comments of a product: %s, %s", g.Products, g.Weight, g.sizeText(), text)
+	}
+	if g.Walk != EachPage {
+		text += ", " + g.Walk.String()
+	}
+	return text
 }

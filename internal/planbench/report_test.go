@@ -19,19 +19,19 @@ var update = flag.Bool("update", false, "write what is, instead of comparing wit
 // tinyAverages are those of a product small enough for the results to be looked through.
 func tinyAverages(t *testing.T, counts ...int) []Average {
 	t.Helper()
-	var rows []Row
+	var summary Summary
 	for _, count := range counts {
 		p, err := NewProduct(t.Context(), Generate(count, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := Measure(t.Context(), p, 5)
+		rows, err := Measure(t.Context(), p, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, more...)
+		summary.Add(Set{1, count}, rows)
 	}
-	return Summarize(rows)
+	return summary.Averages()
 }
 
 // simpleWays are averages that do not change with the planner.

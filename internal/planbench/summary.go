@@ -2,6 +2,7 @@ package planbench
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -25,16 +26,56 @@ func (r Row) languagesOf() string {
 	return severalLanguages
 }
 
+// Set is a set of products that averages are taken over.
+type Set struct {
+	// Products and Comments are how many it has.
+	Products, Comments int
+}
+
+// Weight says how much a product counts in averages.
+type Weight string
+
+// The weights.
+const (
+	// Equal weighs all products equally: a catalogue each product of which is asked for as often.
+	Equal Weight = "equal"
+	// ByComments weighs a product by its comments: what has more of them is asked for more often.
+	ByComments Weight = "comments"
+)
+
+// of returns the weight of a product with so many comments.
+func (w Weight) of(comments int) float64 {
+	if w == ByComments {
+		return float64(comments)
+	}
+	return 1
+}
+
 // Group is what averages are taken over.
 type Group struct {
-	// Comments is how many the product has.
-	Comments int
+	Set
+	// Weight says how much each product counts.
+	Weight Weight
+	// Walk is how the pages were come to.
+	Walk Walk
+	// Most is how many comments its products have at most, each more than the next smaller bound of
+	// sizeClasses; 0 for any number.
+	Most int
 	// Languages is "none", "one", "several" or "any".
 	Languages string
 	// Ratings is how many are chosen, 0 for any number.
 	Ratings int
 	// Page is the number of the page, 0 for any.
 	Page int
+}
+
+// sizeClasses are how many comments the products of a class have at most.
+var sizeClasses = []int{10, 100, 1000, math.MaxInt}
+
+// sizeClass is the class of a product with so many comments.
+func sizeClass(comments int) int {
+	i, _ := slices.BinarySearch(sizeClasses, comments)
+	return sizeClasses[i]
 }
 
 // Average is the mean cost of the pages of a group in one way.
@@ -55,72 +96,137 @@ type Average struct {
 	OverForesight float64
 }
 
-// Summarize takes averages of pages: by the number of ratings and languages, by the number of
-// ratings alone, of all, and by page.
-func Summarize(rows []Row) []Average {
-	out := averages(rows, func(r Row) Group { return Group{r.Comments, r.languagesOf(), len(ratingsOf(r.Filter)), 0} })
-	out = append(out, averages(rows, func(r Row) Group { return Group{r.Comments, anyLanguages, len(ratingsOf(r.Filter)), 0} })...)
-	out = append(out, averages(rows, func(r Row) Group { return Group{r.Comments, anyLanguages, 0, 0} })...)
-	return append(out, averages(deepest(rows), func(r Row) Group { return Group{r.Comments, anyLanguages, 0, r.Page} })...)
+// Summary takes averages of pages, product by product: by the number of ratings and languages, by
+// the number of ratings alone, of all, by page, and by how many comments the product has. The pages
+// of a product that are in a group weigh together as much as the product. The zero value is empty.
+type Summary struct{ sums map[Group]*[ways]sum }
+
+// sum is the weighted sum of pages in one way.
+type sum struct {
+	pages, mostWaves                                     int
+	weight, items, shown, units, least, queries, oneWave float64
 }
 
-// deepest are the numbered pages of those lists that reach the deepest of them which any list of
-// the same product reaches: every one of these pages has the same lists behind it.
+// Add adds pages of one product of a set.
+func (s *Summary) Add(set Set, rows []Row) {
+	s.by(set, rows, func(r Row) Group { return Group{Languages: r.languagesOf(), Ratings: len(ratingsOf(r.Filter))} })
+	s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Ratings: len(ratingsOf(r.Filter))} })
+	s.by(set, rows, func(Row) Group { return Group{Languages: anyLanguages} })
+	if set.Products == 1 {
+		rows = deepest(rows)
+	} else {
+		s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Most: sizeClass(r.Comments)} })
+		s.by(set, rows, func(r Row) Group {
+			return Group{Languages: anyLanguages, Ratings: len(ratingsOf(r.Filter)), Most: sizeClass(r.Comments)}
+		})
+	}
+	if set.Products == 1 || len(rows) > 0 && rows[0].Walk != EachPage {
+		s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Page: r.Page} })
+	}
+}
+
+// by adds pages to their groups, whose set, walk and weight are added.
+func (s *Summary) by(set Set, rows []Row, groupOf func(Row) Group) {
+	groups := map[Group][]Row{}
+	for _, r := range rows {
+		group := groupOf(r)
+		group.Set, group.Walk = set, r.Walk
+		groups[group] = append(groups[group], r)
+	}
+	for group, rows := range groups {
+		for _, group.Weight = range set.weights() {
+			s.add(group, rows)
+		}
+	}
+}
+
+// weights are the weights that tell products of a set apart.
+func (s Set) weights() []Weight {
+	if s.Products == 1 {
+		return []Weight{Equal}
+	}
+	return []Weight{Equal, ByComments}
+}
+
+// add adds pages of one product to a group.
+func (s *Summary) add(group Group, rows []Row) {
+	if s.sums == nil {
+		s.sums = map[Group]*[ways]sum{}
+	}
+	sums := s.sums[group]
+	if sums == nil {
+		sums = new([ways]sum)
+		s.sums[group] = sums
+	}
+	weight := group.Weight.of(rows[0].Comments) / float64(len(rows))
+	for _, r := range rows {
+		for way, cost := range r.Costs {
+			if cost.Waves > 0 || Way(way) == Foresight {
+				sums[way].add(weight, r, cost)
+			}
+		}
+	}
+}
+
+func (s *sum) add(weight float64, r Row, cost Cost) {
+	s.pages++
+	s.mostWaves = max(s.mostWaves, cost.Waves)
+	s.weight += weight
+	s.items += weight * float64(cost.Items)
+	s.shown += weight * float64(r.Shown)
+	s.units += weight * cost.Units
+	s.least += weight * r.Costs[Foresight].Units
+	s.queries += weight * float64(cost.Queries)
+	if cost.Waves <= 1 {
+		s.oneWave += weight
+	}
+}
+
+// deepest are the numbered pages of those lists of a product that reach the deepest of them which
+// any of its lists reaches: every one of these pages has the same lists behind it.
 func deepest(rows []Row) []Row {
-	reach := map[int]int{}
+	reach := 0
 	for _, r := range rows {
 		if slices.Contains(numberedPages, r.Page) {
-			reach[r.Comments] = max(reach[r.Comments], r.Page)
+			reach = max(reach, r.Page)
 		}
 	}
 	var out []Row
 	for _, r := range rows {
-		if slices.Contains(numberedPages, r.Page) && r.Reach >= reach[r.Comments] {
+		if slices.Contains(numberedPages, r.Page) && r.Reach >= reach {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// averages are those of every group of rows in every way, in the order of the groups.
-func averages(rows []Row, groupOf func(Row) Group) []Average {
-	groups := map[Group][]Row{}
-	for _, r := range rows {
-		groups[groupOf(r)] = append(groups[groupOf(r)], r)
-	}
+// Averages returns the averages of every group in every way, in the order of the groups.
+func (s *Summary) Averages() []Average {
 	var out []Average
-	for group, rows := range groups {
-		for way := range Way(ways) {
-			out = append(out, average(group, way, rows))
+	for group, sums := range s.sums {
+		for way, sum := range sums {
+			if sum.pages > 0 {
+				out = append(out, sum.average(group, Way(way)))
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Average) int {
-		return cmp.Or(cmp.Compare(a.Comments, b.Comments), cmp.Compare(a.Languages, b.Languages),
-			cmp.Compare(a.Ratings, b.Ratings), cmp.Compare(a.Page, b.Page), cmp.Compare(a.Way, b.Way))
-	})
+	slices.SortFunc(out, func(a, b Average) int { return cmp.Or(a.Group.compare(b.Group), cmp.Compare(a.Way, b.Way)) })
 	return out
 }
 
-func average(group Group, way Way, rows []Row) Average {
-	a := Average{Group: group, Way: way, Pages: len(rows)}
-	var items, shown, queries, oneWave int
-	var units, least float64
-	for _, r := range rows {
-		cost := r.Costs[way]
-		items += cost.Items
-		shown += r.Shown
-		queries += cost.Queries
-		units += cost.Units
-		least += r.Costs[Foresight].Units
-		a.MostWaves = max(a.MostWaves, cost.Waves)
-		if cost.Waves <= 1 {
-			oneWave++
-		}
+// compare orders groups as tables show them.
+func (g Group) compare(other Group) int {
+	return cmp.Or(
+		cmp.Compare(other.Products, g.Products), cmp.Compare(g.Comments, other.Comments), cmp.Compare(other.Weight, g.Weight),
+		cmp.Compare(g.Walk, other.Walk), cmp.Compare(g.Most, other.Most), cmp.Compare(g.Languages, other.Languages),
+		cmp.Compare(min(g.Page, 1), min(other.Page, 1)), cmp.Compare(g.Ratings, other.Ratings), cmp.Compare(g.Page, other.Page),
+	)
+}
+
+func (s sum) average(group Group, way Way) Average {
+	return Average{
+		Group: group, Way: way, Pages: s.pages,
+		ItemsPerShown: s.items / s.shown, UnitsPerPage: s.units / s.weight, QueriesPerPage: s.queries / s.weight,
+		OneWave: s.oneWave / s.weight, MostWaves: s.mostWaves, OverForesight: s.units / s.least,
 	}
-	pages := float64(len(rows))
-	a.ItemsPerShown = float64(items) / float64(shown)
-	a.UnitsPerPage, a.QueriesPerPage = units/pages, float64(queries)/pages
-	a.OneWave = float64(oneWave) / pages
-	a.OverForesight = units / least
-	return a
 }

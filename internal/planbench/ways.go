@@ -29,8 +29,12 @@ const (
 	// OneIndex reads a page at a time from the whole product, or from each chosen language, keeps
 	// what the filter allows, and goes on until the page is full.
 	OneIndex
-	// Unknowing is the Store's planner when nothing is known of the product.
-	Unknowing
+	// Narrowest reads a full page from each partition that holds nothing else, and merges. It differs
+	// from FullPages where all ratings are chosen.
+	Narrowest
+	// Cold is the Store's planner when nothing is known of the product, but what other products are
+	// like.
+	Cold
 	// Planned is the Store's planner when it knows the product's counts and how large its comments
 	// are.
 	Planned
@@ -45,7 +49,7 @@ const (
 
 // String returns the name of the way in tables.
 func (w Way) String() string {
-	return [ways]string{"full pages", "one index", "planned, knowing nothing", "planned", "planned, read before", "foresight"}[w]
+	return [ways]string{"full pages", "one index", "narrowest", "cold", "planned", "read before", "foresight"}[w]
 }
 
 // Cost is the cost of a page.
@@ -68,7 +72,9 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 		return p.simply(ctx, q, fullPages(q.Filter))
 	case OneIndex:
 		return p.simply(ctx, q, oneIndex(q.Filter))
-	case Unknowing:
+	case Narrowest:
+		return p.simply(ctx, q, narrowest(q.Filter))
+	case Cold:
 		return p.plan(ctx, p.table.Store(), q, planner.Known{})
 	case Planned:
 		return p.plan(ctx, p.table.Store(), q, p.known())
@@ -120,6 +126,14 @@ func fullPages(filter comment.Filter) []source {
 		}
 	}
 	return out
+}
+
+// narrowest returns the partitions that hold nothing but what the filter allows.
+func narrowest(filter comment.Filter) []source {
+	if len(filter.Ratings) == 0 {
+		return oneIndex(filter)
+	}
+	return fullPages(filter)
 }
 
 func oneIndex(filter comment.Filter) []source {

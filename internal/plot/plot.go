@@ -35,7 +35,7 @@ const style = `<style>
 </style>
 `
 
-// Figure is up to five diagrams.
+// Figure is up to eight diagrams.
 type Figure struct {
 	// Title is above the figure, Note below the title. Label is for those who cannot see it.
 	Title, Note, Label string

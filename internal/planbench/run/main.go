@@ -29,11 +29,12 @@ func main() {
 
 // settings are what the flags say. Those about a file mean what they mean to import.
 type settings struct {
-	file   command.Import
-	least  int
-	counts string
-	seed   uint64
-	out    string
+	file     command.Import
+	least    int
+	products int
+	counts   string
+	seed     uint64
+	out      string
 }
 
 func parse(args []string) (settings, error) {
@@ -44,8 +45,9 @@ func parse(args []string) (settings, error) {
 	flags.StringVar(&s.file.Language, "language", "", "language of all rows, or of those whose column tells none")
 	flags.Func("map", "`FIELD=COLUMN`: column of a field; repeatable", appendTo(&s.file.Map))
 	flags.Func("language-of", "`VALUE=TAG`: language that a value of the language's column stands for; repeatable", appendTo(&s.file.LanguageOf))
-	flags.IntVar(&s.least, "least", 20, "leave out the file's products of fewer comments")
-	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate, one measurement each")
+	flags.IntVar(&s.least, "least", 1, "leave out the file's products of fewer comments")
+	flags.IntVar(&s.products, "products", 2000, "how many products to generate as a catalogue")
+	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate on one product, one measurement each")
 	flags.Uint64Var(&s.seed, "seed", 1, "of the generated comments")
 	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg")
 	if err := flags.Parse(args); err != nil {
@@ -69,75 +71,55 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var rows []planbench.Row
+	var summary planbench.Summary
 	if s.file.File != "" {
-		rows, err = s.measureFile(ctx, out)
+		err = s.measureFile(ctx, &summary, out)
 	} else {
-		rows, err = s.measureGenerated(ctx)
+		err = s.measureGenerated(ctx, &summary)
 	}
 	if err != nil {
 		return err
 	}
-	averages := planbench.Summarize(rows)
+	averages := summary.Averages()
 	if err := planbench.WriteTable(out, averages); err != nil || s.out == "" {
 		return err
 	}
 	return write(s.out, averages)
 }
 
-func (s settings) measureGenerated(ctx context.Context) ([]planbench.Row, error) {
-	var rows []planbench.Row
-	for _, text := range strings.Split(s.counts, ",") {
+func (s settings) measureGenerated(ctx context.Context, summary *planbench.Summary) error {
+	if s.products > 0 {
+		if err := planbench.MeasureSet(ctx, planbench.Catalogue(s.products, s.seed), summary); err != nil {
+			return err
+		}
+	}
+	for text := range strings.FieldsFuncSeq(s.counts, func(r rune) bool { return r == ',' }) {
 		count, err := strconv.Atoi(text)
 		if err != nil || count < 1 {
-			return nil, fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
+			return fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
 		}
-		more, err := measure(ctx, planbench.Generate(count, s.seed))
-		if err != nil {
-			return nil, err
+		if err := planbench.MeasureSet(ctx, [][]comment.Comment{planbench.Generate(count, s.seed)}, summary); err != nil {
+			return err
 		}
-		rows = append(rows, more...)
 	}
-	return rows, nil
+	return nil
 }
 
-// measureFile measures every product of a file that is large enough. Their pages count as those of
-// one product with all the comments.
-func (s settings) measureFile(ctx context.Context, out io.Writer) ([]planbench.Row, error) {
+// measureFile measures every product of a file that is large enough.
+func (s settings) measureFile(ctx context.Context, summary *planbench.Summary, out io.Writer) error {
 	options, err := s.file.Options()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	products, err := planbench.ReadFile(s.file.File, options, s.least)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(products) == 0 {
-		return nil, fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
+		return fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
 	}
-	var rows []planbench.Row
-	total := 0
-	for _, comments := range products {
-		more, err := measure(ctx, comments)
-		if err != nil {
-			return nil, fmt.Errorf("product %q: %w", comments[0].ProductID, err)
-		}
-		rows = append(rows, more...)
-		total += len(comments)
-	}
-	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, total)
-	for i := range rows {
-		rows[i].Comments = total
-	}
-	return rows, nil
-}
-
-func measure(ctx context.Context, comments []comment.Comment) ([]planbench.Row, error) {
-	product, err := planbench.NewProduct(ctx, comments)
-	if err != nil {
-		return nil, err
-	}
-	return planbench.Measure(ctx, product, planbench.PageSize)
+	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, planbench.SetOf(products).Comments)
+	return planbench.MeasureSet(ctx, products, summary)
 }
 
 // write makes the files of the table and of the plot.

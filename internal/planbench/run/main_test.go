@@ -47,10 +47,10 @@ func TestFileIsMeasured(t *testing.T) {
 
 func TestGeneratedIsMeasured(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-counts", "30,90"}, &out); err != nil {
+	if err := run(t.Context(), []string{"-products", "10", "-counts", "30,90"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, heading := range []string{"30 comments, languages: none", "90 comments, languages: any"} {
+	for _, heading := range []string{"10 products, weight: comments", "30 comments, languages: none", "90 comments, languages: any"} {
 		if !strings.Contains(out.String(), heading) {
 			t.Errorf("the report lacks %q", heading)
 		}
@@ -63,7 +63,7 @@ func TestWhatCannotBeMeasured(t *testing.T) {
 		args []string
 		says string
 	}{
-		{"counts that are no numbers", []string{"-counts", "many"}, "-counts many"},
+		{"counts that are no numbers", []string{"-products", "0", "-counts", "many"}, "-counts many"},
 		{"a file that is not there", []string{"-data", "nowhere.tsv", "-language", "en"}, "nowhere.tsv"},
 		{"a file without a language", []string{"-data", reviews(t, 30)}, "language"},
 		{"a file of small products only", []string{"-data", reviews(t, 30), "-language", "en", "-map", "rating=stars", "-least", "50"}, "at least 50"},

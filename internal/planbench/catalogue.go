@@ -1,0 +1,54 @@
+package planbench
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// meanComments is how many comments a product of a catalogue has on average: 571.54 million reviews
+// of 48.19 million products. https://amazon-reviews-2023.github.io
+const meanComments = 11.9
+
+// spread is the standard deviation of the logarithm by which a product's shares of ratings and of
+// languages differ from those of the catalogue.
+const spread = 0.7
+
+// Catalogue generates the comments of so many products, the same ones for the same seed. It has a
+// long tail: by Zipf's law, the product of rank r has 1/r of the comments of the first, and at least
+// one. https://en.wikipedia.org/wiki/Zipf%27s_law
+func Catalogue(products int, seed uint64) [][]comment.Comment {
+	out := make([][]comment.Comment, products)
+	for i := range out {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		k := anyKind(r, fmt.Sprintf("product-%05d", i+1))
+		for range ranked(i+1, products) {
+			out[i] = append(out[i], k.generated(r))
+		}
+	}
+	return out
+}
+
+// ranked is how many comments the product of a rank has among so many products.
+func ranked(rank, products int) int {
+	harmonic := 0.0
+	for r := 1; r <= products; r++ {
+		harmonic += 1 / float64(r)
+	}
+	return max(1, int(math.Round(meanComments*float64(products)/harmonic/float64(rank))))
+}
+
+// anyKind draws what the comments of a product are like.
+func anyKind(r *rand.Rand, product string) kind {
+	k := kind{product: product}
+	for i := range k.stars {
+		k.stars[i] = starWeights[i] * math.Exp(spread*r.NormFloat64())
+	}
+	for _, t := range tongues {
+		t.weight *= math.Exp(spread * r.NormFloat64())
+		k.tongues = append(k.tongues, t)
+	}
+	return k
+}
