@@ -88,7 +88,8 @@ vuln:
 
 # Time, allocations, calls and read units, side by side with simpler ways to do the same.
 bench: provision-engine
-	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
+	@internal/provision/apollo.sh
+	@. internal/provision/tmp.sh && go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 # What plans cost beside perfect foresight: by default of generated comments, whose table and plot go to docs/. Of reviews
 # of your own with DATA=file, and as import has them: LANGUAGE=en, MAP="rating=stars language=country", LANGUAGE_OF="UK=en
@@ -118,4 +119,4 @@ picture: provision
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache internal/clients/node_modules
+	rm -rf bin .cache internal/clients/node_modules internal/bench/apollo/node_modules

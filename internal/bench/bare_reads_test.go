@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -27,30 +26,50 @@ func (r bareReads) of(request bareRequest) []*dynamodb.QueryInput {
 	return out
 }
 
-// learn takes note of the calls that the server made for a page.
-func (r bareReads) learn(tb testing.TB, body []byte, calls []tapedCall) {
-	var request bareRequest
-	if err := json.Unmarshal(body, &request); err != nil {
-		tb.Fatal(err)
-	}
-	var inputs []dynamodb.QueryInput
-	for _, c := range calls {
-		inputs = append(inputs, queryOf(tb, c))
-	}
-	r[request.key()] = inputs
+// learnedPage is a request for a page, and the inputs of the calls that the server made for it.
+type learnedPage struct {
+	Request json.RawMessage
+	Calls   []json.RawMessage
 }
 
-// key tells the pages of the cases apart.
+// learned is a page that the server was asked for.
+func learned(body []byte, calls []tapedCall) learnedPage {
+	page := learnedPage{Request: body}
+	for _, c := range calls {
+		page.Calls = append(page.Calls, json.RawMessage(c.input))
+	}
+	return page
+}
+
+// learn takes note of the calls that the server made for a page.
+func (r bareReads) learn(page learnedPage) error {
+	var request bareRequest
+	if err := json.Unmarshal(page.Request, &request); err != nil {
+		return err
+	}
+	var inputs []dynamodb.QueryInput
+	for _, call := range page.Calls {
+		input, err := queryOf(call)
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, input)
+	}
+	r[request.key()] = inputs
+	return nil
+}
+
+// key tells pages apart.
 func (r bareRequest) key() string {
-	key := strings.Join(r.Variables.Filter.Languages, ",")
+	key := r.Variables.Product + " " + strconv.Itoa(r.Variables.First) + " " + strings.Join(r.Variables.Filter.Languages, ",")
 	for _, rating := range r.Variables.Filter.Ratings {
 		key += strconv.Itoa(rating)
 	}
 	return key
 }
 
-// queryOf is the input of the SDK that becomes a call.
-func queryOf(tb testing.TB, c tapedCall) dynamodb.QueryInput {
+// queryOf is the input of the SDK that becomes a call, of which this is the JSON.
+func queryOf(call json.RawMessage) (dynamodb.QueryInput, error) {
 	var written struct {
 		IndexName, KeyConditionExpression, FilterExpression, ProjectionExpression *string
 
@@ -59,8 +78,8 @@ func queryOf(tb testing.TB, c tapedCall) dynamodb.QueryInput {
 		Limit                     int32
 		ExpressionAttributeValues map[string]struct{ S, N *string }
 	}
-	if err := json.Unmarshal([]byte(c.input), &written); err != nil {
-		tb.Fatal(err)
+	if err := json.Unmarshal(call, &written); err != nil {
+		return dynamodb.QueryInput{}, err
 	}
 	values := map[string]types.AttributeValue{}
 	for name, value := range written.ExpressionAttributeValues {
@@ -80,5 +99,5 @@ func queryOf(tb testing.TB, c tapedCall) dynamodb.QueryInput {
 		ScanIndexForward:          aws.Bool(written.ScanIndexForward),
 		Limit:                     aws.Int32(written.Limit),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
-	}
+	}, nil
 }

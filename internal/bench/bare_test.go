@@ -35,6 +35,9 @@ type bareHandler struct {
 	published bool
 }
 
+// bareItem is an item as the SDK has it.
+type bareItem = map[string]types.AttributeValue
+
 // bareRequest is what has to be known of a request. Which operation it is shows in which variable
 // it has.
 type bareRequest struct {
@@ -140,29 +143,31 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 }
 
 func (h bareHandler) page(ctx context.Context, request bareRequest) (*barePage, error) {
-	comments, more, err := h.read(ctx, h.inputs(request))
+	items, more, err := h.read(ctx, h.inputs(request))
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(comments, func(a, b bareComment) int { return strings.Compare(b.ID, a.ID) })
-	size := min(len(comments), request.Variables.First)
+	slices.SortFunc(items, func(a, b bareItem) int { return strings.Compare(bareText(b["PK"]), bareText(a["PK"])) })
+	shown := items[:min(len(items), request.Variables.First)]
 	out := &barePage{}
 	page := &out.Data.Product.Comments
-	page.PageInfo.HasNextPage = len(comments) > size || more
-	page.Edges = make([]bareEdge, size)
-	for i := range page.Edges {
-		page.Edges[i].Node = comments[i]
+	page.PageInfo.HasNextPage = len(items) > len(shown) || more
+	page.Edges = make([]bareEdge, len(shown))
+	for i, item := range shown {
+		if page.Edges[i].Node, err = bareDecode(item); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
 // read makes all calls, in parallel when there are several. More tells whether any of them left
 // something behind.
-func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (comments []bareComment, more bool, err error) {
+func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (items []bareItem, more bool, err error) {
 	if len(inputs) == 1 {
 		return h.query(ctx, inputs[0])
 	}
-	lists := make([][]bareComment, len(inputs))
+	lists := make([][]bareItem, len(inputs))
 	mores := make([]bool, len(inputs))
 	group, ctx := errgroup.WithContext(ctx)
 	for i, input := range inputs {
@@ -175,13 +180,12 @@ func (h bareHandler) read(ctx context.Context, inputs []*dynamodb.QueryInput) (c
 	return slices.Concat(lists...), slices.Contains(mores, true), err
 }
 
-func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) (comments []bareComment, more bool, err error) {
+func (h bareHandler) query(ctx context.Context, input *dynamodb.QueryInput) (items []bareItem, more bool, err error) {
 	output, err := h.client.Query(ctx, input)
 	if err != nil {
 		return nil, false, err
 	}
-	comments, err = bareDecodeAll(output.Items)
-	return comments, output.LastEvaluatedKey != nil, err
+	return output.Items, output.LastEvaluatedKey != nil, nil
 }
 
 // inputs are the calls for a page.
@@ -223,18 +227,7 @@ func publishedInputs(table string, request bareRequest) []*dynamodb.QueryInput {
 	return out
 }
 
-func bareDecodeAll(items []map[string]types.AttributeValue) ([]bareComment, error) {
-	out := make([]bareComment, len(items))
-	for i, item := range items {
-		var err error
-		if out[i], err = bareDecode(item); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-func bareDecode(item map[string]types.AttributeValue) (bareComment, error) {
+func bareDecode(item bareItem) (bareComment, error) {
 	position := strings.TrimPrefix(bareText(item["PK"]), "C#")
 	id, err := ulid.ParseStrict(position)
 	if err != nil {

@@ -73,7 +73,7 @@ func BenchmarkPage(b *testing.B) {
 // inProcess calls a handler without any connection.
 func inProcess(b *testing.B, handler http.Handler, bc benchCase) {
 	b.ReportAllocs()
-	before := used(b)
+	before := usedNow(b)
 	for b.Loop() {
 		ask(b, handler, bc.body)
 	}
@@ -85,7 +85,7 @@ func overSocket(b *testing.B, handler http.Handler, bc benchCase) {
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	b.ReportAllocs()
-	before := used(b)
+	before := usedNow(b)
 	for b.Loop() {
 		response, err := server.Client().Post(server.URL+"/graphql", "application/json", bytes.NewReader(bc.body))
 		if err != nil {
@@ -102,7 +102,7 @@ func overSocket(b *testing.B, handler http.Handler, bc benchCase) {
 }
 
 func reportCPU(b *testing.B, before usage) {
-	b.ReportMetric(float64((used(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(float64((usedNow(b).cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
 // BenchmarkFilter is what pages of four ratings cost beside one of all, both of the whole server:

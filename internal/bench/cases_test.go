@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strconv"
 	"testing"
@@ -31,6 +32,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if name := os.Getenv(programVariable); name != "" {
+		os.Exit(runProgram(name))
+	}
 	// A program that does not use memory profiles takes none; one that tests does, at each
 	// allocation by chance and at a price that grows with the depth of the stack.
 	runtime.MemProfileRate = 0
@@ -106,7 +110,9 @@ func newContest(tb testing.TB) *contest {
 	for _, bc := range c.cases {
 		if bc.page {
 			_, calls := c.settled(tb, bc)
-			reads.learn(tb, bc.body, calls)
+			if err := reads.learn(learned(bc.body, calls)); err != nil {
+				tb.Fatal(err)
+			}
 		}
 	}
 	return c
@@ -143,24 +149,36 @@ func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err e
 // load fills a new table with comments of about 500 bytes as items, the average of real reviews.
 func load(tb testing.TB, endpoint, table string) []comment.Comment {
 	tb.Helper()
-	client := call.NewLocalClient(endpoint)
-	if err := dynamo.CreateTable(tb.Context(), client, table); err != nil {
-		tb.Fatal(err)
-	}
 	r := rand.New(rand.NewPCG(1, 2))
-	comments := commenttest.Many(r, product, howMany)
+	comments := reviews(r, product, howMany)
+	for _, id := range productIDs() {
+		comments = append(comments, commenttest.Many(r, id, howManyEach)...)
+	}
+	fill(tb, endpoint, table, comments)
+	return comments
+}
+
+// reviews are comments as long and rated as a shop's.
+func reviews(r *rand.Rand, product string, count int) []comment.Comment {
+	comments := commenttest.Many(r, product, count)
 	for i := range comments {
 		comments[i].Rating = ratingOf(r.IntN(100))
 		comments[i].Text = prose(r, 40+r.IntN(500)) + "\nI'd \"buy\" it again."
 	}
-	for _, id := range productIDs() {
-		comments = append(comments, commenttest.Many(r, id, howManyEach)...)
+	return comments
+}
+
+// fill makes a table of comments, which are counted.
+func fill(tb testing.TB, endpoint, table string, comments []comment.Comment) {
+	tb.Helper()
+	client := call.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(tb.Context(), client, table); err != nil {
+		tb.Fatal(err)
 	}
 	if _, err := dynamo.NewLoader(client, table, 0).Load(tb.Context(), comments); err != nil {
 		tb.Fatal(err)
 	}
 	countAll(tb, client, table)
-	return comments
 }
 
 // letters are as frequent as in English, so that a text of them is compressed as a review is, to
@@ -261,12 +279,12 @@ func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynam
 
 // plainClient is the SDK's client with the options that it has by itself, so that whatever the
 // server gains or loses by its own options shows.
-func plainClient(endpoint string, t *tape) *dynamodb.Client {
+func plainClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-		HTTPClient:   t,
+		HTTPClient:   httpClient,
 	})
 }
 

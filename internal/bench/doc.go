@@ -16,10 +16,28 @@
 // usual way to read a page: as many whole items as it has from each partition that the filter
 // names. BenchmarkFilter has pages of four ratings beside one of all.
 //
+// BenchmarkRequests is closest to a busy server. The programs are processes of their own, which 16
+// connections ask, and another process replays the table over HTTP, each answer after a millisecond.
+// So the way in which a program makes its calls counts, and its clients do not. whole is the command
+// serve, bare and published are the bare handler with either way to read, and apollo is a server of
+// the usual kind in Node.js: see apollo/server.mjs. apollo and published-plain have a table whose
+// texts are not compressed. Each page is asked for in two ways:
+//
+//   - different: no two requests in flight are for the same product
+//   - equal: all are for the same page, so that the server shares reads in flight
+//
+// For each program NAME there are NAME-cpu-µs and NAME-allocs for a request, and x-NAME: how many
+// times as much the whole server takes. calls are the calls of the whole server for a request.
+// in-flight has the bytes that a request occupies while it waits for the table, its connection
+// included.
+//
+//	make bench                                              # fetches Apollo Server and runs all there is
+//	go test ./internal/bench -run '^$' -bench Requests
+//
 // TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with
 // and without asking these a second time: go test ./internal/bench -run Tail -v.
 //
-// What the ratios cannot show: one request at a time, so a processor that waits, as in the loaders'
+// What the ratios of BenchmarkPage cannot show: one request at a time, so a processor that waits, as in the loaders'
 // millisecond when several root fields ask for comments, goes to sleep and wakes up again, which
 // costs processor time that a busy server does not spend.
 //

@@ -14,11 +14,21 @@ type usage struct {
 	allocs    uint64
 }
 
+// usedNow is what the process has used until now.
+func usedNow(tb testing.TB) usage {
+	tb.Helper()
+	now, err := used()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return now
+}
+
 // used is what the process has used until now.
-func used(tb testing.TB) usage {
+func used() (usage, error) {
 	var process syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &process); err != nil {
-		tb.Fatal(err)
+		return usage{}, err
 	}
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
@@ -26,7 +36,7 @@ func used(tb testing.TB) usage {
 		time:   time.Since(began),
 		cpu:    time.Duration(process.Utime.Nano() + process.Stime.Nano()),
 		allocs: memory.Mallocs,
-	}
+	}, nil
 }
 
 // began is any moment before the first measurement.
@@ -34,12 +44,17 @@ var began = time.Now()
 
 // measure is what a number of calls of f used.
 func measure(tb testing.TB, calls int, f func()) usage {
-	before := used(tb)
+	before := usedNow(tb)
 	for range calls {
 		f()
 	}
-	after := used(tb)
-	return usage{time: after.time - before.time, cpu: after.cpu - before.cpu, allocs: after.allocs - before.allocs}
+	after := usedNow(tb)
+	return after.since(before)
+}
+
+// since is what was used after an earlier moment.
+func (u usage) since(before usage) usage {
+	return usage{time: u.time - before.time, cpu: u.cpu - before.cpu, allocs: u.allocs - before.allocs}
 }
 
 // readings are what batches of the same size used.

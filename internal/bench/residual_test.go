@@ -19,10 +19,14 @@ import (
 // table-bytes and here-bytes are the sizes of the table's answers.
 func BenchmarkResidual(b *testing.B) {
 	c := newContest(b)
-	_, newest := c.settled(b, c.cases[0])
+	_, calls := c.settled(b, c.cases[0])
+	newest, err := queryOf(json.RawMessage(calls[0].input))
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, ratings := range [][]int{{4, 5}, {1, 2}, {2, 3, 4, 5}, {1, 2, 3, 4}} {
 		b.Run(fmt.Sprint(ratings), func(b *testing.B) {
-			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: queryOf(b, newest[0])}
+			table := sieve{client: plainClient(c.endpoint, c.bareTape), ratings: ratings, input: newest}
 			here := table
 			table.input.FilterExpression, table.input.ExpressionAttributeValues = inTable(table.input, ratings)
 			table.input.Limit = table.sufficient(b)
@@ -69,6 +73,18 @@ func (s sieve) page(b *testing.B) []byte {
 		b.Fatal(err)
 	}
 	return answer
+}
+
+// bareDecodeAll reads comments from items.
+func bareDecodeAll(items []bareItem) ([]bareComment, error) {
+	out := make([]bareComment, len(items))
+	for i, item := range items {
+		var err error
+		if out[i], err = bareDecode(item); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // read reads the items and drops what the table left of others.

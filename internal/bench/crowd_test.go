@@ -1,0 +1,116 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// crowd is how many connections ask at the same time.
+const crowd = 16
+
+// connection is a client's connection to a program.
+type connection struct {
+	net.Conn
+	answers *bufio.Reader
+	room    bytes.Buffer // holds an answer until the next
+}
+
+func (p *program) dial() (*connection, error) {
+	conn, err := net.Dial("tcp", p.address)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{Conn: conn, answers: bufio.NewReaderSize(conn, 64<<10)}, nil
+}
+
+// connect opens a connection, which is closed when the test ends.
+func (p *program) connect(tb testing.TB) *connection {
+	tb.Helper()
+	conn, err := p.dial()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = conn.Close() }) // nothing is left to send
+	return conn
+}
+
+// send is the answer to a request, which holds until the next.
+func (c *connection) send(tb testing.TB, body []byte) []byte {
+	tb.Helper()
+	if err := c.begin(body); err != nil {
+		tb.Fatal(err)
+	}
+	answer, err := c.end()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return answer
+}
+
+// begin sends a request. It is one write, as of a client that has few of them.
+func (c *connection) begin(body []byte) error {
+	request := fmt.Appendf(nil, "POST /graphql HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		c.RemoteAddr(), len(body), body)
+	_, err := c.Write(request)
+	return err
+}
+
+// end reads the answer to a request.
+func (c *connection) end() ([]byte, error) {
+	response, err := http.ReadResponse(c.answers, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.room.Reset()
+	if _, err := io.Copy(&c.room, response.Body); err != nil {
+		return nil, err
+	}
+	answer := c.room.Bytes()
+	if response.StatusCode != http.StatusOK || !bytes.HasPrefix(answer, []byte(`{"data":{`)) {
+		return nil, fmt.Errorf("status %d: %s", response.StatusCode, answer)
+	}
+	return answer, nil
+}
+
+// serve has a program answer so many requests, and returns what the program used for them. Each
+// connection of the crowd sends its share, one after the other. The connections are opened for it: Node.js closes those
+// that are idle for as long as the others take for their turns.
+func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
+	tb.Helper()
+	before := p.ask(tb, askUsage)
+	var group errgroup.Group
+	for number := range crowd {
+		group.Go(func() error {
+			conn, err := p.dial()
+			if err != nil {
+				return err
+			}
+			defer conn.Close()
+			for ; number < count; number += crowd {
+				if err := conn.begin(requests[number%len(requests)]); err != nil {
+					return err
+				}
+				if _, err := conn.end(); err != nil {
+					return fmt.Errorf("%s: %w", p.name, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		tb.Fatal(err)
+	}
+	return p.ask(tb, askUsage).since(before)
+}
+
+// since is what a program used between two statements.
+func (s statement) since(before statement) usage {
+	return usage{cpu: s.cpu() - before.cpu(), allocs: s.Allocations - before.Allocations}
+}

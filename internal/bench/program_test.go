@@ -1,0 +1,231 @@
+package bench
+
+// The programs that BenchmarkRequests compares are processes of their own, so that what a process
+// uses is what its program costs. All but Apollo Server are the binary of this test, which does as
+// the variable BENCH_PROGRAM of its environment says.
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/command"
+)
+
+// The variables by which a program is told what it is, where its table is, and for the bare handler
+// the file of its reads.
+const (
+	programVariable  = "BENCH_PROGRAM"
+	endpointVariable = "BENCH_ENDPOINT"
+	tableVariable    = "BENCH_TABLE"
+	readsVariable    = "BENCH_READS"
+)
+
+// program is a running server.
+type program struct {
+	name    string
+	address string // host and port
+	asks    io.WriteCloser
+	answers *bufio.Scanner
+	// countsAllocations is whether it knows how often it allocates.
+	countsAllocations bool
+}
+
+// statement is what a program says of itself when it is asked.
+type statement struct {
+	CPUMicroseconds int64  `json:"cpuMicroseconds"`
+	Allocations     uint64 `json:"allocations"`
+	// MemoryBytes are the heap's, after a collection, and the stacks'. They are 0 unless asked for.
+	MemoryBytes uint64 `json:"memoryBytes"`
+}
+
+func (s statement) cpu() time.Duration { return time.Duration(s.CPUMicroseconds) * time.Microsecond }
+
+// What a program is asked, a line each.
+const (
+	askUsage  = "usage"
+	askMemory = "memory"
+)
+
+// startProgram starts a server that prints its address, and ends with its standard input.
+func startProgram(tb testing.TB, name string, process *exec.Cmd) *program {
+	tb.Helper()
+	said, err := os.Create(filepath.Join(tb.TempDir(), "log"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	process.Stderr = said
+	asks, err := process.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	answers, err := process.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	p := &program{name: name, asks: asks, answers: bufio.NewScanner(answers)}
+	tb.Cleanup(func() {
+		_ = asks.Close() // it may have ended by itself
+		_ = process.Wait()
+		if tb.Failed() {
+			log, err := os.ReadFile(said.Name())
+			tb.Logf("%s said: %s%v", name, log, err)
+		}
+	})
+	if !p.answers.Scan() {
+		tb.Fatalf("%s did not start", name)
+	}
+	p.address = p.answers.Text()
+	return p
+}
+
+// startSelf starts a program that is this binary.
+func startSelf(tb testing.TB, name string, environment ...string) *program {
+	tb.Helper()
+	process := exec.Command(os.Args[0])
+	process.Env = append(append(os.Environ(), programVariable+"="+name), environment...)
+	p := startProgram(tb, name, process)
+	p.countsAllocations = true
+	return p
+}
+
+// ask asks a program what it has used.
+func (p *program) ask(tb testing.TB, what string) (said statement) {
+	tb.Helper()
+	if _, err := fmt.Fprintln(p.asks, what); err != nil {
+		tb.Fatal(err)
+	}
+	if !p.answers.Scan() {
+		tb.Fatalf("%s has ended", p.name)
+	}
+	if err := json.Unmarshal(p.answers.Bytes(), &said); err != nil {
+		tb.Fatal(err)
+	}
+	return said
+}
+
+// programs are the main functions, by their names. Each serves until the process ends, and returns
+// its address.
+var programs = map[string]func() (address string, err error){
+	"whole":           serveWhole,
+	"bare":            serveBare,
+	"published":       servePublished,
+	"published-plain": servePublished,
+}
+
+// runProgram is the main function of this binary when it is a program. It returns the exit status.
+func runProgram(name string) int {
+	address, err := programs[name]()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(address)
+	for asked := bufio.NewScanner(os.Stdin); asked.Scan(); {
+		if err := json.NewEncoder(os.Stdout).Encode(stated(asked.Text())); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+func stated(asked string) statement {
+	now, err := used()
+	if err != nil {
+		panic(err) // of this process, at this time: there is no reason
+	}
+	said := statement{CPUMicroseconds: now.cpu.Microseconds(), Allocations: now.allocs}
+	if asked == askMemory {
+		runtime.GC()
+		runtime.GC() // what finalizers and pools still held
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		said.MemoryBytes = memory.HeapAlloc + memory.StackInuse
+	}
+	return said
+}
+
+var apiAddress = regexp.MustCompile(`API +http://(\S+)/graphql`)
+
+// serveWhole runs the command serve as it is, with no flags beyond those that say where.
+func serveWhole() (string, error) {
+	said, says := io.Pipe()
+	term := command.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	go func() {
+		command.Main(context.Background(), []string{
+			"serve", "--listen", "127.0.0.1:0", "--no-count",
+			"--endpoint", os.Getenv(endpointVariable), "--table", os.Getenv(tableVariable),
+		}, term)
+		_ = says.Close() // never fails
+	}()
+	var all strings.Builder
+	for lines := bufio.NewScanner(said); lines.Scan(); {
+		fmt.Fprintln(&all, lines.Text())
+		if match := apiAddress.FindStringSubmatch(lines.Text()); match != nil {
+			go func() { _, _ = io.Copy(io.Discard, said) }() // or it would wait for its reader
+			return match[1], nil
+		}
+	}
+	return "", fmt.Errorf("the server has ended:\n%s", all.String())
+}
+
+// serveBare runs the bare handler, with reads that the whole server made before.
+func serveBare() (string, error) {
+	raw, err := os.ReadFile(os.Getenv(readsVariable))
+	if err != nil {
+		return "", err
+	}
+	var learned []learnedPage
+	if err := json.Unmarshal(raw, &learned); err != nil {
+		return "", err
+	}
+	reads := bareReads{}
+	for _, page := range learned {
+		if err := reads.learn(page); err != nil {
+			return "", err
+		}
+	}
+	return serveHandler(bareHandler{client: bareClient(), table: os.Getenv(tableVariable), reads: reads})
+}
+
+// servePublished runs the published way.
+func servePublished() (string, error) {
+	return serveHandler(bareHandler{client: bareClient(), table: os.Getenv(tableVariable), published: true})
+}
+
+func serveHandler(handler http.Handler) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // until the process ends
+	return listener.Addr().String(), nil
+}
+
+// bareClient is the SDK's client with its own options, except that it keeps as many connections as
+// it uses: by itself it keeps 10, and opens others anew for most calls of a busy server.
+func bareClient() *dynamodb.Client {
+	return plainClient(os.Getenv(endpointVariable), awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = 256
+	}))
+}

@@ -1,0 +1,288 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+const (
+	// shopProducts leave each connection products of its own, so that no two requests in flight are
+	// for the same.
+	shopProducts = 2 * crowd
+	// shopEach leave each product a full page of nearly every rating, and one of 100.
+	shopEach = 300
+	// settlingVisits are how often every page is asked for before anything is measured.
+	settlingVisits = 5
+	// tableLatency is how long each call takes: no table answers sooner. The SDK for Go closes the
+	// connection of an answer that comes at once.
+	tableLatency = time.Millisecond
+	// watermarkPace is how often the table is told that its statistics follow it.
+	watermarkPace = 500 * time.Millisecond
+)
+
+// shop is a table of products, replayed from memory, and the programs that serve its comments. Some
+// have the same table with plain texts: that texts are compressed is not part of the usual way.
+type shop struct {
+	own, plain *replay
+	whole      *program
+	others     []*program
+	pages      []shopPage
+}
+
+// shopPage is one of the pages that are compared.
+type shopPage struct {
+	name string
+	// requests are bodies, one for each product.
+	requests [][]byte
+	// planned is whether the whole server has a choice of how to read it.
+	planned bool
+}
+
+// newShop fills a table, starts the programs and has the whole server come to know its products.
+func newShop(tb testing.TB) *shop {
+	tb.Helper()
+	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
+	comments := shopComments()
+	fill(tb, endpoint, table, comments)
+	follow(tb, endpoint, table)
+	s := &shop{own: newReplay(endpoint, nil), plain: newReplay(endpoint, plainTexts(comments)), pages: shopPages()}
+	own, plain := replayed(tb, s.own, table), replayed(tb, s.plain, table)
+	s.whole = startSelf(tb, "whole", own...)
+	reads := s.readsOfWhole(tb)
+	s.others = []*program{
+		startSelf(tb, "bare", append(own, readsVariable+"="+reads)...),
+		startSelf(tb, "published", own...),
+		startSelf(tb, "published-plain", plain...),
+	}
+	if apollo := startApollo(tb, plain); apollo != nil {
+		s.others = append(s.others, apollo)
+	}
+	return s
+}
+
+func shopComments() []comment.Comment {
+	r := rand.New(rand.NewPCG(3, 4))
+	var comments []comment.Comment
+	for i := range shopProducts {
+		comments = append(comments, reviews(r, shopProduct(i), shopEach)...)
+	}
+	return comments
+}
+
+func shopProduct(i int) string { return "product-" + strconv.Itoa(i%shopProducts) }
+
+func shopPages() []shopPage {
+	page := func(name string, first int, filter map[string]any) shopPage {
+		p := shopPage{name: name, planned: true}
+		for i := range shopProducts {
+			variables := map[string]any{"product": shopProduct(i), "filter": filter, "first": first}
+			p.requests = append(p.requests, newCase(name, pageOperation, variables).body)
+		}
+		return p
+	}
+	stats := shopPage{name: "stats-of-20-products"}
+	for i := range shopProducts {
+		ids := make([]string, productCount)
+		for j := range ids {
+			ids[j] = shopProduct(i + j)
+		}
+		stats.requests = append(stats.requests, newCase(stats.name, statsOperation, map[string]any{"ids": ids}).body)
+	}
+	return []shopPage{
+		page("newest-20", pageSize, nil),
+		page("two-ratings-of-one-language", pageSize, map[string]any{"languages": []string{"en"}, "ratings": []int{4, 5}}),
+		page("all-but-1-star", pageSize, map[string]any{"ratings": []int{2, 3, 4, 5}}),
+		page("all-but-5-stars", pageSize, map[string]any{"ratings": []int{1, 2, 3, 4}}),
+		stats,
+		page("newest-1", 1, nil),
+		page("newest-100", 100, nil),
+	}
+}
+
+// page is the page of a name.
+func (s *shop) page(name string) shopPage {
+	for _, page := range s.pages {
+		if page.name == name {
+			return page
+		}
+	}
+	panic("there is no page " + name)
+}
+
+// readsOfWhole asks the whole server for every page until its plans have settled, and writes the
+// calls that it then makes to a file, which it returns.
+func (s *shop) readsOfWhole(tb testing.TB) string {
+	tb.Helper()
+	var reads []learnedPage
+	to := s.whole.connect(tb)
+	for _, page := range s.pages {
+		for range settlingVisits {
+			for _, request := range page.requests {
+				to.send(tb, request)
+			}
+		}
+		for _, request := range page.requests {
+			calls := s.own.during(func() { to.send(tb, request) })
+			if page.planned {
+				reads = append(reads, learned(request, calls))
+			}
+		}
+	}
+	raw, err := json.Marshal(reads)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	file := filepath.Join(tb.TempDir(), "reads.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return file
+}
+
+// follow has the table say that its statistics follow it at once, as long as the test runs. The
+// processes that count would say so; here nothing is written that they could count.
+func follow(tb testing.TB, endpoint, table string) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	tb.Cleanup(func() { cancel(); <-ended })
+	kept := leases.NewLeases(call.NewLocalClient(endpoint), table)
+	state, err := kept.State(ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	labelled := state
+	labelled.Label = "bench"
+	if err := kept.SwapState(ctx, state, labelled); err != nil {
+		tb.Fatal(err)
+	}
+	go func() {
+		defer close(ended)
+		for lease := (stream.Lease{}); ctx.Err() == nil; {
+			next := stream.Lease{Shard: "only", Owner: "bench", Counter: lease.Counter + 1, CaughtUp: time.Now()}
+			if err := kept.Swap(ctx, labelled.Label, lease, next); err != nil && ctx.Err() == nil {
+				tb.Errorf("the watermark was not written: %v", err)
+				return
+			}
+			lease = next
+			select {
+			case <-ctx.Done():
+			case <-time.After(watermarkPace):
+			}
+		}
+	}()
+}
+
+// replay is a tape as a server. It replays reads of pages and of statistics, and passes on all
+// else, such as what a server asks when it starts.
+type replay struct {
+	*tape
+	engine string
+	calls  atomic.Int64 // replayed
+	gate   atomic.Pointer[gate]
+}
+
+// gate keeps answers back.
+type gate struct {
+	waiting atomic.Int64
+	open    chan struct{}
+}
+
+func newReplay(engine string, change func([]byte) ([]byte, error)) *replay {
+	r := &replay{tape: newTape(), engine: engine}
+	r.change = change
+	return r
+}
+
+// replayed starts a replay, and returns what programs have to know of it.
+func replayed(tb testing.TB, r *replay, table string) (environment []string) {
+	server := httptest.NewServer(r)
+	tb.Cleanup(server.Close)
+	return []string{endpointVariable + "=" + server.URL, tableVariable + "=" + table}
+}
+
+// ServeHTTP answers a call.
+func (r *replay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	answer, err := r.answer(request)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	for name, values := range answer.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer.body))) // it may have been changed
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(answer.body) // a client that went away needs no answer
+}
+
+func (r *replay) answer(request *http.Request) (recorded, error) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return recorded{}, err
+	}
+	toEngine, err := http.NewRequestWithContext(request.Context(), http.MethodPost, r.engine, bytes.NewReader(body))
+	if err != nil {
+		return recorded{}, err
+	}
+	toEngine.Header = request.Header
+	as := tapedCall{request.Header.Get(targetHeader), string(body)}
+	if !as.repeats() {
+		return passOn(toEngine, as.input)
+	}
+	r.calls.Add(1)
+	time.Sleep(tableLatency)
+	if gate := r.gate.Load(); gate != nil {
+		gate.waiting.Add(1)
+		<-gate.open
+	}
+	return r.find(toEngine, as)
+}
+
+// repeats reports whether a call gets the same answer whenever it is made: one for a page, or for
+// statistics.
+func (c tapedCall) repeats() bool {
+	return strings.HasSuffix(c.target, ".BatchGetItem") || strings.HasSuffix(c.target, ".Query") && strings.Contains(c.input, `"IndexName"`)
+}
+
+// plainTexts returns what makes the texts in an answer plain.
+func plainTexts(comments []comment.Comment) func([]byte) ([]byte, error) {
+	texts := map[string]string{}
+	for i := range comments {
+		texts[layout.SortKeyOf(comments[i].ID.Position())] = comments[i].Text
+	}
+	return func(body []byte) ([]byte, error) {
+		var answer map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.UseNumber()
+		if err := decoder.Decode(&answer); err != nil {
+			return nil, err
+		}
+		items, _ := answer["Items"].([]any)
+		for _, item := range items {
+			item := item.(map[string]any)
+			key := item["PK"].(map[string]any)["S"].(string)
+			item["t"] = map[string]any{"S": texts[key]}
+		}
+		return json.Marshal(answer)
+	}
+}
