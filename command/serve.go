@@ -99,10 +99,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	opening.Open(c.Handler(store, authorizer, term))
 	c.announce(server.listener.Addr(), session, notice, term)
 	return session.watch(ctx, func(ctx context.Context) error {
-		if c.NoCount {
-			return server.wait(ctx)
-		}
-		return pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.wait) })
+		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
+			if c.NoCount {
+				return server.wait(ctx)
+			}
+			return pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.wait) })
+		})
 	})
 }
 

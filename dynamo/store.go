@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -33,7 +34,7 @@ type writer interface {
 // is set up.
 //
 // A Store remembers what it saw, so that pages cost less: statistics of products, sizes of
-// comments, what pages held. All of that is a hint. When it is wrong, a page costs more reads, and
+// comments, what pages held, what products are like. All of that is a hint. When it is wrong, a page costs more reads, and
 // shows the same comments.
 type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
@@ -46,6 +47,8 @@ type Store struct {
 	// Hints for plans.
 	given    func(comment.Query) planner.Known // in the place of statistics and sizes; nil before UseKnown
 	memory   *memory                           // statistics of products; nil before UseStatistics
+	learner  *prior.Learner                    // of what products are like
+	prior    func() *planner.Prior             // what the learner says, unless UsePrior fixed it
 	sizes    *sizes                            // of the comments of products
 	recent   *recent                           // what pages held when they were last read
 	attempts *attempts                         // that were given up lately
@@ -67,7 +70,12 @@ func NewStore(client client, table string) *Store {
 		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
 		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
-	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
+	s.learner = prior.NewLearner()
+	s.prior = s.learner.Prior
+	s.Reader.OnRead(func(product string, stats comment.Stats) {
+		s.memory.shown(product, stats)
+		s.learner.Count(product, stats)
+	})
 	return s
 }
 
@@ -76,7 +84,13 @@ func NewStore(client client, table string) *Store {
 // and of the one that counts. With a maxAge of 0, all partitions are read. Call it before the first
 // query.
 func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, s.Latest)
+	s.memory = newMemory(source, maxAge, func(ctx context.Context, product string) (comment.Stats, error) {
+		stats, err := s.Latest(ctx, product)
+		if err == nil {
+			s.learner.Count(product, stats)
+		}
+		return stats, err
+	})
 }
 
 // UseKnown plans pages with what known returns for a query, instead of what the Store remembers of

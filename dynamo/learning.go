@@ -1,0 +1,82 @@
+package dynamo
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/dynamo/prior"
+)
+
+// UsePrior plans pages of products of which nothing is known by a prior that is fixed, instead of
+// the one that the Store learns. Call it before the first query.
+func (s *Store) UsePrior(fixed *planner.Prior) { s.prior = func() *planner.Prior { return fixed } }
+
+// KeepPrior runs the work. Beside it, it loads what earlier processes learnt of the table's
+// products, and saves what this Store learns, at most once in some minutes and at the end of the
+// work. It fails nothing: what keeps it from reading or writing is logged once.
+func (s *Store) KeepPrior(ctx context.Context, log *slog.Logger, work func(context.Context) error) error {
+	keeper := prior.Keeper{Client: s.client, Table: s.table, Learner: s.learner, Logger: log}
+	return keeper.Beside(ctx, work)
+}
+
+// Leaders is Reader.Leaders. The Store remembers which products are large.
+func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {
+	leaders, err := s.Reader.Leaders(ctx, language, first)
+	if language == "" {
+		for _, leader := range leaders {
+			s.learner.Lead(leader.Product, leader.Count)
+		}
+	}
+	return leaders, err
+}
+
+// learn learns from what the runs for a page showed: how many comments the product has, and of which
+// kinds those are that were taken.
+func (l *listing) learn(runs []*run, taken []comment.Comment) {
+	seen := prior.Seen{Sizes: last(runs).sizes().forPrior()}
+	for _, r := range runs {
+		if count, ended := r.countAtLeast(); count > seen.Count || ended {
+			seen.Count, seen.Ended = count, ended
+		}
+	}
+	learner := l.store.learner
+	if len(l.query.Filter.Ratings) == 0 {
+		for _, c := range taken {
+			if comment.CheckRating(c.Rating) == nil { // someone may have edited it by hand
+				seen.Ratings[c.Rating-1]++
+			}
+		}
+	}
+	if len(l.query.Filter.Languages) == 0 && learner.NeedsLanguages(l.query.Product, len(taken)) {
+		seen.Languages = map[comment.Language]int{}
+		for _, c := range taken {
+			seen.Languages[c.Language]++
+		}
+	}
+	learner.See(l.query.Product, seen)
+}
+
+// countAtLeast is how many comments the product has at least by what a run scanned, and whether it
+// has no more. It is 0 for a run that did not read the whole product from one end.
+func (r *run) countAtLeast() (count int, ended bool) {
+	if r.plan.Low != (comment.Position{}) || r.plan.High != comment.MaxPosition {
+		return 0, false
+	}
+	for i, read := range r.plan.Reads {
+		if state := r.reads[i]; read.Index == layout.All && state.queries > 0 {
+			return state.scanned, len(state.start) == 0
+		}
+	}
+	return 0, false
+}
+
+// forPrior are the sizes as package prior takes them.
+func (m measured) forPrior() (out prior.Sizes) {
+	for i, one := range m {
+		out[i] = prior.Size{Count: one.count, Sum: one.sum, Squares: one.squares}
+	}
+	return out
+}

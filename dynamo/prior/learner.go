@@ -1,0 +1,221 @@
+package prior
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
+)
+
+// Seen is what was seen of a product.
+type Seen struct {
+	// Count is how many comments the product has at least, 0 if that is not known. It has no more if
+	// Ended.
+	Count int
+	Ended bool
+	// Ratings are the ratings of some of its comments, zero if these were chosen by rating.
+	Ratings comment.Counts
+	// Languages are the languages of some of its comments, empty if these were chosen by language.
+	Languages map[comment.Language]int
+	// Sizes are sizes of some of its comments, zero if they were read without texts.
+	Sizes Sizes
+}
+
+// Learner learns a prior from what is seen of products. It is safe for concurrent use.
+type Learner struct {
+	current atomic.Pointer[planner.Prior]
+
+	mu   sync.Mutex
+	told *simplelru.LRU[string, told]
+	// stored is what the table held when it was last read, pending what is being saved, fresh what
+	// was learnt since.
+	stored, pending, fresh tally
+	// news is how many observations are in fresh, taken how many are in pending, behind how many
+	// current lacks.
+	news, taken, behind int
+}
+
+// told is what a product has told, so that it does not vote twice.
+type told struct {
+	tested    int  // how many tests of survival were made
+	ended     bool // it failed the last
+	ratings   int  // how many of its comments have voted, at most fullVote
+	languages int
+	sizes     int
+}
+
+// remembered is how many products a Learner knows to have voted, some 200 bytes each.
+const remembered = 10_000
+
+// NewLearner returns a Learner that has learnt nothing.
+func NewLearner() *Learner {
+	products, err := simplelru.NewLRU[string, told](remembered, nil)
+	if err != nil {
+		panic("prior: " + err.Error()) // the size is above 0
+	}
+	l := &Learner{told: products}
+	l.publish()
+	return l
+}
+
+// Prior returns what was learnt so far, blended with the planner's default. Do not change it.
+func (l *Learner) Prior() *planner.Prior { return l.current.Load() }
+
+// NeedsLanguages reports whether the languages of so many comments of a product would tell
+// something new. If not, Seen may leave them out.
+func (l *Learner) NeedsLanguages(product string, comments int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told, _ := l.told.Get(product)
+	return told.languages < min(comments, fullVote)
+}
+
+// See learns from what was seen of a product. What the product has told before counts once.
+func (l *Learner) See(product string, seen Seen) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, _ := l.told.Get(product)
+	now := before
+	now.count(&l.fresh.Products, seen.Count, seen.Ended)
+	l.fresh.Ratings.vote(ratingsOf(seen.Ratings), &now.ratings)
+	l.fresh.Languages.vote(seen.Languages, &now.languages)
+	l.fresh.Lengths.vote(seen.Sizes, &now.sizes)
+	if now == before {
+		return
+	}
+	l.told.Add(product, now)
+	l.fresh = l.fresh.bounded()
+	l.news++
+	if l.behind++; l.behind > int(l.fresh.Products.Products/50) {
+		l.publish()
+	}
+}
+
+// Count learns from the counts of a product.
+func (l *Learner) Count(product string, stats comment.Stats) {
+	counts := stats.Counts(comment.Filter{})
+	seen := Seen{Count: counts.Total(), Ended: true, Ratings: counts}
+	if l.NeedsLanguages(product, counts.Total()) {
+		seen.Languages = make(map[comment.Language]int, len(stats))
+		for language, byRating := range stats {
+			if language != comment.OtherLanguages {
+				seen.Languages[language] = byRating.Total()
+			}
+		}
+	}
+	l.See(product, seen)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fresh.note(product, counts)
+}
+
+// Lead learns from a leaderboard, which tells how many comments of the best rating a product has.
+// Those of other ratings are assumed to be as many as the prior says.
+func (l *Learner) Lead(product string, best int) {
+	shares := l.Prior().Ratings
+	var counts comment.Counts
+	for i, share := range shares {
+		counts[i] = int(float64(best) * share / shares[comment.MaxRating-1])
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.counts(product); !known {
+		l.fresh.note(product, counts)
+	}
+}
+
+// Hint returns what is known of a large product, the zero value for nothing.
+func (l *Learner) Hint(product string) (hint planner.Hint) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	counts, _ := l.counts(product)
+	hint.Comments = float64(counts.Total())
+	for i, n := range counts {
+		hint.Ratings[i] = float64(n)
+	}
+	return hint
+}
+
+// counts returns the counts of a large product.
+func (l *Learner) counts(product string) (counts comment.Counts, known bool) {
+	for _, t := range []*tally{&l.fresh, &l.pending, &l.stored} {
+		if counts, known = t.Large[product]; known {
+			return counts, true
+		}
+	}
+	return comment.Counts{}, false
+}
+
+// publish makes the prior of all that was learnt.
+func (l *Learner) publish() {
+	l.behind = 0
+	l.current.Store(l.stored.plus(l.pending).plus(l.fresh).bounded().prior())
+}
+
+// count adds what is new about the number of comments of a product.
+func (t *told) count(products *survival, count int, ended bool) {
+	tested := count - 1
+	if ended {
+		tested = count
+	}
+	if t.ended || tested <= t.tested {
+		return
+	}
+	if t.tested == 0 {
+		products.Products++
+	}
+	products.observe(t.tested, tested, ended)
+	t.tested, t.ended = tested, ended
+}
+
+// load replaces what the table held.
+func (l *Learner) load(stored tally) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stored = stored
+	l.publish()
+}
+
+// take returns what was learnt since it was last taken, to be saved, and whether that is worth it.
+// Either saved or putBack must follow.
+func (l *Learner) take() (news tally, worth bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.news < worthSaving {
+		return tally{}, false
+	}
+	l.pending, l.fresh = l.fresh, tally{}
+	l.taken, l.news = l.news, 0
+	return l.pending, true
+}
+
+// saved says what the table holds now, with what was taken.
+func (l *Learner) saved(merged tally) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stored, l.pending, l.taken = merged, tally{}, 0
+	l.publish()
+}
+
+// putBack says that what was taken was not saved.
+func (l *Learner) putBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fresh, l.pending = l.pending.plus(l.fresh).bounded(), tally{}
+	l.news, l.taken = l.news+l.taken, 0
+}
+
+// ratingsOf returns counts by rating, none if there are none.
+func ratingsOf(counts comment.Counts) map[int]int {
+	if counts.Total() == 0 {
+		return nil
+	}
+	out := make(map[int]int, len(counts))
+	for i, n := range counts {
+		out[i+1] = n
+	}
+	return out
+}
