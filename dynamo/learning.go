@@ -33,30 +33,29 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 	return leaders, err
 }
 
-// learn learns from what the runs for a page showed: how many comments the product has, and of which
-// kinds those are that were taken.
-func (l *listing) learn(runs []*run, taken []comment.Comment) {
-	seen := prior.Seen{Sizes: last(runs).sizes().forPrior()}
+// learn learns from what the runs for a page showed of its product: how many comments it has, and of
+// which kinds those are that were taken.
+func (s *Store) learn(q comment.Query, runs []*run, taken []comment.Comment) {
+	seen := prior.Seen{Sizes: runs[len(runs)-1].sizes().forPrior()}
 	for _, r := range runs {
 		if count, ended := r.countAtLeast(); count > seen.Count || ended {
 			seen.Count, seen.Ended = count, ended
 		}
 	}
-	learner := l.store.learner
-	if len(l.query.Filter.Ratings) == 0 {
+	if len(q.Filter.Ratings) == 0 {
 		for _, c := range taken {
 			if comment.CheckRating(c.Rating) == nil { // someone may have edited it by hand
 				seen.Ratings[c.Rating-1]++
 			}
 		}
 	}
-	if len(l.query.Filter.Languages) == 0 && learner.NeedsLanguages(l.query.Product, len(taken)) {
+	if len(q.Filter.Languages) == 0 && s.learner.NeedsLanguages(q.Product, len(taken)) {
 		seen.Languages = map[comment.Language]int{}
 		for _, c := range taken {
 			seen.Languages[c.Language]++
 		}
 	}
-	learner.See(l.query.Product, seen)
+	s.learner.See(q.Product, seen)
 }
 
 // countAtLeast is how many comments the product has at least by what a run scanned, and whether it

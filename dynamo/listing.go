@@ -113,7 +113,7 @@ func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
 	r := last(runs)
 	l.store.malformed.Report(r.improper()...)
 	l.store.sizes.learn(l.query.Product, r.sizes())
-	l.learn(runs, taken)
+	l.store.learn(l.query, runs, taken)
 	if len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -146,7 +147,7 @@ func (t tally) rounded() tally {
 }
 
 func (m mixture[K]) rounded() mixture[K] {
-	m = m.scaled(1)
+	m.Shares = maps.Clone(m.Shares)
 	m.Votes, m.Pairs, m.Alike = round(m.Votes), round(m.Pairs), round(m.Alike)
 	for kind, share := range m.Shares {
 		m.Shares[kind] = round(share)

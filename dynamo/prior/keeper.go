@@ -25,8 +25,6 @@ const (
 	saveEvery = 10 * time.Minute
 	// lastSave bounds the save at the end of a process.
 	lastSave = time.Second
-	// worthSaving is how many products must have told something new for a save.
-	worthSaving = 5
 	// saveTries is how often a save begins anew because another server was quicker.
 	saveTries = 3
 )

@@ -20,25 +20,25 @@ const (
 )
 
 // note replaces the counts of a product.
-func (t *tally) note(product string, counts comment.Counts) {
+func (l *large) note(product string, counts comment.Counts) {
 	if counts.Total() < largeFrom {
-		delete(t.Large, product)
+		delete(*l, product)
 		return
 	}
-	if t.Large == nil {
-		t.Large = large{}
+	if *l == nil {
+		*l = large{}
 	}
-	t.Large[product] = counts
-	if len(t.Large) > mostLarge {
-		delete(t.Large, t.Large.least())
-	}
+	(*l)[product] = counts
+	l.shrink()
 }
 
-// least returns the product with the fewest comments.
-func (l large) least() string {
-	return slices.MinFunc(slices.Collect(maps.Keys(l)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(l[a].Total(), l[b].Total()), cmp.Compare(a, b))
-	})
+// shrink drops the products with the fewest comments of more than mostLarge.
+func (l large) shrink() {
+	for len(l) > mostLarge {
+		delete(l, slices.MinFunc(slices.Collect(maps.Keys(l)), func(a, b string) int {
+			return cmp.Or(cmp.Compare(l[a].Total(), l[b].Total()), cmp.Compare(a, b))
+		}))
+	}
 }
 
 // with returns both, and of a product in both what newer says.
@@ -46,8 +46,6 @@ func (l large) with(newer large) large {
 	both := make(large, len(l)+len(newer))
 	maps.Copy(both, l)
 	maps.Copy(both, newer)
-	for len(both) > mostLarge {
-		delete(both, both.least())
-	}
+	both.shrink()
 	return both
 }

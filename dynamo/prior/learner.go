@@ -47,8 +47,12 @@ type told struct {
 	sizes     int
 }
 
-// remembered is how many products a Learner knows to have voted, some 200 bytes each.
-const remembered = 10_000
+const (
+	// remembered is how many products a Learner knows to have voted, some 200 bytes each.
+	remembered = 10_000
+	// worthSaving is how many products must have told something new to be saved.
+	worthSaving = 5
+)
 
 // NewLearner returns a Learner that has learnt nothing.
 func NewLearner() *Learner {
@@ -109,7 +113,7 @@ func (l *Learner) Count(product string, stats comment.Stats) {
 	l.See(product, seen)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fresh.note(product, counts)
+	l.fresh.Large.note(product, counts)
 }
 
 // Lead learns from a leaderboard, which tells how many comments of the best rating a product has.
@@ -123,7 +127,7 @@ func (l *Learner) Lead(product string, best int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.counts(product); !known {
-		l.fresh.note(product, counts)
+		l.fresh.Large.note(product, counts)
 	}
 }
 

@@ -19,6 +19,9 @@ type mixture[K cmp.Ordered] struct {
 	Alike float64 `json:"alike"`
 }
 
+// fullVote is how many comments of a product make a full vote. Fewer say less.
+const fullVote = 20
+
 // vote adds the vote of a product of which so many comments of each kind were seen. voted is how
 // many comments its vote was for so far, at most fullVote: only what is more counts.
 func (m *mixture[K]) vote(counts map[K]int, voted *int) {
@@ -110,6 +113,9 @@ func (m mixture[K]) plus(other mixture[K]) mixture[K] {
 }
 
 func (m mixture[K]) scaled(by float64) mixture[K] {
+	if by == 1 {
+		return m
+	}
 	m.Votes *= by
 	m.Pairs *= by
 	m.Alike *= by

@@ -23,8 +23,6 @@ const (
 	mostVotes = 2000
 	// mostLanguages is how many languages a tally knows. The rarest of more are dropped.
 	mostLanguages = 32
-	// fullVote is how many comments of a product make a full vote. Fewer say less.
-	fullVote = 20
 	// defaultVotes is how many products the planner's default counts for beside what was learnt.
 	defaultVotes = 20
 )

@@ -1,0 +1,89 @@
+package dynamo_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// What one process learns is in the table for the next, in an item that nothing else takes for one
+// of its own.
+func TestWhatIsLearntOutlivesTheProcess(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		const products = 30
+		var comments []comment.Comment
+		for p := range products {
+			for range 3 {
+				c := commenttest.Random(commenttest.Rand(t), fmt.Sprint("product-", p))
+				c.Language = "de"
+				comments = append(comments, c)
+			}
+		}
+		client, table := filledTable(t, endpoint, comments)
+		process := func(work func(ctx context.Context, store *dynamo.Store) error) {
+			t.Helper()
+			store := dynamo.NewStore(client, table)
+			err := store.KeepPrior(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), func(ctx context.Context) error { return work(ctx, store) })
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		process(func(ctx context.Context, store *dynamo.Store) error {
+			for p := range products {
+				if _, err := store.Comments(ctx, newestOf(fmt.Sprint("product-", p))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		process(func(ctx context.Context, store *dynamo.Store) error {
+			for dynamo.PriorOf(store).Learnt != products {
+				if err := ctx.Err(); err != nil {
+					return fmt.Errorf("learnt from %d products, want %d: %w", dynamo.PriorOf(store).Learnt, products, err)
+				}
+			}
+			return nil
+		})
+		scanned, err := collect(t, dynamo.NewScanner(client, table, 1).All(t.Context()))
+		if len(scanned) != len(comments) || err != nil {
+			t.Errorf("an export has %d of %d comments, %v", len(scanned), len(comments), err)
+		}
+		if _, err := counts.NewRebuilder(client, table, 0).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+			t.Error(err)
+		}
+		found, err := counts.NewVerifier(client, table, 0).Run(t.Context(), func(int) {})
+		if found.Products != products || len(found.Drifts)+len(found.Improper) > 0 || err != nil {
+			t.Errorf("verified %d products, %v, %v, %v", found.Products, found.Drifts, found.Improper, err)
+		}
+		process(func(ctx context.Context, store *dynamo.Store) error { return store.Ready(ctx) })
+	})
+}
+
+// The item alone does not make a table one with comments.
+func TestWhatIsLearntIsNoComment(t *testing.T) {
+	client, table := filledTable(t, dynamotest.Dynoxide(t), nil)
+	store := dynamo.NewStore(client, table)
+	err := store.KeepPrior(t.Context(), slog.New(slog.DiscardHandler), func(context.Context) error {
+		for p := range 10 {
+			dynamo.Teach(store, fmt.Sprint(p), comment.Stats{"de": {0, 0, 0, 0, 1}})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if any, err := dynamo.HasComments(t.Context(), client, table); any || err != nil {
+		t.Errorf("comments: %t, %v", any, err)
+	}
+}
+
+func newestOf(product string) comment.Query {
+	return comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20}}
+}

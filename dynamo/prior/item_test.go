@@ -1,0 +1,86 @@
+package prior
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// learnt returns what a server learnt of so many products.
+func learnt(t testing.TB, products int) tally {
+	r, l := commenttest.Rand(t), NewLearner()
+	p := anyPopulation(r)
+	for i := range products {
+		comments, shares := p.product(r)
+		seen := page(p.draw(r, min(comments, 20), shares), comments, 21, comments <= 20)
+		l.See(fmt.Sprint("product-", i), seen)
+	}
+	for i := range mostLarge {
+		l.Count(fmt.Sprint("large-", i), comment.Stats{"de": {100 * i, 20, 30, 400, 5000}})
+	}
+	return l.fresh
+}
+
+// What is written is read again, to four digits, and stays small.
+func TestItem(t *testing.T) {
+	want := learnt(t, 3000)
+	item, err := encode(want, stored{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(item)
+	if diff := cmp.Diff(want, got.tally, cmpopts.EquateApprox(1e-3, 1e-9)); diff != "" || err != nil {
+		t.Errorf("%v (-written +read):\n%s", err, diff)
+	}
+	if size := layout.SizeOf(item, []string{layout.AttrPK, layout.AttrSK, attrTally, attrChanges}); size > 3072 {
+		t.Errorf("the item has %d bytes", size)
+	}
+	again, err := encode(want, got)
+	if n, _ := layout.ParseNumber(again[attrChanges]); n != 2 || err != nil {
+		t.Errorf("the second write is number %d, %v", n, err)
+	}
+	for name := range item {
+		if len(name) == 1 || name == layout.AttrBoard || name == layout.AttrPlace || name == layout.AttrTTL {
+			t.Errorf("attribute %s puts the item into an index, or lets it expire", name)
+		}
+	}
+}
+
+// Whatever an item holds, it is refused, or makes a prior that a planner can use.
+func FuzzDecode(f *testing.F) {
+	text, err := json.Marshal(learnt(f, 50).rounded())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add(`{"products":{"products":1e12,"tested":[1e12],"ended":[1e12]},"ratings":{"votes":1e12,"shares":{"1":1e12},"pairs":1e12,"alike":1e12}}`)
+	f.Add(`{"products":{"tested":[0,5],"ended":[0,5]},"languages":{"votes":3,"shares":{"de":3},"pairs":0,"alike":0}}`)
+	f.Add(`{"lengths":[{"votes":1,"mean":8192,"square":1}]}`)
+	f.Add(`{"large":{"p":[2147483647,0,0,0,0]}}`)
+	f.Add("secret")
+	f.Fuzz(func(t *testing.T, text string) {
+		item := itemKey()
+		item[attrTally] = layout.Text(text)
+		read, err := decode(item)
+		if err != nil {
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error quotes the item: %v", err)
+			}
+			return
+		}
+		l := NewLearner()
+		l.load(read.tally)
+		checkSane(t, l.Prior())
+		l.Count("one", comment.Stats{"de": {1, 2, 3, 4, 5}})
+		l.publish()
+		checkSane(t, l.Prior())
+	})
+}
