@@ -42,7 +42,7 @@ func TestPagesTeach(t *testing.T) {
 		numbers            bool // whether it is learnt how many comments products have
 	}{
 		{"a page that holds the product tells all", 10, whole, true, true, true},
-		{"a page of a part tells that there is more", 2, whole, true, true, true},
+		{"a page of a part tells of more behind it", 2, whole, true, true, true},
 		{"comments chosen by rating do not tell how ratings mix", 10, comment.Filter{Ratings: []int{1, 2}}, false, true, false},
 		{"comments chosen by language do not tell how languages mix", 10, comment.Filter{Languages: []comment.Language{"de"}}, true, false, false},
 		{"a part of the time does not tell how many there are", 10, comment.Filter{CreatedAfter: &since}, true, true, false},
