@@ -5,9 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -57,58 +54,6 @@ func TestRetriesShareABudget(t *testing.T) {
 			})
 		}
 	}
-}
-
-// What a request says of itself is the same, in whatever way it is made. All requests of a call
-// have one invocation id.
-func TestRequests(t *testing.T) {
-	for _, operation := range operations {
-		var model []http1
-		for i, way := range ways {
-			withPeer(t, func(t *testing.T, p *peer) {
-				p.answer = func(r *received) bool { return p.says(r, 500, "{}") }
-				ask(t.Context(), way.open(p.options()), operation)
-				calls, _, _ := p.seen()
-				if i == 0 {
-					model = describe(calls)
-				} else if got := describe(calls); !slices.EqualFunc(model, got, http1.equal) {
-					t.Errorf("%s by %s: the requests are\n%v\nand those of the SDK\n%v", operation, way.name, got, model)
-				}
-			})
-		}
-	}
-}
-
-// http1 is what two ways must say alike of a request. Values that differ by their nature, such as
-// the signature, are left out, and so is the order of members.
-type http1 struct {
-	line   string
-	fields map[string]string
-	body   string
-}
-
-func (h http1) equal(other http1) bool {
-	return h.line == other.line && h.body == other.body && maps.Equal(h.fields, other.fields)
-}
-
-func describe(calls []*received) (out []http1) {
-	ids := map[string]string{}
-	for _, r := range calls {
-		fields := map[string]string{}
-		for name := range r.Header {
-			fields[name] = strings.Join(r.Header.Values(name), ", ")
-		}
-		id := fields["Amz-Sdk-Invocation-Id"]
-		if ids[id] == "" {
-			ids[id] = strings.Repeat("i", len(ids)+1)
-		}
-		fields["Amz-Sdk-Invocation-Id"] = ids[id]
-		_, signed, _, _ := authorization(fields["Authorization"])
-		fields["Authorization"] = strings.Join(signed, ";")
-		fields["X-Amz-Date"] = ""
-		out = append(out, http1{line: r.Method + " " + r.Host + r.RequestURI + " " + r.Proto, fields: fields, body: sorted(r.body)})
-	}
-	return out
 }
 
 // Many calls at once get their own answers, and keep them: an answer shares no memory with those
@@ -168,14 +113,4 @@ func checkOwn(t *testing.T, way, name string, o outcome) {
 	if len(o.Items) != 20 {
 		t.Errorf("%s: %d items of %s", way, len(o.Items), name)
 	}
-}
-
-// sorted is JSON with its members in order.
-func sorted(raw []byte) string {
-	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return err.Error()
-	}
-	out, _ := json.Marshal(value) // it was JSON
-	return string(out)
 }

@@ -27,8 +27,8 @@ var stages = []stage{
 	{name: "nothing has come yet", stop: stopAt(func(_ *peer, r *received) bool { return r.hold() }), requests: 1},
 	{name: "half a head has come", stop: stopAt(func(_ *peer, r *received) bool { return r.write("HTTP/1.1 200 OK\r\nConten") && r.hold() }), requests: 1},
 	{name: "a head has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, 100)) && r.hold() }), requests: 1},
-	{name: "half a body has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, 200)+half(plain(r))) && r.hold() }), requests: 1},
-	{name: "half a body without a length has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, -1)+half(plain(r))) && r.hold() }), requests: 1},
+	{name: "half a body has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, 200)+half(oneItem(r))) && r.hold() }), requests: 1},
+	{name: "half a body without a length has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(200, -1)+half(oneItem(r))) && r.hold() }), requests: 1},
 	{name: "half an error has come", stop: stopAt(func(p *peer, r *received) bool { return r.write(p.head(400, 200)+`{"__type`) && r.hold() }), requests: 1},
 	{name: "a retry waits", stop: func(p *peer, o *dynamodb.Options) {
 		stopAt(fails(500, "InternalServerError"))(p, o)
@@ -123,7 +123,7 @@ func TestNoCallWithAnEndedContext(t *testing.T) {
 func TestAnswersWaitForRoom(t *testing.T) {
 	for _, way := range ways {
 		withPeer(t, func(t *testing.T, p *peer) {
-			p.answer = func(r *received) bool { return r.write(p.head(200, -1)+plain(r)) && false }
+			p.answer = func(r *received) bool { return r.write(p.head(200, -1)+oneItem(r)) && false }
 			options := p.options()
 			client := options.HTTPClient.(*bounded)
 			if !client.large.TryAcquire(largeRoom) {
@@ -153,7 +153,7 @@ func TestEachWayIsHedged(t *testing.T) {
 						return r.hold()
 					}
 					time.Sleep(time.Millisecond)
-					return p.ok(r, plain(r))
+					return p.ok(r, oneItem(r))
 				}
 				options := p.options()
 				options.HTTPClient = options.HTTPClient.(*bounded).around(func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} })

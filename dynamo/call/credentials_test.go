@@ -37,7 +37,7 @@ func (r *role) Retrieve(ctx context.Context) (aws.Credentials, error) {
 func TestCredentialsAreRefreshed(t *testing.T) {
 	for _, way := range ways {
 		withPeer(t, func(t *testing.T, p *peer) {
-			p.answer = func(r *received) bool { return p.ok(r, plain(r)) }
+			p.answer = func(r *received) bool { return p.ok(r, oneItem(r)) }
 			options, role := p.options(), &role{}
 			options.Credentials = aws.NewCredentialsCache(role)
 			client := way.open(options)
@@ -75,7 +75,7 @@ func TestRetriesHaveFreshCredentials(t *testing.T) {
 					time.Sleep(4 * time.Second)
 					return p.says(r, 500, "{}")
 				}
-				return p.ok(r, plain(r))
+				return p.ok(r, oneItem(r))
 			}
 			options, fetched := p.options(), 0
 			options.Credentials = aws.NewCredentialsCache(aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
@@ -117,7 +117,7 @@ func (p *peer) skewed(r *received, code string) bool {
 	if off := signed.Sub(time.Now().Add(p.clock)); err != nil || off.Abs() > 5*time.Minute {
 		return p.says(r, 400, `{"__type":"com.amazon.coral.service#`+code+`","message":"Signature expired"}`)
 	}
-	return p.ok(r, plain(r))
+	return p.ok(r, oneItem(r))
 }
 
 // A client corrects its clock by that of the table, and keeps the correction until the clocks agree
@@ -183,6 +183,6 @@ func TestWhatClocksExplain(t *testing.T) {
 				return always(400, `{"__type":"`+row.code+`"}`, row.fields...)(p, r)
 			}
 		}
-		exchange{name: row.code + " " + row.clock.String(), answer: clockMoves, want: "Internal, " + row.code + ", " + row.want, why: row.why}.check(t)
+		scenario{name: row.code + " " + row.clock.String(), answer: clockMoves, want: "Internal, " + row.code + ", " + row.want, why: row.why}.check(t)
 	}
 }

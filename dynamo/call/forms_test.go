@@ -1,6 +1,7 @@
 package call
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"log"
@@ -12,7 +13,7 @@ import (
 // form is a form of an item or an answer: JSON, or what is meant to be.
 type form struct {
 	name, text  string
-	want        string // as of an exchange
+	want        string // as of a scenario
 	others, why string
 	only        string
 }
@@ -20,7 +21,7 @@ type form struct {
 // check checks answers that hold the form as body makes them of it.
 func (f form) check(t *testing.T, body func(operation, text string) string) {
 	t.Helper()
-	exchange{
+	scenario{
 		name: f.name, want: f.want, others: f.others, why: f.why, only: f.only,
 		answer: func(p *peer, r *received) bool { return p.ok(r, body(r.operation(), f.text)) },
 	}.check(t)
@@ -33,6 +34,12 @@ const (
 	one     = "1 items, 1 requests"
 	none    = "0 items, 1 requests"
 	damaged = "Unavailable, damaged, 3 requests"
+)
+
+// Why the other ways refuse what the SDK's client takes.
+const (
+	checksum = "the SDK only logs a wrong checksum"
+	nothing  = "no answer of DynamoDB is empty, and an empty one would be a page without comments"
 )
 
 // itemForms are items in all forms that JSON allows, and in some that it does not. They are also
@@ -82,7 +89,7 @@ var itemForms = []form{
 
 // answerForms are answers as wholes.
 var answerForms = []form{
-	{name: "nothing", text: ``, want: none},
+	{name: "nothing", text: ``, want: none, others: damaged, why: nothing},
 	{name: "an empty object", text: `{}`, want: none},
 	{name: "white space around it", text: " \n{ } \n", want: none},
 	{name: "null", text: `null`, want: damaged},
@@ -139,50 +146,61 @@ func TestTransfer(t *testing.T) {
 	defer log.SetOutput(os.Stderr)
 	const head, rest = `{"Count":1,"Items":[{"PK":{"S":"a"}}`, `],"ScannedCount":1}`
 	const lost = "Unavailable, 3 requests"
-	for _, row := range []exchange{
+	for _, row := range []scenario{
 		{name: "in chunks", only: "Query", answer: chunked(head, rest, "0\r\n\r\n"), want: one},
 		{name: "in chunks with a trailer", only: "Query", answer: chunked(head, rest, "0\r\nx-amz-crc32: 1\r\n\r\n"), want: one},
 		{name: "in chunks, the last is missing", only: "Query", answer: chunked(head, rest, ""), want: damaged},
 		{name: "in chunks, cut in one", only: "Query", answer: chunked(head, "", "ff\r\n]"), want: damaged},
 		{name: "in chunks whose length is none", only: "Query", answer: chunked(head, rest, "x\r\n\r\n"), want: damaged},
-		{name: "until the connection ends", answer: func(p *peer, r *received) bool { return r.write(p.head(200, -1)+plain(r)) && false }, want: one},
-		{name: "cut, without a length", answer: func(p *peer, r *received) bool { return r.write(p.head(200, -1)+half(plain(r))) && false }, want: damaged},
-		{name: "cut", answer: func(p *peer, r *received) bool { return r.write(p.head(200, len(plain(r)))+half(plain(r))) && false }, want: damaged},
-		{name: "a length too short", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 20) + plain(r)) }, want: damaged},
-		{name: "a length of nothing", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 0) + plain(r)) }, want: none},
+		{name: "until the connection ends", answer: func(p *peer, r *received) bool { return r.write(p.head(200, -1)+oneItem(r)) && false }, want: one},
+		{name: "cut, without a length", answer: func(p *peer, r *received) bool { return r.write(p.head(200, -1)+half(oneItem(r))) && false }, want: damaged},
+		{name: "cut", answer: func(p *peer, r *received) bool {
+			return r.write(p.head(200, len(oneItem(r)))+half(oneItem(r))) && false
+		}, want: damaged},
+		{name: "a length too short", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 20) + oneItem(r)) }, want: damaged},
+		{name: "a length of nothing", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 0) + oneItem(r)) }, want: none, others: damaged, why: nothing},
 		{name: "two lengths", answer: func(p *peer, r *received) bool {
-			return r.write(p.head(200, len(plain(r)), "Content-Length: 5")+plain(r)) && false
+			return r.write(p.head(200, len(oneItem(r)), "Content-Length: 5")+oneItem(r)) && false
 		}, want: lost},
 		{name: "a length below zero", answer: func(p *peer, r *received) bool {
-			return r.write(p.head(200, -1, "Content-Length: -5")+plain(r)) && false
+			return r.write(p.head(200, -1, "Content-Length: -5")+oneItem(r)) && false
 		}, want: lost},
 		{name: "no answer", answer: func(*peer, *received) bool { return false }, want: lost},
 		{name: "half a head", answer: func(_ *peer, r *received) bool { return r.write("HTTP/1.1 200 OK\r\nContent-Le") && false }, want: lost},
 		{name: "the connection is closed", answer: func(p *peer, r *received) bool {
-			return p.says(r, 200, plain(r), "Connection: close") && false
+			return p.says(r, 200, oneItem(r), "Connection: close") && false
 		}, want: one},
-		{name: "compressed, though nobody asked", answer: func(p *peer, r *received) bool { return p.says(r, 200, plain(r), "Content-Encoding: gzip") }, want: one},
+		{name: "compressed, though nobody asked", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "Content-Encoding: gzip") }, want: one},
+		{name: "compressed", answer: func(p *peer, r *received) bool { return p.says(r, 200, zipped(oneItem(r)), "Content-Encoding: gzip") }, want: damaged},
 		{name: "names of fields in small letters", answer: func(_ *peer, r *received) bool {
-			return r.write(fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s", len(plain(r)), plain(r)))
+			return r.write(fmt.Sprintf("HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s", len(oneItem(r)), oneItem(r)))
 		}, want: one},
 		{name: "no head after five seconds", answer: func(_ *peer, r *received) bool { return r.hold() }, want: "Timeout, 3 requests"},
 		{name: "no body", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 100)) && r.hold() }, want: "Timeout, 1 requests"},
-		{name: "half a body", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 200)+half(plain(r))) && r.hold() }, want: "Timeout, 1 requests"},
+		{name: "half a body", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 200)+half(oneItem(r))) && r.hold() }, want: "Timeout, 1 requests"},
 		{name: "half an error", answer: func(p *peer, r *received) bool { return r.write(p.head(500, 200)+`{"__type`) && r.hold() }, want: "Timeout, 1 requests"},
-		{name: "a right checksum", answer: func(p *peer, r *received) bool { return p.ok(r, plain(r)) }, want: one},
-		{name: "no checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, plain(r)) }, want: one},
-		{name: "a wrong checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, plain(r), "x-amz-crc32: 1") }, want: one},
-		{name: "a checksum that is none", answer: func(p *peer, r *received) bool { return p.says(r, 200, plain(r), "x-amz-crc32: x") }, want: damaged},
-		{name: "a checksum too large", answer: func(p *peer, r *received) bool { return p.says(r, 200, plain(r), "x-amz-crc32: 4294967296") }, want: damaged},
+		{name: "a right checksum", answer: func(p *peer, r *received) bool { return p.ok(r, oneItem(r)) }, want: one},
+		{name: "no checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r)) }, want: one},
+		{name: "a wrong checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: 1") }, want: one, others: damaged, why: checksum},
+		{name: "a checksum that is none", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: x") }, want: damaged},
+		{name: "a checksum too large", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: 4294967296") }, want: damaged},
 		{name: "damaged once", answer: func(p *peer, r *received) bool {
 			if r.number == 1 {
-				return p.says(r, 200, half(plain(r)))
+				return p.says(r, 200, half(oneItem(r)))
 			}
-			return p.ok(r, plain(r))
+			return p.ok(r, oneItem(r))
 		}, want: "1 items, 2 requests"},
 	} {
 		row.check(t)
 	}
+}
+
+func zipped(body string) string {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(body)) // a Builder takes it
+	_ = w.Close()
+	return b.String()
 }
 
 func half(body string) string { return body[:len(body)/2] }

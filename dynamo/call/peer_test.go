@@ -28,6 +28,8 @@ type peer struct {
 	// latency is how long an answer takes at least. The SDK closes the body of a request when the
 	// answer is there, and with it the connection, if that is while the body is still being sent.
 	latency time.Duration
+	// region is that which requests are signed for.
+	region string
 	// clock is how far the clock of the table is ahead.
 	clock time.Duration
 	// deaf is whether it never reads.
@@ -124,7 +126,7 @@ func (p *peer) note(request *http.Request, body []byte, conn net.Conn) *received
 	defer p.mu.Unlock()
 	r := &received{Request: request, body: body, number: len(p.calls) + 1, conn: conn}
 	p.calls = append(p.calls, r)
-	if err := verify(r); err != nil {
+	if err := verify(r, p.region); err != nil {
 		p.t.Errorf("request %d: %v", r.number, err)
 	}
 	return r
@@ -143,7 +145,7 @@ const peerHost = "table.test:8000"
 // withPeer runs a test with a peer, in a bubble. When it ends, nothing may be left of its calls.
 func withPeer(t *testing.T, test func(t *testing.T, p *peer)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, &peer{t: t, latency: time.Millisecond}) })
+	synctest.Test(t, func(t *testing.T) { test(t, &peer{t: t, latency: time.Millisecond, region: localRegion}) })
 }
 
 // options are those of a client of the program, over the peer.

@@ -24,10 +24,10 @@ func (k keys) Retrieve(context.Context) (aws.Credentials, error) {
 func secretOf(key string) string { return "very-secret/" + key }
 func tokenOf(key string) string  { return "session+token/" + key }
 
-// verify checks the signature of a request. It follows AWS's documentation, and shares no code with
+// verify checks the signature of a request, for a region. It follows AWS's documentation, and shares no code with
 // the SDK's signer.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
-func verify(r *received) error {
+func verify(r *received, region string) error {
 	credential, signed, signature, err := authorization(r.Header.Get("Authorization"))
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func verify(r *received) error {
 		return fmt.Errorf("the session token of %q is not that of its key", key)
 	}
 	date := r.Header.Get("X-Amz-Date")
-	if want := date[:8] + "/" + localRegion + "/dynamodb/aws4_request"; scope != want {
+	if want := date[:8] + "/" + region + "/dynamodb/aws4_request"; scope != want {
 		return fmt.Errorf("the scope is %s, want %s", scope, want)
 	}
 	text := strings.Join([]string{"AWS4-HMAC-SHA256", date, scope, hash(canonical(r, signed))}, "\n")
@@ -70,9 +70,9 @@ func authorization(header string) (credential string, signed []string, signature
 	return fields["Credential"], strings.Split(fields["SignedHeaders"], ";"), fields["Signature"], nil
 }
 
-// canonical is what is signed of a request.
+// canonical is what is signed of a request. Its path is escaped twice.
 func canonical(r *received, signed []string) string {
-	lines := []string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery}
+	lines := []string{r.Method, strings.ReplaceAll(r.URL.EscapedPath(), "%", "%25"), r.URL.RawQuery}
 	for _, name := range signed {
 		value := strings.Join(r.Header.Values(name), ",")
 		switch name {

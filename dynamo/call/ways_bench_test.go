@@ -272,9 +272,9 @@ func runReplay() error {
 		w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10))
 		_, _ = io.WriteString(w, body)
 	})
-	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	unsecured, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
-	if err := json.NewEncoder(os.Stdout).Encode(replay{URL: plain.URL, TLS: secure.URL, Certificate: string(certificate)}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(replay{URL: unsecured.URL, TLS: secure.URL, Certificate: string(certificate)}); err != nil {
 		return err
 	}
 	_, err := input.Token() // io.EOF, when the parent ends
