@@ -16,6 +16,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 )
@@ -215,14 +216,14 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	})
 }
 
-// Correct statistics that are trusted skip exactly those reads that would find nothing, and the
-// answer is the same.
+// Correct statistics that are trusted skip exactly those reads that would find nothing, or nothing
+// as new as wanted, and the answer is the same.
 func TestTrustedStatisticsSpareReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
 		model := commenttest.NewModel(s.comments...)
-		page := answerOf(t, s, q, planner.Known{Stats: model.Stats("42"), AsOf: time.Now(), Trusted: true})
+		page := answerOf(t, s, q, planner.Known{Stats: model.Stats("42"), Newest: newestOf(s.comments), AsOf: time.Now(), Trusted: true})
 		list := model.List("42", q.Filter, q.Order)
 		checkAnswer(t, q, page, list)
 		undated := q.Filter
@@ -234,8 +235,32 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 			if partitionIsEmpty(s.comments, read, undated) {
 				t.Fatalf("%s in %s was read for nothing\n%s", read.PartitionKey, read.Index, page.Plan.Summary())
 			}
+			if read.SortKeyFrom != nil && partitionIsEmpty(s.comments, read, aboutFrom(undated, *read.SortKeyFrom)) {
+				t.Fatalf("%s in %s was read from %s on, and all of it is older\n%s", read.PartitionKey, read.Index, *read.SortKeyFrom, page.Plan.Summary())
+			}
 		}
 	})
+}
+
+// newestOf returns the positions of the newest comments.
+func newestOf(comments []comment.Comment) *newest.Bounds {
+	bounds, counts := &newest.Bounds{}, comment.Stats{}
+	for _, c := range comments {
+		bounds.Enter(c.Cell(), counts[c.Language][c.Rating-1], c.ID.Position())
+		counts.Add(c.Cell(), 1)
+	}
+	return bounds
+}
+
+// aboutFrom is a filter that also allows nothing that is more than a second older than a sort key.
+func aboutFrom(filter comment.Filter, sortKey string) comment.Filter {
+	position, err := layout.PositionOfKey(sortKey)
+	if err != nil {
+		panic(err)
+	}
+	from := position.Time().Add(-time.Second)
+	filter.CreatedAfter = &from
+	return filter
 }
 
 func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter comment.Filter) bool {

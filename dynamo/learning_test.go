@@ -23,8 +23,8 @@ func alike(t testing.TB, products, each, rating int) (out []comment.Comment) {
 	return out
 }
 
-// newest is a query for the newest comments of a product.
-func newest(product string, size int, filter comment.Filter) comment.Query {
+// newestPage is a query for the newest comments of a product.
+func newestPage(product string, size int, filter comment.Filter) comment.Query {
 	return comment.Query{Product: product, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: size}}
 }
 
@@ -50,7 +50,7 @@ func TestPagesTeach(t *testing.T) {
 		store := NewStore(&warehouse{comments: alike(t, products, each, 2)}, "comments")
 		before, narrow := store.learner.Prior(), planner.Known{Stats: comment.Stats{"de": {1, each, 0, 0, 0}, "en": {0, 0, 0, 0, 1e6}}}
 		for p := range products {
-			q := newest(fmt.Sprint("product-", p), row.size, row.filter)
+			q := newestPage(fmt.Sprint("product-", p), row.size, row.filter)
 			if _, err := store.answer(t.Context(), q, keyOf(q), narrow); err != nil {
 				t.Fatal(err)
 			}
@@ -75,21 +75,21 @@ func TestPagesTeach(t *testing.T) {
 // its counts are.
 func TestWhatPlansAreTold(t *testing.T) {
 	store := NewStore(&warehouse{}, "comments")
-	if store.known(newest("p", 1, comment.Filter{})).Prior != store.learner.Prior() {
+	if store.known(newestPage("p", 1, comment.Filter{})).Prior != store.learner.Prior() {
 		t.Error("plans are not told what was learnt")
 	}
 	fixed := &planner.Prior{}
 	store.UsePrior(fixed)
-	if store.known(newest("p", 1, comment.Filter{})).Prior != fixed {
+	if store.known(newestPage("p", 1, comment.Filter{})).Prior != fixed {
 		t.Error("plans are not told the fixed prior")
 	}
 	store.learner.Lead("p", 4000)
-	if hint := store.known(newest("p", 1, comment.Filter{})).Hint; hint.Ratings[4] != 4000 {
+	if hint := store.known(newestPage("p", 1, comment.Filter{})).Hint; hint.Ratings[4] != 4000 {
 		t.Errorf("plans are told %v of a product that leads", hint)
 	}
 	store.UseStatistics(nil, 0)
 	store.memory.shown("p", comment.Stats{"de": {1, 0, 0, 0, 4000}})
-	if known := store.known(newest("p", 1, comment.Filter{})); known.Hint != (planner.Hint{}) || known.Stats == nil {
+	if known := store.known(newestPage("p", 1, comment.Filter{})); known.Hint != (planner.Hint{}) || known.Stats == nil {
 		t.Errorf("plans are told %v beside the counts", known.Hint)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/panics"
 )
@@ -58,7 +60,7 @@ type Watermark interface {
 type memory struct {
 	maxAge time.Duration
 	now    func() time.Time
-	read   func(ctx context.Context, product string) (comment.Stats, error)
+	read   func(ctx context.Context, product string) (counts.Snapshot, error)
 	mark   *watermark
 	places chan struct{} // one for each background fetch
 
@@ -71,13 +73,15 @@ type memory struct {
 // recollection holds the statistics of one product.
 type recollection struct {
 	stats comment.Stats // nil before any were read
-	asOf  time.Time     // the watermark when they were read; zero when it is unknown or too old to skip by them
-	asked time.Time     // when a query last had use for them
-	tried time.Time     // when a background fetch last began
-	read  time.Time     // when they were last read
+	// newest are the positions of the newest comments as they were last read; nil before any were.
+	newest *newest.Bounds
+	asOf   time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
+	asked  time.Time // when a query last had use for them
+	tried  time.Time // when a background fetch last began
+	read   time.Time // when they were last read
 }
 
-func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (comment.Stats, error)) *memory {
+func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
 	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](remembered, nil)
@@ -112,11 +116,11 @@ func (m *memory) recall(q comment.Query) planner.Known {
 // this Store's last write.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {
 	if r.asOf.IsZero() {
-		return planner.Known{Stats: r.stats}
+		return planner.Known{Stats: r.stats, Newest: r.newest}
 	}
 	age := now.Sub(r.asOf)
 	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
-	return planner.Known{Stats: r.stats, AsOf: r.asOf, Age: age, Trusted: trusted}
+	return planner.Known{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
 // due tells whether statistics should be fetched: the product is queried often enough, and no fetch
@@ -153,19 +157,27 @@ func (m *memory) wrote(product string) {
 	m.writes.note(product, m.now())
 }
 
-// noticed notes a change from the stream: a comment of the product is now in the cell, nil for a
-// deleted one. Statistics that say that the cell is empty are not trusted any more.
-func (m *memory) noticed(product string, cell *comment.Cell) {
+// noticed notes a change from the stream: the comment at a position of the product is now in the
+// cell, nil for a deleted one. Statistics that say that the cell is empty are not trusted any more,
+// and those that say that it has none so new are corrected.
+func (m *memory) noticed(product string, position comment.Position, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.heard.note(product, m.now())
-	if r, known := m.products.Peek(product); known && r.stats[cell.Language][cell.Rating-1] == 0 {
-		r.asOf = time.Time{}
-		m.products.Add(product, r)
+	r, known := m.products.Peek(product)
+	if !known {
+		return
 	}
+	if count := r.stats[cell.Language][cell.Rating-1]; count == 0 {
+		r.asOf = time.Time{}
+	} else {
+		r.newest = r.newest.Clone()
+		r.newest.Enter(*cell, count, position)
+	}
+	m.products.Add(product, r)
 }
 
 // refresh fetches statistics in the background. It returns false when too many fetches are running.
@@ -197,19 +209,25 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 		return nil
 	}
 	heard := m.heard.number(product)
-	stats, err := m.read(ctx, product)
+	read, err := m.read(ctx, product)
 	if err != nil {
 		return err
 	}
+	m.learn(product, read, upTo, heard)
+	return nil
+}
+
+// learn remembers statistics that were read consistently, after the watermark was upTo, and after
+// the stream had told of so many changes.
+func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, heard uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.heard.number(product) != heard {
 		upTo = time.Time{} // they may be older than a change that the stream has told of meanwhile
 	}
 	r, _ := m.products.Get(product)
-	r.stats, r.asOf, r.read = stats, upTo, m.now()
+	r.stats, r.newest, r.asOf, r.read = read.Stats, read.Newest, upTo, m.now()
 	m.products.Add(product, r)
-	return nil
 }
 
 // upTo is the watermark for statistics that are read from now on, zero when it is unknown or older

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/newest"
 )
 
 const trustFor = 5 * time.Second
@@ -20,6 +22,7 @@ type reader struct {
 	broken  error         // of every read
 	took    time.Duration // by each read
 	stats   comment.Stats
+	newest  *newest.Bounds
 
 	mu               sync.Mutex
 	marks, statistic int // reads of the watermark and of statistics
@@ -47,10 +50,10 @@ func (r *reader) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
 	return upTo, !r.unknown, r.broken
 }
 
-func (r *reader) read(context.Context, string) (comment.Stats, error) {
+func (r *reader) read(context.Context, string) (counts.Snapshot, error) {
 	r.note(&r.statistic)
 	time.Sleep(r.took)
-	return r.stats, r.broken
+	return counts.Snapshot{Stats: r.stats, Newest: r.newest}, r.broken
 }
 
 var (
@@ -324,7 +327,7 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		r := &reader{}
 		inTime(t, r, func(t *testing.T, m *memory) {
 			settle(m)
-			m.noticed(row.product, row.cell)
+			m.noticed(row.product, comment.Position{}, row.cell)
 			if known := m.recall(filtered); known.Trusted != row.trusted || known.Stats == nil {
 				t.Errorf("%s: %+v", row.why, known)
 			}
@@ -340,10 +343,30 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 		m.recall(filtered)
 		m.recall(filtered)
 		time.Sleep(r.took * 3 / 2) // the statistics are being read
-		m.noticed("42", empty)
+		m.noticed("42", comment.Position{}, empty)
 		time.Sleep(r.took)
 		if known := m.recall(unfiltered); known.Trusted || known.Stats == nil {
 			t.Errorf("%+v; want statistics that may lack what the stream told while they were read", known)
+		}
+	})
+}
+
+// When the stream reports a comment that is newer than the statistics say, they are corrected and
+// stay trusted: a product that gets comments all the time would never be. What others hold of them
+// does not change.
+func TestMemoryHearsOfNewerComments(t *testing.T) {
+	cell, before, after := comment.Cell{Language: "de", Rating: 2}, comment.Position{1}, comment.Position{2}
+	r := &reader{newest: &newest.Bounds{}}
+	r.newest.Enter(cell, 0, before)
+	inTime(t, r, func(t *testing.T, m *memory) {
+		settle(m)
+		m.noticed("42", after, &cell)
+		known := m.recall(filtered)
+		if bound := known.Newest.Rated([]int{2}); !known.Trusted || bound != (newest.Bound{Position: after, Exact: true}) {
+			t.Errorf("%+v, trusted %v", bound, known.Trusted)
+		}
+		if bound := r.newest.Rated(nil); bound.Position != before {
+			t.Errorf("what the reader holds became %+v", bound)
 		}
 	})
 }
@@ -378,7 +401,7 @@ func TestMemoryOfLostReads(t *testing.T) {
 		if marks, statistics := r.asked(); marks > 1 || statistics > 0 {
 			t.Errorf("%d and %d reads of a broken table within the age", marks, statistics)
 		}
-		m.read = func(context.Context, string) (comment.Stats, error) { panic("a bug of ours") }
+		m.read = func(context.Context, string) (counts.Snapshot, error) { panic("a bug of ours") }
 		r.broken = nil
 		time.Sleep(trustFor)
 		settle(m)

@@ -21,7 +21,7 @@ func (s *Store) Follow(counter *counts.Counter) {
 
 // heard notes a change that came through the stream.
 func (s *Store) heard(change counts.Change) {
-	s.memory.noticed(change.Product, change.After)
+	s.memory.noticed(change.Product, change.ID.Position(), change.After)
 	s.changed(change.Product)
 }
 

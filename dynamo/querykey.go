@@ -52,9 +52,7 @@ func keyOf(q comment.Query) queryKey {
 		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
 	}
-	for _, rating := range q.Filter.Ratings {
-		key.ratings |= 1 << rating
-	}
+	key.ratings = ratingBits(q.Filter.Ratings)
 	return key
 }
 
@@ -66,6 +64,14 @@ func (k queryKey) page() queryKey {
 		k.number = 0
 	}
 	return k
+}
+
+// ratingBits has the bit of each rating.
+func ratingBits(ratings []int) (bits uint8) {
+	for _, rating := range ratings {
+		bits |= 1 << rating
+	}
+	return bits
 }
 
 func languagesKey(languages []comment.Language) string {

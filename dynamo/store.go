@@ -84,12 +84,12 @@ func NewStore(client client, table string) *Store {
 // and of the one that counts. With a maxAge of 0, all partitions are read. Call it before the first
 // query.
 func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, func(ctx context.Context, product string) (comment.Stats, error) {
-		stats, err := s.Latest(ctx, product)
+	s.memory = newMemory(source, maxAge, func(ctx context.Context, product string) (counts.Snapshot, error) {
+		read, err := s.Latest(ctx, product)
 		if err == nil {
-			s.learner.Count(product, stats)
+			s.learner.Count(product, read.Stats)
 		}
-		return stats, err
+		return read, err
 	})
 }
 

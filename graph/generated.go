@@ -1698,7 +1698,7 @@ type QueryPlan {
   candidates: [PlanCandidate!]!
   "Every partition that was read, in no particular order."
   reads: [PlanRead!]!
-  "Every partition that was not read because it is known to have no comments."
+  "Every partition that was not read because it is known to have no comments of the page's range."
   skipped: [PlanSkip!]!
   """
   How the page was found by its number, and what was asked of the index of page numbers; null if the
@@ -1829,7 +1829,7 @@ type PlanRead {
 
 """
 One partition of one index that was not read: by the statistics of the product, which are at most
-seconds old, it has no comments that pass the filter.
+seconds old, it has no comments that pass the filter, or none as new as the page begins.
 """
 type PlanSkip {
   "Why the partition would have been read."

@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
@@ -84,12 +82,6 @@ func (b *bill) entry(key, it layout.Item) {
 // unitsOfWriting returns the cost of writing an item outside of a transaction.
 func unitsOfWriting(it layout.Item) float64 {
 	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
-	if grid, ok := it[counts.AttrGrid].(*types.AttributeValueMemberM); ok {
-		size += len(counts.AttrGrid) + 3 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-		for language := range grid.Value {
-			size += len(language) + 1 + 3 + comment.MaxRating*(1+5)
-		}
-	}
 	return float64((size + 1023) / 1024)
 }
 

@@ -115,6 +115,7 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 		if diff := cmp.Diff(want, wholeGrid(t, store, product, found[product], slices.Collect(maps.Keys(want)))); diff != "" {
 			t.Errorf("statistics of %q: %s", product, diff)
 		}
+		checkNewest(t, store, product, model)
 		for language := range want {
 			languages[language] = true
 		}
@@ -124,6 +125,32 @@ func checkCounted(t *testing.T, client *dynamodb.Client, table string, products 
 		if diff := cmp.Diff(model.Leaders(language, 100), got); err != nil || diff != "" {
 			t.Errorf("leaderboard of %q: %v %s", language, err, diff)
 		}
+	}
+}
+
+// checkNewest checks that the statistics of a product call no comment older than it is, and that
+// what they call the newest with a rating is that.
+func checkNewest(t *testing.T, store *dynamo.Store, product string, model *commenttest.Model) {
+	t.Helper()
+	read, err := store.Latest(t.Context(), product)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := model.List(product, comment.Filter{}, comment.NewestFirst)
+	if read.Newest == nil && len(list) > 0 {
+		t.Errorf("when the newest comments of %q were written is not known", product)
+		return
+	}
+	seen := map[int]bool{}
+	for _, c := range list {
+		of := comment.Filter{Languages: []comment.Language{c.Language}, Ratings: []int{c.Rating}}
+		if bound := read.Newest.Of(of, read.Stats); bound.Compare(c.ID.Position()) < 0 {
+			t.Errorf("%s is newer than %v, the bound of %v", c.ID, bound.Time(), of)
+		}
+		if rated := read.Newest.Rated(of.Ratings); !seen[c.Rating] && rated.Exact && rated.Position != c.ID.Position() {
+			t.Errorf("%s is the newest with its rating, not %v", c.ID, rated.Position)
+		}
+		seen[c.Rating] = true
 	}
 }
 

@@ -71,8 +71,5 @@ func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comm
 	return comments, err
 }
 
-// AttrGrid is the attribute of a product's statistics that holds the counts.
-const AttrGrid = attrGrid
-
 // SetPatience sets how long a verification waits for proof that changes were counted.
 func SetPatience(v *Verifier, patience time.Duration) { v.patience = patience }

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // readerClient is the part of the SDK's client that a Reader works with.
@@ -43,20 +44,33 @@ func (r *Reader) OnRead(told func(product string, stats comment.Stats)) { r.onRe
 // limit. Call it before the first read.
 func (r *Reader) OnImproper(tell func(layout.Improper)) { r.improper = layout.NewReporter(tell) }
 
+// Snapshot is what the statistics of a product say at a moment.
+type Snapshot struct {
+	// Stats are the counts.
+	Stats comment.Stats
+	// Newest are the positions of the newest comments, nil if they are not known.
+	Newest *newest.Bounds
+}
+
+func (s statistics) snapshot() Snapshot { return Snapshot{Stats: s.stats, Newest: s.newest} }
+
 // Latest returns a product's current statistics, read consistently. It does not retry, since
 // callers can do without them.
-func (r *Reader) Latest(ctx context.Context, product string) (comment.Stats, error) {
+func (r *Reader) Latest(ctx context.Context, product string) (Snapshot, error) {
 	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(r.table),
 		Key:            layout.ProductKey(product, statisticsSK),
 		ConsistentRead: aws.Bool(true),
 	}, call.NoRetries)
 	if err != nil {
-		return nil, call.Wrap(err, "GetItem of the statistics of product %q", product)
+		return Snapshot{}, call.Wrap(err, "GetItem of the statistics of product %q", product)
 	}
 	found, err := decodeStatistics(output.Item)
-	return found.stats, err
+	return found.snapshot(), err
 }
+
+// errStatisticsBusy is for statistics that the table left out.
+var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
 
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
 // eventually consistently. A product without comments is missing from found. failed has the
@@ -85,7 +99,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 		r.onRead(product, decoded.stats)
 	}
 	for _, key := range left {
-		failed[layout.ProductOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
+		failed[layout.ProductOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
 }
@@ -115,7 +129,7 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 		found[languageOfKey(it)] = row
 	}
 	for _, key := range left {
-		failed[languageOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
+		failed[languageOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
 }

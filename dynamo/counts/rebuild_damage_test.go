@@ -98,6 +98,17 @@ var damages = []struct {
 		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
 		[]counts.DriftKind{counts.MissingLeader,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum, counts.WrongSum}},
+	{"when the newest comments were written is gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE w") },
+		[]counts.DriftKind{counts.WrongNewest}},
+	{"when the newest comments were written cannot be read",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET w = :a", text("private words")) },
+		[]counts.DriftKind{counts.WrongNewest}},
+	{"the newest comments are called older than they are", // all of 4 and of 5 stars are called those of 1970
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET w = :a", &types.AttributeValueMemberB{Value: append([]byte{1, 0}, make([]byte, 32)...)})
+		},
+		[]counts.DriftKind{counts.WrongNewest}},
 	{"a marker is gone",
 		func(v vandal, c []comment.Comment) { v.delete("P#p", markerOf(c[0].ID)) },
 		[]counts.DriftKind{counts.MissingMarker, counts.WrongSum}},

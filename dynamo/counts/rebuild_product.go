@@ -44,6 +44,8 @@ type repair struct {
 	entries []leaderPlace
 	// page is the head of the page index.
 	page pageHead
+	// newest are the positions of the newest comments to store, empty if they are stored already.
+	newest string
 	// needed says that something must be written, wrong that something is wrong.
 	needed, wrong bool
 }
@@ -52,7 +54,7 @@ type repair struct {
 // product that moves to another number of shards is written even if nothing else changes: a counter
 // that read the statistics before, and uses the old number, then fails.
 func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
-	after.changes, after.head = seen.before.next(), index.head
+	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)
 	fix := repair{
 		product: seen.product, before: seen.before, after: after, page: index,
 		difference: differenceOf(seen.counted(), seen.marked),
@@ -68,11 +70,23 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 		}
 	}
 	shared := statistics{others: seen.rows}.shared()
-	fix.wrong = fix.wrong || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
+	if stored := storedNewest(seen.product, after, settings.shards); stored != storedNewest(seen.product, seen.before, settings.shards) {
+		fix.newest = stored
+	}
+	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
 		hasEmpty(seen.before.stats) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
-	fix.needed = fix.wrong || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
+	fix.needed = fix.wrong || fix.newest != "" || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
+}
+
+// storedNewest returns the positions of the newest comments as the item of statistics holds them.
+func storedNewest(product string, s statistics, shards int) string {
+	stored, _ := statisticsItem(product, s, shards)[attrNewest].(*types.AttributeValueMemberB)
+	if stored == nil {
+		return ""
+	}
+	return string(stored.Value)
 }
 
 // hasEmpty reports whether a grid has a language without comments.
@@ -138,7 +152,8 @@ type recount struct {
 	restless int
 	// looks is the number of all looks.
 	looks int
-	// misfit is what was wrong with the page index at the last look, empty if nothing was.
+	// misfit is what was wrong with the page index and with the positions of the newest comments at
+	// the last look, empty if nothing was.
 	misfit string
 }
 
@@ -274,7 +289,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	if !fix.needed {
 		return true, r.tidy(ctx, seen)
 	}
-	misfit := seen.runs.wrong()
+	misfit := seen.runs.wrong() + fix.newest
 	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) || misfit != rc.misfit {
 		rc.difference, rc.misfit = fix.difference, misfit
 		return false, nil

@@ -48,6 +48,22 @@ func (s *statistics) add(cell comment.Cell, n int) {
 	s.stats.Add(comment.Cell{Language: row, Rating: cell.Rating}, n)
 }
 
+// enter counts the comment at a position in a cell.
+func (s *statistics) enter(cell comment.Cell, position comment.Position) {
+	row := comment.Cell{Language: rowOf(s.stats, cell.Language), Rating: cell.Rating}
+	s.newest.Enter(row, at(s.stats, row), position)
+	s.add(cell, 1)
+}
+
+// leave counts the comment at a position in a cell no more. It is still counted with the same
+// rating if stays is true.
+func (s *statistics) leave(cell comment.Cell, position comment.Position, stays bool) {
+	s.add(cell, -1)
+	if !stays {
+		s.newest.Leave(cell.Rating, s.stats.Counts(comment.Filter{})[cell.Rating-1], position)
+	}
+}
+
 // place returns the content of a language's item.
 func (s statistics) place(product string, language comment.Language) leaderPlace {
 	if row, other := s.others[language]; other {

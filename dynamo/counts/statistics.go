@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // The item of a product's statistics. It holds the grid of the first languages (rows.go), so nearly
@@ -32,6 +33,8 @@ type statistics struct {
 	changes int64
 	// hold keeps others from changing the item; the zero hold does not.
 	hold hold
+	// newest are the positions of the newest comments; nil if they are not known.
+	newest *newest.Bounds
 	// head is the head of the product's page index, encoded; nil without an index (head.go).
 	head []byte
 	// damaged holds the attributes of an item that cannot be read, else nil.
@@ -77,6 +80,7 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	if s.head != nil {
 		out[layout.AttrHead] = layout.Binary(s.head)
 	}
+	addNewest(out, s.newest, s.stats)
 	return out
 }
 
@@ -113,6 +117,7 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	if head, ok := in[layout.AttrHead].(*types.AttributeValueMemberB); ok {
 		s.head = head.Value
 	}
+	s.newest = newestIn(in, s.stats)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
@@ -123,8 +124,11 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	t := tally{
 		product:   l.product,
 		before:    l.statistics,
-		after:     statistics{changes: l.changes + 1, stats: l.stats.Clone(), others: l.others.Clone()},
+		after:     statistics{changes: l.changes + 1, stats: l.stats.Clone(), others: l.others.Clone(), newest: l.newest.Clone()},
 		standings: len(standings),
+	}
+	if len(l.stats) == 0 {
+		t.after.newest = &newest.Bounds{} // nothing is there that could be newer than what comes
 	}
 	items := 1
 	if l.page.Exists() {
@@ -192,11 +196,12 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 // count changes the counts. It adds before it subtracts, so that an edit of a language's last
 // comment keeps its row.
 func (t *tally) count(change markerChange) {
+	at := change.id.Position()
 	if change.after.cell != nil {
-		t.after.add(*change.after.cell, 1)
+		t.after.enter(*change.after.cell, at)
 	}
 	if change.before.cell != nil {
-		t.after.add(*change.before.cell, -1)
+		t.after.leave(*change.before.cell, at, sameRating(change.before.cell, change.after.cell))
 	}
 	t.markers = append(t.markers, change)
 }

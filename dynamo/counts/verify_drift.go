@@ -45,6 +45,9 @@ const (
 	UnreadableMarker DriftKind = "unreadable marker"
 	// StrayLeader is a product on a leaderboard where it does not belong.
 	StrayLeader DriftKind = "stray leader"
+	// WrongNewest is statistics that do not know how new their comments are, or call them older than
+	// they are.
+	WrongNewest DriftKind = "wrong newest"
 	// WrongIndex is a page index that does not match the markers, or that cannot be read.
 	WrongIndex DriftKind = "wrong page index"
 	// MissingIndex is a product without a page index that is large enough for one.
@@ -99,6 +102,10 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 			add(EmptyLanguage, false, "%s: it has no comments", language)
 		}
 	}
+	wrong := e.misdated()
+	if countsFit := !slices.ContainsFunc(out, func(d Drift) bool { return !d.follows }); countsFit && wrong != "" {
+		add(WrongNewest, false, "newest comments: %s", wrong)
+	}
 	e.leaderDrifts(settings, add)
 	e.indexDrifts(add)
 	return out
@@ -141,6 +148,26 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 	}
 }
 
+// misdated says what is wrong with the positions of the newest comments, empty if nothing is: a
+// comment is newer than they say, or they are not known.
+func (e *examined) misdated() string {
+	stats := e.after.stats
+	if len(stats) == 0 {
+		return ""
+	}
+	if e.after.newest == nil {
+		return "when they were written is missing or cannot be read"
+	}
+	cell, found := e.after.newest.Below(e.bounds.In(stats), stats)
+	switch {
+	case !found:
+		return ""
+	case cell.Language == "":
+		return starsName(cell.Rating) + ": the newest comment is another"
+	}
+	return cellName(cell) + ": a comment is newer"
+}
+
 // drift says what is wrong with a marker.
 func (m misfit) drift(product string) Drift {
 	switch {
@@ -155,10 +182,14 @@ func (m misfit) drift(product string) Drift {
 }
 
 func cellName(cell comment.Cell) string {
-	if cell.Rating == 1 {
-		return string(cell.Language) + ", 1 star"
+	return string(cell.Language) + ", " + starsName(cell.Rating)
+}
+
+func starsName(rating int) string {
+	if rating == 1 {
+		return "1 star"
 	}
-	return fmt.Sprintf("%s, %d stars", cell.Language, cell.Rating)
+	return fmt.Sprintf("%d stars", rating)
 }
 
 func boardName(language comment.Language) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -52,6 +53,8 @@ type examined struct {
 	runs *runsCheck
 	// newest is the position of the newest marker.
 	newest comment.Position
+	// bounds are the positions of the newest markers that count.
+	bounds newest.Bounds
 	// checked says that the page index was to be compared.
 	checked bool
 }
@@ -141,6 +144,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 	for _, marker := range page { // only now: a page that fails is read again
 		seen.newest = marker.id.Position()
 		if marker.cell != nil {
+			seen.bounds.Enter(*marker.cell, at(seen.marked, *marker.cell), seen.newest)
 			seen.marked.Add(*marker.cell, 1)
 			seen.runs.add(seen.newest, *marker.cell)
 		}

@@ -156,13 +156,42 @@ func ParseNumber(value types.AttributeValue) (n int64, ok bool) {
 func SizeOf(it Item, names []string) int {
 	size := 0
 	for _, name := range names {
-		switch value := it[name].(type) {
-		case *types.AttributeValueMemberS:
-			size += len(name) + len(value.Value)
-		case *types.AttributeValueMemberB:
-			size += len(name) + len(value.Value)
-		case *types.AttributeValueMemberN:
-			size += len(name) + sizeOfNumber(value.Value)
+		if it[name] != nil {
+			size += len(name) + sizeOfValue(it[name])
+		}
+	}
+	return size
+}
+
+// containerBytes is what a list or a map takes beside its elements, and elementBytes what it takes
+// for each of them.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+const (
+	containerBytes = 3
+	elementBytes   = 1
+)
+
+// sizeOfValue returns the size of a value of one of the types that the table uses.
+func sizeOfValue(value types.AttributeValue) int {
+	size := 0
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		size = len(value.Value)
+	case *types.AttributeValueMemberB:
+		size = len(value.Value)
+	case *types.AttributeValueMemberN:
+		size = sizeOfNumber(value.Value)
+	case *types.AttributeValueMemberBOOL:
+		size = 1
+	case *types.AttributeValueMemberL:
+		size = containerBytes
+		for _, element := range value.Value {
+			size += elementBytes + sizeOfValue(element)
+		}
+	case *types.AttributeValueMemberM:
+		size = containerBytes
+		for name, element := range value.Value {
+			size += elementBytes + len(name) + sizeOfValue(element)
 		}
 	}
 	return size

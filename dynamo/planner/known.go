@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // Known is what is known of a product when a plan is made. The zero value knows nothing.
@@ -14,8 +15,10 @@ type Known struct {
 	AsOf time.Time
 	// Age is the time since AsOf.
 	Age time.Duration
-	// Trusted is whether the counts are recent enough to skip empty partitions.
+	// Trusted is whether counts and positions are recent enough to skip partitions by.
 	Trusted bool
+	// Newest are the positions of the newest comments, nil if they are not known.
+	Newest *newest.Bounds
 	// Sizes are the sizes of comments that were read lately, zero if none were.
 	Sizes Sizes
 	// Prior is what is likely of products whose counts are not known, nil for DefaultPrior.
@@ -28,4 +31,9 @@ type Known struct {
 // the statistics ("other languages") are never known to be empty while the row has comments.
 func (k Known) empty(part Part) bool {
 	return k.Trusted && k.Stats.AtMost(part.wanted()) == comment.Counts{}
+}
+
+// older tells whether all that a part holds of the list is known to be older than a position.
+func (k Known) older(part Part, than comment.Position) bool {
+	return k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
 }

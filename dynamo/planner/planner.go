@@ -109,10 +109,11 @@ func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	}
 }
 
-// read adds the reads of a cover to a plan, except for partitions that are known to be empty.
+// read adds the reads of a cover to a plan, except for partitions that are known to hold nothing of
+// the plan's range.
 func (p Planner) read(plan *Plan, cover Cover) {
 	for _, part := range cover {
-		if p.Known.empty(part) {
+		if p.Known.empty(part) || p.Known.older(part, plan.Low) {
 			plan.Skipped = append(plan.Skipped, part.Partition)
 			continue
 		}

@@ -22,8 +22,8 @@ func (p Plan) String() string {
 			read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
 	}
 	for _, partition := range p.Skipped {
-		fmt.Fprintf(&b, "\n  skip %s in %s: empty by statistics of %v ago",
-			partition.Key(p.Product), partition.Index, p.Known.Age.Round(time.Millisecond))
+		fmt.Fprintf(&b, "\n  skip %s in %s: %s by statistics of %v ago",
+			partition.Key(p.Product), partition.Index, p.emptyText(), p.Known.Age.Round(time.Millisecond))
 	}
 	return b.String()
 }
@@ -80,6 +80,14 @@ func (p Plan) orderText() string {
 		return "newest first"
 	}
 	return "oldest first"
+}
+
+// emptyText says why partitions are not read.
+func (p Plan) emptyText() string {
+	if p.LowKey() == nil {
+		return "empty"
+	}
+	return "nothing as new as that"
 }
 
 func (p Plan) rangeText() string {

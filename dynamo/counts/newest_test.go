@@ -1,0 +1,65 @@
+package counts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/newest"
+)
+
+// When the newest comments were written takes no write unit of the statistics' item, unless the
+// positions of the five ratings alone do not fit into what the item leaves of its last one.
+func TestNewestTakesNoWriteUnit(t *testing.T) {
+	const ofRatings = 1 + 2 + comment.MaxRating*16
+	s, dearer := statistics{changes: 10_000, stats: comment.Stats{}, newest: &newest.Bounds{}}, 0
+	for languages := 1; languages <= comment.MaxLanguageRows; languages++ {
+		for rating := 1; rating <= comment.MaxRating; rating++ {
+			s.enter(comment.Cell{Language: comment.Language(fmt.Sprintf("x%d", languages)), Rating: rating}, comment.Position{15: byte(languages)})
+		}
+		without := s
+		without.newest = nil
+		before, after := sizeOf(statisticsItem("B09WXYZ123", without, 4)), sizeOf(statisticsItem("B09WXYZ123", s, 4))
+		units, more := units(before), units(after)-units(before)
+		if more > 0 {
+			dearer++
+		}
+		if left := units*writeUnitBytes - before; more > 0 && left >= ofRatings || after < before+ofRatings {
+			t.Errorf("%d languages: %d bytes without and %d with it", languages, before, after)
+		}
+		if languages == 1 || languages == 6 || languages%10 == 0 {
+			t.Logf("%d languages: %d bytes without and %d with it", languages, before, after)
+		}
+	}
+	t.Logf("of 1 to %d languages, %d cost a write unit more", comment.MaxLanguageRows, dearer)
+}
+
+func sizeOf(it layout.Item) int { return layout.SizeOf(it, slices.Collect(maps.Keys(it))) }
+
+func units(bytes int) int { return (bytes + writeUnitBytes - 1) / writeUnitBytes }
+
+// Positions that do not fit the counts are not known, and the next change of the product leaves
+// them out. Those of a product that has lost all of its comments begin anew.
+func TestNewestThatIsNotKnown(t *testing.T) {
+	s := statistics{changes: 1, stats: comment.Stats{}, newest: &newest.Bounds{}}
+	s.enter(*english5, globe.Position())
+	it := statisticsItem("p", s, 4)
+	it[attrNewest] = layout.Text("not bytes")
+	damaged, err := decodeStatistics(it)
+	if err != nil || damaged.newest != nil {
+		t.Fatalf("%+v, %v", damaged.newest, err)
+	}
+	before := ledger{product: "p", statistics: damaged, markers: map[comment.ID]marker{globe: {cell: english5, position: "1", exists: true}}}
+	after := tallyUp(before, []standing{{ID: plate, Cell: english1, position: "2"}}, maxItemsPerTransaction).after
+	if item := statisticsItem("p", after, 4); item[attrNewest] != nil {
+		t.Errorf("%v is known from nothing", item[attrNewest])
+	}
+	before.statistics = tallyUp(before, []standing{{ID: globe, position: "2"}}, maxItemsPerTransaction).after
+	after = tallyUp(before, []standing{{ID: plate, Cell: english1, position: "2"}}, maxItemsPerTransaction).after
+	if bound := after.newest.Rated(nil); bound.Position != plate.Position() || !bound.Exact {
+		t.Errorf("%+v, want the comment that came after all were gone", bound)
+	}
+}

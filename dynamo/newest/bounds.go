@@ -1,0 +1,170 @@
+// Package newest knows how new the comments of a product are. For each rating it has the position
+// of the newest comment. For each language and rating it has a time that no comment is newer than.
+//
+// All of these are upper bounds. A comment that is counted raises them; one that is deleted or
+// moved leaves them as they are, because the next newest is not known. So nothing is newer than a
+// bound, and the newest comment may be older.
+package newest
+
+import (
+	"maps"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Bounds are the upper bounds of one product. The zero value is that of a product without comments.
+// A nil *Bounds knows nothing. Bounds that are shared must not be changed.
+type Bounds struct {
+	ratings [comment.MaxRating]Bound
+	// cells are nil if they were not stored.
+	cells map[comment.Language]row
+}
+
+// Bound is an upper bound of the positions of some comments.
+type Bound struct {
+	// Position is the zero Position if there are no such comments.
+	Position comment.Position
+	// Exact says that Position is that of the newest of these comments.
+	Exact bool
+}
+
+// row has the seconds of a language by rating.
+type row [comment.MaxRating]seconds
+
+// Clone returns a copy that can be changed, nil of nil.
+func (b *Bounds) Clone() *Bounds {
+	if b == nil {
+		return nil
+	}
+	return &Bounds{ratings: b.ratings, cells: maps.Clone(b.cells)}
+}
+
+// Enter notes that the comment at a position is counted in a cell from now on. The language is that
+// of a row of the product's statistics. before is how many comments were counted in the cell
+// before. Nil bounds stay nil.
+func (b *Bounds) Enter(cell comment.Cell, before int, at comment.Position) {
+	if b == nil {
+		return
+	}
+	rating := &b.ratings[cell.Rating-1]
+	if at.Compare(rating.Position) >= 0 {
+		*rating = Bound{Position: at, Exact: true}
+	}
+	if b.cells == nil {
+		b.cells = map[comment.Language]row{}
+	}
+	row := b.cells[cell.Language]
+	known := &row[cell.Rating-1]
+	switch {
+	case before == 0 || at == rating.Position:
+		*known = secondsOf(at)
+	case *known != unknown:
+		*known = max(*known, secondsOf(at))
+	}
+	b.cells[cell.Language] = row
+}
+
+// Leave notes that the comment at a position is not counted with a rating any more. left is how many
+// comments of any language with that rating are left.
+func (b *Bounds) Leave(rating, left int, at comment.Position) {
+	if b == nil {
+		return
+	}
+	bound := &b.ratings[rating-1]
+	switch {
+	case left == 0:
+		*bound = Bound{}
+	case at == bound.Position:
+		bound.Exact = false
+	}
+}
+
+// Rated returns the bound of the comments with one of some ratings; of all if ratings is empty.
+func (b *Bounds) Rated(ratings []int) Bound {
+	var highest Bound
+	for i, bound := range b.ratings {
+		if allows(ratings, i+1) && bound.Position.Compare(highest.Position) > 0 {
+			highest = bound
+		}
+	}
+	return highest
+}
+
+// Of returns an upper bound of the positions of the comments that a filter allows, regardless of
+// its dates: the zero Position if there are none. stats are the statistics that the bounds belong
+// to.
+func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position {
+	if len(filter.Languages) == 0 {
+		return b.Rated(filter.Ratings).Position
+	}
+	var highest comment.Position
+	for _, language := range rowsOf(filter.Languages, stats) {
+		for i, n := range stats[language] {
+			if n == 0 || !allows(filter.Ratings, i+1) {
+				continue
+			}
+			if bound := b.cell(language, i); bound.Compare(highest) > 0 {
+				highest = bound
+			}
+		}
+	}
+	return highest
+}
+
+// cell returns the bound of a cell that has comments: that of its rating if nothing better is
+// known.
+func (b *Bounds) cell(language comment.Language, rating int) comment.Position {
+	bound, known := b.ratings[rating].Position, b.cells[language][rating]
+	if last := known.last(); known != unknown && last.Compare(bound) < 0 {
+		return last
+	}
+	return bound
+}
+
+// rowsOf returns the rows of statistics in which comments of some languages are counted.
+func rowsOf(languages []comment.Language, stats comment.Stats) []comment.Language {
+	if len(stats.Others(languages)) == 0 {
+		return languages
+	}
+	return append([]comment.Language{comment.OtherLanguages}, languages...)
+}
+
+func allows(ratings []int, rating int) bool {
+	return comment.Filter{Ratings: ratings}.AllowsCell("", rating)
+}
+
+// In returns the bounds as they belong to statistics whose rare languages share a row. The receiver
+// has a row for each language.
+func (b *Bounds) In(stats comment.Stats) *Bounds {
+	arranged := &Bounds{ratings: b.ratings, cells: map[comment.Language]row{}}
+	for language, times := range b.cells {
+		if _, own := stats[language]; !own {
+			language = comment.OtherLanguages
+		}
+		shared := arranged.cells[language]
+		for i, s := range times {
+			shared[i] = max(shared[i], s)
+		}
+		arranged.cells[language] = shared
+	}
+	return arranged
+}
+
+// Below returns a cell of the statistics in which a comment may be newer than these bounds say,
+// given the right ones; false if there is none. A language is missing if the rating as a whole is
+// concerned.
+func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, found bool) {
+	for i, bound := range right.ratings {
+		if b.ratings[i].Position.Compare(bound.Position) < 0 || b.ratings[i].Exact && b.ratings[i].Position != bound.Position {
+			return comment.Cell{Rating: i + 1}, true
+		}
+	}
+	for language, counts := range stats {
+		for i, n := range counts {
+			if n > 0 && b.cell(language, i).Compare(right.cell(language, i)) < 0 {
+				return comment.Cell{Language: language, Rating: i + 1}, true
+			}
+		}
+	}
+	return comment.Cell{}, false
+}

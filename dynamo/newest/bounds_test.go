@@ -1,0 +1,211 @@
+package newest
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// counted are the comments of a product as they are counted, the model of what bounds must hold.
+type counted map[comment.Position]comment.Cell
+
+func (c counted) stats() comment.Stats {
+	stats := comment.Stats{}
+	for _, cell := range c {
+		stats.Add(cell, 1)
+	}
+	return stats
+}
+
+// newest returns the position of the newest comment that a filter allows, the zero Position for
+// none.
+func (c counted) newest(filter comment.Filter) (highest comment.Position) {
+	for position, cell := range c {
+		if filter.AllowsCell(cell.Language, cell.Rating) && position.Compare(highest) > 0 {
+			highest = position
+		}
+	}
+	return highest
+}
+
+var (
+	languages = []comment.Language{"ar", "de", "en", "fr"}
+	epoch     = time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func anyCell(t *rapid.T) comment.Cell {
+	return comment.Cell{Language: rapid.SampledFrom(languages).Draw(t, "language"), Rating: rapid.IntRange(1, comment.MaxRating).Draw(t, "rating")}
+}
+
+func anyPosition(t *rapid.T) comment.Position {
+	at := epoch.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "millisecond")) * time.Millisecond)
+	return comment.PositionAt(at, [10]byte{9: byte(rapid.IntRange(0, 3).Draw(t, "distinct"))})
+}
+
+func anyFilter(t *rapid.T) comment.Filter {
+	filter, err := comment.Filter{
+		Languages: rapid.SliceOfN(rapid.SampledFrom(append(languages, "nl")), 0, 3).Draw(t, "languages"),
+		Ratings:   rapid.SliceOfN(rapid.IntRange(1, comment.MaxRating), 0, 4).Draw(t, "ratings"),
+	}.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter
+}
+
+// Whatever comes, goes and moves, and however often the bounds are stored, in full or in short: no
+// comment is newer than its bound, and a bound that is exact is the newest comment. Without
+// deletions and short forms, the bound of a cell is at most a second above its newest comment.
+func TestBoundsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bounds, model, tight := &Bounds{}, counted{}, true
+		for range rapid.IntRange(1, 40).Draw(t, "changes") {
+			position := anyPosition(t)
+			before, there := model[position]
+			switch {
+			case !there || rapid.Bool().Draw(t, "edit"):
+				cell := anyCell(t)
+				stats := model.stats()
+				bounds.Enter(cell, stats[cell.Language][cell.Rating-1], position)
+				model[position] = cell
+				if there && before.Rating != cell.Rating {
+					bounds.Leave(before.Rating, model.stats().Counts(comment.Filter{})[before.Rating-1], position)
+				}
+			default:
+				delete(model, position)
+				bounds.Leave(before.Rating, model.stats().Counts(comment.Filter{})[before.Rating-1], position)
+			}
+			tight = tight && !there
+			stats, most := model.stats(), rapid.SampledFrom([]int{math.MaxInt, 90}).Draw(t, "room")
+			encoded := bounds.Encode(stats, most)
+			decoded, err := Decode(encoded, stats)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if decoded == nil {
+				decoded = &Bounds{}
+			}
+			tight = tight && (len(model) == 0 || encoded[1]&withCells != 0)
+			bounds = decoded
+			check(t, bounds, model, anyFilter(t), tight)
+		}
+	})
+}
+
+func check(t *rapid.T, bounds *Bounds, model counted, filter comment.Filter, tight bool) {
+	stats := model.stats()
+	if bound, newest := bounds.Of(filter, stats), model.newest(filter); bound.Compare(newest) < 0 {
+		t.Fatalf("%+v: %v is newer than the bound %v", filter, newest.Time(), bound.Time())
+	} else if tight && bound.Time().Sub(newest.Time()) > time.Second {
+		t.Fatalf("%+v: the bound is %v, and the newest %v", filter, bound.Time(), newest.Time())
+	}
+	rated := bounds.Rated(filter.Ratings)
+	if newest := model.newest(comment.Filter{Ratings: filter.Ratings}); rated.Exact && rated.Position != newest || rated.Position.Compare(newest) < 0 {
+		t.Fatalf("ratings %v: %+v, and the newest is %v", filter.Ratings, rated, newest)
+	}
+	var right Bounds
+	counts := comment.Stats{}
+	for _, position := range slices.SortedFunc(positionsOf(model), comment.Position.Compare) {
+		cell := model[position]
+		right.Enter(cell, counts[cell.Language][cell.Rating-1], position)
+		counts.Add(cell, 1)
+	}
+	if cell, found := bounds.Below(right.In(stats), stats); found {
+		t.Fatalf("%v is said to be too low", cell)
+	}
+}
+
+func positionsOf(model counted) func(yield func(comment.Position) bool) {
+	return func(yield func(comment.Position) bool) {
+		for position := range model {
+			if !yield(position) {
+				return
+			}
+		}
+	}
+}
+
+// Languages that share a row share its bounds.
+func TestBoundsOfASharedRow(t *testing.T) {
+	at := func(second int) comment.Position {
+		return comment.FirstAt(epoch.Add(time.Duration(second) * time.Second))
+	}
+	var b Bounds
+	for i, language := range []comment.Language{"de", "x-a", "x-b"} {
+		b.Enter(comment.Cell{Language: language, Rating: 5}, 0, at(10*i))
+	}
+	b.Enter(comment.Cell{Language: "de", Rating: 4}, 0, at(50))
+	stats := comment.Stats{"de": {3: 1, 4: 1}, comment.OtherLanguages: {4: 2}}
+	shared := b.In(stats)
+	for _, row := range []struct {
+		language comment.Language
+		want     int
+	}{{"de", 0}, {"x-a", 20}, {"x-b", 20}, {"x-c", 20}} {
+		filter := comment.Filter{Languages: []comment.Language{row.language}, Ratings: []int{5}}
+		if got := shared.Of(filter, stats); got.Time().Truncate(time.Second) != at(row.want).Time() {
+			t.Errorf("%s: %v, want second %d", row.language, got.Time(), row.want)
+		}
+	}
+}
+
+// Bounds that are damaged, or that belong to other statistics, are not known; none at all are not
+// an error.
+func TestDecodeDamage(t *testing.T) {
+	var b Bounds
+	stats := comment.Stats{"de": {4: 1}, "en": {0: 2, 4: 1}}
+	for i, cell := range []comment.Cell{{Language: "de", Rating: 5}, {Language: "en", Rating: 5}, {Language: "en", Rating: 1}} {
+		b.Enter(cell, 0, comment.FirstAt(epoch.Add(time.Duration(i)*time.Hour)))
+	}
+	good, short := b.Encode(stats, math.MaxInt), b.Encode(stats, 0)
+	if len(good) != 2+2*16+3*4 || len(short) != 2+2*16 {
+		t.Fatalf("%d and %d bytes", len(good), len(short))
+	}
+	for why, row := range map[string]struct {
+		stored []byte
+		stats  comment.Stats
+	}{
+		"cut":                         {good[:len(good)-1], stats},
+		"cut in a position":           {short[:len(short)-1], stats},
+		"only a version":              {good[:1], stats},
+		"something behind":            {append(slices.Clone(good), 0), stats},
+		"something behind, in short":  {append(slices.Clone(short), 0), stats},
+		"of a later version":          {append([]byte{9}, good[1:]...), stats},
+		"of a rating without any":     {append([]byte{1, 1 << 1}, good[2:]...), stats},
+		"of statistics of more cells": {good, comment.Stats{"de": {4: 1}, "en": {0: 2, 3: 1, 4: 1}}},
+		"of statistics of fewer":      {good, comment.Stats{"en": {0: 2, 4: 1}}},
+	} {
+		if got, err := Decode(row.stored, row.stats); err == nil || got != nil {
+			t.Errorf("%s: %+v", why, got)
+		}
+	}
+	if got, err := Decode(nil, stats); got != nil || err != nil {
+		t.Errorf("none: %+v, %v", got, err)
+	}
+}
+
+// The bound of a cell is a whole second, rounded up, and none from 2106 on.
+func TestSeconds(t *testing.T) {
+	for _, row := range []struct {
+		at, last string
+	}{
+		{"2024-05-01T00:00:00Z", "2024-05-01T00:00:00.999Z"},
+		{"2024-05-01T00:00:00.999Z", "2024-05-01T00:00:00.999Z"},
+		{"2106-02-07T06:28:13.5Z", "2106-02-07T06:28:13.999Z"},
+		{"2106-02-07T06:28:14Z", comment.MaxPosition.Time().Format(time.RFC3339Nano)},
+		{"3000-01-01T00:00:00Z", comment.MaxPosition.Time().Format(time.RFC3339Nano)},
+	} {
+		at, err := time.Parse(time.RFC3339Nano, row.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := secondsOf(comment.PositionAt(at, [10]byte{0xff})).last()
+		if got := last.Time().Format(time.RFC3339Nano); got != row.last {
+			t.Errorf("%s: the last is %s, want %s", row.at, got, row.last)
+		}
+	}
+}
