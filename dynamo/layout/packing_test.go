@@ -195,8 +195,8 @@ func listedBy(it Item) []string {
 }
 
 // The decision in docs/design/item-size.md depends on these figures. For a long comment, shorter
-// keys and a compressed text save a third of the bytes. Packing alone saves next to nothing, and
-// packing a compressed comment a few hundredths at most.
+// keys and a compressed text save a third of the bytes. Packing saves next to nothing, and with
+// DEFLATE less than preset codes for the text alone.
 func TestPackingAlone(t *testing.T) {
 	all := slices.Collect(sample.Comments())[:200]
 	long := composed(rand.New(rand.NewPCG(1, 1)), all, unheard)
@@ -210,7 +210,7 @@ func TestPackingAlone(t *testing.T) {
 		{way{"text compressed", Encode, nil, nil}, way{before, encodePlain, nil, keysOfBefore}, 0.55, 0.7},
 		{plain, way{before, encodePlain, nil, keysOfBefore}, 0.85, 0.95},
 		{way{"packed", packed.encode, nil, nil}, plain, 0.95, 1.01},
-		{way{"packed, DEFLATE", deflated.encode, nil, nil}, way{"text compressed", Encode, nil, nil}, 0.9, 1},
+		{way{"packed, DEFLATE", deflated.encode, nil, nil}, way{"text compressed", Encode, nil, nil}, 1, 1.1},
 	} {
 		if share := measure(row.way, long).entry / measure(row.than, long).entry; share < row.least || share > row.most {
 			t.Errorf("%s has %.2f of the bytes of %s; it was decided on %.2f to %.2f", row.way.name, share, row.than.name, row.least, row.most)

@@ -1,0 +1,156 @@
+package deflate
+
+const (
+	// maxBlock is the size of the largest text that is written with a preset code. A code of its
+	// own makes longer ones shorter.
+	maxBlock = 2 << 10
+	// betweenBoth is the size from which on a text is written both ways, and the shorter one kept.
+	betweenBoth = 1 << 10
+
+	hashBits = 11
+	// maxTries is how many earlier places are compared with one place.
+	maxTries = 16
+	// longEnough is a length of repetitions that ends the search for a longer one.
+	longEnough = 48
+)
+
+// blockWriter writes texts with preset codes. It finds the cheapest way to write each beginning of
+// the text, from the shortest on.
+type blockWriter struct {
+	last     [1 << hashBits]uint16 // the last place of each hash, plus 1
+	previous [maxBlock]uint16      // the place with the same hash before, plus 1
+	steps    [maxBlock + 1]step
+	out      []byte
+}
+
+// step is the last step of the cheapest way to a place: a repetition, or a literal of length 1.
+type step struct {
+	cost             uint32 // bits up to here
+	length, distance uint16
+}
+
+// write returns the text, written with the code that suits its letters best, or nothing if it holds
+// bytes that have no word. The bytes are valid until the next call.
+func (b *blockWriter) write(text string) []byte {
+	number, c := best(text)
+	b.search(c, text)
+	if b.steps[len(text)].cost >= never {
+		return nil
+	}
+	b.out = append(b.out[:0], byte(number<<markerBits|marker))
+	b.encode(c, text)
+	return b.out
+}
+
+// best returns the code in which the letters of a text take the fewest bits.
+func best(text string) (number int, best *code) {
+	var count [256]int
+	for i := range len(text) {
+		count[text[i]]++
+	}
+	least := -1
+	for n, c := range codes() {
+		cost := 0
+		for letter, times := range count {
+			cost += times * int(c.cost[letter])
+		}
+		if least < 0 || cost < least {
+			least, number, best = cost, n, c
+		}
+	}
+	return number, best
+}
+
+// search finds the cheapest way to write the text.
+func (b *blockWriter) search(c *code, text string) {
+	clear(b.last[:])
+	for i := range len(text) {
+		b.steps[i+1].cost = ^uint32(0)
+	}
+	b.steps[0] = step{}
+	skip := 0
+	for at := range len(text) {
+		b.reach(at+1, b.steps[at].cost+uint32(c.cost[text[at]]), 1, 0)
+		if at+minLength > len(text) {
+			continue
+		}
+		hash := hash(text[at:])
+		if at >= skip {
+			if longest := b.repetitions(c, text, at, int(b.last[hash])-1); longest >= longEnough {
+				skip = at + longest
+			}
+		}
+		b.previous[at] = b.last[hash]
+		b.last[hash] = uint16(at + 1)
+	}
+}
+
+func hash(text string) uint32 {
+	return (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) * 0x9e3779b1 >> (32 - hashBits)
+}
+
+// repetitions tries all repetitions that could come at a place. It returns the length of the
+// longest.
+func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longest int) {
+	longest = minLength - 1
+	for tries := 0; earlier >= 0 && tries < maxTries && longest < longEnough; tries++ {
+		if length := common(text[earlier:], text[at:]); length > longest {
+			cost := b.steps[at].cost + c.distanceCost(at-earlier)
+			for n := longest + 1; n <= length; n++ {
+				b.reach(at+n, cost+uint32(c.cost[endOfText+n]), n, at-earlier)
+			}
+			longest = length
+		}
+		earlier = int(b.previous[earlier]) - 1
+	}
+	return longest
+}
+
+// common returns the length of the common beginning of two texts, maxLength at most. The second
+// text is the shorter one.
+func common(a, b string) int {
+	n := min(len(b), maxLength)
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// reach notes a way to a place if it is the cheapest.
+func (b *blockWriter) reach(to int, cost uint32, length, distance int) {
+	if cost < b.steps[to].cost {
+		b.steps[to] = step{cost, uint16(length), uint16(distance)}
+	}
+}
+
+// encode appends the text to b.out, in the steps that were found.
+func (b *blockWriter) encode(c *code, text string) {
+	b.turn(len(text))
+	w := bitWriter{out: b.out}
+	for at := 0; at < len(text); {
+		s := b.steps[at]
+		if s.length == 1 {
+			w.word(c.literals[text[at]])
+		} else {
+			symbol, extra, extraBits := lengthOf(int(s.length))
+			w.word(c.literals[symbol])
+			w.write(extra, extraBits)
+			symbol, extra, extraBits = distanceOf(int(s.distance))
+			w.word(c.distances[symbol])
+			w.write(extra, extraBits)
+		}
+		at += int(s.length)
+	}
+	w.word(c.literals[endOfText])
+	b.out = w.close()
+}
+
+// turn makes each step on the way the one that leaves a place, instead of the one that arrives.
+func (b *blockWriter) turn(end int) {
+	for arriving, at := b.steps[end], end; at > 0; {
+		at -= int(arriving.length)
+		b.steps[at], arriving = arriving, b.steps[at]
+	}
+}

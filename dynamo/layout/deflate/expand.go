@@ -1,0 +1,133 @@
+package deflate
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// Errors of texts that Compress cannot have made. They hold nothing of the text.
+var (
+	ErrDamaged  = errors.New("its compressed text is damaged")
+	ErrTooLarge = errors.New("its compressed text is larger than a text may be")
+)
+
+// usualText is a size in bytes that few texts exceed.
+const usualText = 4 << 10
+
+// expander expands texts, one at a time.
+type expander struct {
+	padded []byte
+	out    []byte
+	in     bytes.Reader
+	stream io.ReadCloser // reads complete streams; nil before the first
+}
+
+// expanders are pooled, since their buffers are larger than nearly all texts.
+var expanders = sync.Pool{New: func() any { return &expander{out: make([]byte, usualText)} }}
+
+// Expand returns the text that Compress compressed. It returns ErrTooLarge as soon as the text
+// exceeds limit, in bytes, and ErrDamaged for most other bytes: DEFLATE has no checksum.
+func Expand(short []byte, limit int) (string, error) {
+	x := expanders.Get().(*expander)
+	defer expanders.Put(x)
+	size, err := x.expand(short, limit)
+	switch {
+	case err != nil:
+		return "", err
+	case size > limit:
+		return "", ErrTooLarge
+	case !utf8.Valid(x.out[:size]):
+		return "", ErrDamaged
+	}
+	return string(x.out[:size]), nil
+}
+
+// expand writes the text to x.out and returns its size, or a size above limit.
+func (x *expander) expand(short []byte, limit int) (size int, err error) {
+	if len(short) == 0 || short[0]&marker != marker {
+		return x.expandStream(short, limit)
+	}
+	all := codes()
+	n := int(short[0] >> markerBits)
+	if n >= len(all) {
+		return 0, ErrDamaged
+	}
+	return x.expandBlock(all[n].reader(), short[1:], limit)
+}
+
+// expandBlock expands a block that was written with a preset code.
+func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
+	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
+	in := bitReader{in: x.padded, all: 8 * len(short)}
+	for {
+		if size+maxLength > len(x.out) {
+			if size > limit {
+				return size, nil
+			}
+			x.out = append(x.out, make([]byte, len(x.out))...)
+		}
+		in.fill()
+		e := t.literals[in.next%(1<<maxBits)]
+		in.skip(e.bits())
+		if n := e.literals(); n > 0 {
+			binary.LittleEndian.PutUint32(x.out[size:], uint32(e>>8))
+			size += int(n)
+		} else if e.least() == 0 {
+			if in.ended() {
+				return size, nil
+			}
+			return 0, ErrDamaged
+		} else {
+			length := e.least() + in.take(e.extra())
+			e = t.distances[in.next%(1<<maxBits)]
+			in.skip(e.bits())
+			distance := e.least() + in.take(e.extra())
+			if distance > size {
+				return 0, ErrDamaged
+			}
+			repeat(x.out, size, distance, length)
+			size += length
+		}
+		if in.rest() < 0 {
+			return 0, ErrDamaged
+		}
+	}
+}
+
+// repeat copies length bytes from distance before size. The copy may overlap with what it copies.
+func repeat(out []byte, size, distance, length int) {
+	if distance >= length {
+		copy(out[size:size+length], out[size-distance:])
+		return
+	}
+	for i := size; i < size+length; i++ {
+		out[i] = out[i-distance]
+	}
+}
+
+// expandStream expands a complete DEFLATE stream. The library that writes them takes some that are
+// cut for complete (klauspost/compress v1.18.0), so the standard library reads them.
+func (x *expander) expandStream(short []byte, limit int) (size int, err error) {
+	x.in.Reset(short)
+	if x.stream == nil {
+		x.stream = flate.NewReader(&x.in)
+	} else if err := x.stream.(flate.Resetter).Reset(&x.in, nil); err != nil {
+		return 0, ErrDamaged
+	}
+	for {
+		n, err := x.stream.Read(x.out[size:])
+		switch size += n; {
+		case size > limit, err == io.EOF && x.in.Len() == 0:
+			return size, nil
+		case err != nil:
+			return 0, ErrDamaged
+		case size == len(x.out):
+			x.out = append(x.out, make([]byte, len(x.out))...)
+		}
+	}
+}

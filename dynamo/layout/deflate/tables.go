@@ -1,0 +1,71 @@
+package deflate
+
+// tables say what the next bits of a text mean.
+type tables struct {
+	literals  [1 << maxBits]entry
+	distances [1 << maxBits]entry
+}
+
+// entry is what some bits mean: up to three literals, a length, a distance or the end of the text.
+//
+//	literals:         bits of the words (4 bits), number of literals (2 bits), from bit 8 on the literals
+//	length, distance: bits of the word (4 bits), 0 (2 bits), extra bits (from bit 8 on), the least one (from bit 16 on)
+//	end of the text:  bits of the word
+type entry uint32
+
+// newTables returns the tables of a pair of codes.
+func newTables(literals, distances []word) *tables {
+	t := &tables{}
+	for symbol, w := range literals {
+		switch {
+		case symbol < endOfText:
+			fill(&t.literals, w, 1<<4|entry(symbol)<<8)
+		case symbol == endOfText:
+			fill(&t.literals, w, 0)
+		}
+	}
+	for length := maxLength; length >= minLength; length-- { // the least of each symbol comes last
+		symbol, _, extraBits := lengthOf(length)
+		fill(&t.literals, literals[symbol], entry(extraBits)<<8|entry(length)<<16)
+	}
+	for symbol := range distances {
+		least, extraBits := symbol+1, 0
+		if symbol >= 4 {
+			extraBits = symbol/2 - 1
+			least = (2+symbol%2)<<extraBits + 1
+		}
+		fill(&t.distances, distances[symbol], entry(extraBits)<<8|entry(least)<<16)
+	}
+	t.join()
+	return t
+}
+
+// fill sets the entries of all bits that begin with a word.
+func fill(table *[1 << maxBits]entry, w word, e entry) {
+	if w.length == 0 {
+		return
+	}
+	for i := int(w.bits); i < len(table); i += 1 << w.length {
+		table[i] = e | entry(w.length)
+	}
+}
+
+// join makes one entry of literals whose words fit into maxBits together.
+func (t *tables) join() {
+	single := t.literals
+	for i, e := range single {
+		for e.literals() > 0 && e.literals() < 3 {
+			next := single[i>>e.bits()]
+			if next.literals() == 0 || e.bits()+next.bits() > maxBits {
+				break
+			}
+			e = e&^0x3f | entry(e.bits()+next.bits()) | entry(e.literals()+1)<<4 | next>>8<<(8+8*e.literals())
+		}
+		t.literals[i] = e
+	}
+}
+
+func (e entry) bits() uint     { return uint(e & 0xf) }
+func (e entry) literals() uint { return uint(e >> 4 & 3) }
+func (e entry) extra() uint    { return uint(e >> 8 & 0xf) }
+func (e entry) least() int     { return int(e >> 16) }
