@@ -23,8 +23,10 @@ const (
 	mostVotes = 2000
 	// mostLanguages is how many languages a tally knows. The rarest of more are dropped.
 	mostLanguages = 32
-	// defaultVotes is how many products the planner's default counts for beside what was learnt.
-	defaultVotes = 20
+	// defaultVotes is how many products the planner's default counts for beside what was learnt,
+	// defaultLanguageVotes how many where it speaks of languages.
+	defaultVotes         = 20
+	defaultLanguageVotes = 5
 )
 
 // plus adds a tally, whose counts of large products are newer.
@@ -73,19 +75,22 @@ func (t tally) setRatings(p *planner.Prior) {
 	p.RatingsAlike = all.concentration()
 }
 
-// setLanguages sets the mixture of languages. A language that no product voted for has the share of
-// the default, which fades with every vote.
+// setLanguages sets the mixture of languages, once there are some votes. The default knows no
+// language, so it has few votes. What it says of any language fades with every vote.
 func (t tally) setLanguages(p *planner.Prior) {
-	learnt := t.Languages.Votes / (t.Languages.Votes + defaultVotes)
+	if t.Languages.Votes < defaultLanguageVotes {
+		return
+	}
+	learnt := t.Languages.Votes / (t.Languages.Votes + defaultLanguageVotes)
 	p.OtherLanguage *= 1 - learnt
 	p.Languages = t.Languages.shares()
-	sum := 1.0
+	sum := 0.0
 	for language, share := range p.Languages {
 		p.Languages[language] = learnt*share + p.OtherLanguage
-		sum += p.OtherLanguage
+		sum += p.Languages[language]
 	}
 	for language := range p.Languages {
-		p.Languages[language] /= sum
+		p.Languages[language] /= max(sum, 1)
 	}
 	p.LanguagesAlike = math.Pow(t.Languages.concentration(), learnt) * math.Pow(p.LanguagesAlike, 1-learnt)
 }
