@@ -84,7 +84,9 @@ func (l *Learner) See(product string, seen Seen) {
 	before, _ := l.told.Get(product)
 	now := before
 	now.count(&l.fresh.Products, seen.Count, seen.Ended)
-	l.fresh.Ratings.vote(ratingsOf(seen.Ratings), &now.ratings)
+	if min(seen.Ratings.Total(), fullVote) > now.ratings {
+		l.fresh.Ratings.vote(ratingsOf(seen.Ratings), &now.ratings)
+	}
 	l.fresh.Languages.vote(seen.Languages, &now.languages)
 	l.fresh.Lengths.vote(seen.Sizes, &now.sizes)
 	if now == before {
@@ -98,8 +100,11 @@ func (l *Learner) See(product string, seen Seen) {
 	}
 }
 
-// Count learns from the counts of a product.
+// Count learns from the counts of a product, unless they tell nothing new.
 func (l *Learner) Count(product string, stats comment.Stats) {
+	if l.knowsCounts(product) {
+		return
+	}
 	counts := stats.Counts(comment.Filter{})
 	seen := Seen{Count: counts.Total(), Ended: true, Ratings: counts}
 	if l.NeedsLanguages(product, counts.Total()) {
@@ -114,6 +119,15 @@ func (l *Learner) Count(product string, stats comment.Stats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fresh.Large.note(product, counts)
+}
+
+// knowsCounts reports whether the counts of a product are known.
+func (l *Learner) knowsCounts(product string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told, _ := l.told.Get(product)
+	whole := min(told.tested, fullVote)
+	return told.ended && told.ratings >= whole && told.languages >= whole
 }
 
 // Lead learns from a leaderboard, which tells how many comments of the best rating a product has.
@@ -212,11 +226,8 @@ func (l *Learner) putBack() {
 	l.news, l.taken = l.news+l.taken, 0
 }
 
-// ratingsOf returns counts by rating, none if there are none.
+// ratingsOf returns counts by rating.
 func ratingsOf(counts comment.Counts) map[int]int {
-	if counts.Total() == 0 {
-		return nil
-	}
 	out := make(map[int]int, len(counts))
 	for i, n := range counts {
 		out[i+1] = n
