@@ -140,7 +140,7 @@ var own = map[string]struct {
 	"internal/enginetest":   {nil, "it finds programs; engine's own tests need them, so it cannot know engine"},
 	"internal/dynamotest":   {[]string{"internal/engine", "internal/engine/child", "internal/enginetest"}, "it starts engines and knows nothing of tables"},
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
-	"internal/planbench":    {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
+	"internal/planbench":    {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "dynamo/prior", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},

@@ -23,6 +23,7 @@ type Product struct {
 	sizes    planner.Sizes
 	table    *Table
 	ledger   ledger
+	prior    *planner.Prior // for the cold way, nil for what every Store knows
 }
 
 // NewProduct returns a product with comments, in any order and at different positions.

@@ -4,34 +4,53 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // MeasureSet adds the pages of all products of a set to a summary, and those of walks through their
-// lists.
+// lists. The cold way knows of a product what was learnt from the half of the others that it is not
+// in, and of a lone product what every Store knows.
 func MeasureSet(ctx context.Context, products [][]comment.Comment, summary *Summary) error {
 	set := SetOf(products)
-	for batch := range slices.Chunk(products, runtime.GOMAXPROCS(0)) {
-		rows := make([][][]Row, len(batch))
-		group, ctx := errgroup.WithContext(ctx)
+	priors, err := halfPriors(ctx, products)
+	if err != nil {
+		return err
+	}
+	return inOrder(ctx, products, func(i int, comments []comment.Comment) ([][]Row, error) {
+		return measureAll(ctx, comments, priors[1-i%2])
+	}, func(walks [][]Row) {
+		for _, rows := range walks {
+			summary.Add(set, rows)
+		}
+	})
+}
+
+// inOrder does a work for each product, some at the same time, and hands over the results in the
+// order of the products.
+func inOrder[T any](ctx context.Context, products [][]comment.Comment, work func(i int, comments []comment.Comment) (T, error), done func(T)) error {
+	atOnce := runtime.GOMAXPROCS(0)
+	for first := 0; first < len(products) && ctx.Err() == nil; first += atOnce {
+		batch := products[first:min(first+atOnce, len(products))]
+		results := make([]T, len(batch))
+		var group errgroup.Group
 		for i, comments := range batch {
 			group.Go(func() (err error) {
-				rows[i], err = measureAll(ctx, comments)
+				results[i], err = work(first+i, comments)
 				return err
 			})
 		}
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		for _, walk := range slices.Concat(rows...) {
-			summary.Add(set, walk)
+		for _, result := range results {
+			done(result)
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // SetOf is the set of some products, of which each has its comments.
@@ -44,11 +63,12 @@ func SetOf(products [][]comment.Comment) Set {
 }
 
 // measureAll returns the pages of one product, for each walk.
-func measureAll(ctx context.Context, comments []comment.Comment) ([][]Row, error) {
+func measureAll(ctx context.Context, comments []comment.Comment, prior *planner.Prior) ([][]Row, error) {
 	p, err := NewProduct(ctx, comments)
 	if err != nil {
 		return nil, err
 	}
+	p.prior = prior
 	rows, err := Measure(ctx, p, PageSize)
 	if err != nil {
 		return nil, fmt.Errorf("product %q: %w", p.id, err)

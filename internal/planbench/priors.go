@@ -1,0 +1,51 @@
+package planbench
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/dynamo/prior"
+)
+
+// halfPriors are what is learnt from every other product, from the first on and from the second on.
+// They are nil if there are less than two products.
+func halfPriors(ctx context.Context, products [][]comment.Comment) (priors [2]*planner.Prior, err error) {
+	if len(products) < 2 {
+		return priors, nil
+	}
+	learners, next := [...]*prior.Learner{prior.NewLearner(), prior.NewLearner()}, 0
+	err = inOrder(ctx, products, func(_ int, comments []comment.Comment) (*Product, error) {
+		return NewProduct(ctx, comments)
+	}, func(p *Product) {
+		learners[next%2].See(p.id, p.seen())
+		next++
+	})
+	for i, learner := range learners {
+		priors[i] = learner.Prior()
+	}
+	return priors, err
+}
+
+// seen is what a Store has seen of a product of which it has read all.
+func (p *Product) seen() prior.Seen {
+	seen := prior.Seen{Count: len(p.comments), Ended: true, Ratings: p.stats.Counts(comment.Filter{}), Languages: map[comment.Language]int{}}
+	for language, counts := range p.stats {
+		seen.Languages[language] = counts.Total()
+	}
+	seen.Sizes[0] = seenSize(p.table.partition(layout.Partition{Index: layout.All}, p.id))
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		seen.Sizes[rating] = seenSize(p.table.partition(layout.Partition{Index: layout.ByRating, Rating: rating}, p.id))
+	}
+	return seen
+}
+
+func seenSize(entries []entry) prior.Size {
+	size := prior.Size{Count: float64(len(entries))}
+	for _, e := range entries {
+		size.Sum += float64(e.bytes)
+		size.Squares += float64(e.bytes) * float64(e.bytes)
+	}
+	return size
+}
