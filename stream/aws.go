@@ -12,11 +12,12 @@ import (
 	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // NewClient makes a client for the streams of the tables that another client is for. It copies the
 // region, credentials, connections and retries. It copies the endpoint too, except one of AWS,
-// where streams have endpoints of their own.
+// where streams have endpoints of their own. Answers are verified as that client verifies them.
 func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 	o := from.Options()
 	options := dynamodbstreams.Options{
@@ -28,7 +29,13 @@ func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 	if o.BaseEndpoint != nil && !strings.Contains(*o.BaseEndpoint, ".amazonaws.com") {
 		options.BaseEndpoint = o.BaseEndpoint
 	}
-	return dynamodbstreams.New(options)
+	return dynamodbstreams.New(options, func(own *dynamodbstreams.Options) {
+		if verifying, ok := o.Protocol.(interface {
+			Around(smithyhttp.ClientProtocol) smithyhttp.ClientProtocol
+		}); ok {
+			own.Protocol = verifying.Around(own.Protocol)
+		}
+	})
 }
 
 // streams is the part of the SDK's client that a Source works with.

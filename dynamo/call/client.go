@@ -45,9 +45,9 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 			firstOf(os.Getenv("AWS_ACCESS_KEY_ID"), "local"),
 			firstOf(os.Getenv("AWS_SECRET_ACCESS_KEY"), "local"),
 			os.Getenv("AWS_SESSION_TOKEN")),
-		HTTPClient: newBounded(httpClient()),
+		HTTPClient: newBounded(directly(httpClient())),
 		Retryer:    retryer(),
-	})
+	}, checked)
 }
 
 // NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default
@@ -66,8 +66,23 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 		return nil, fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.HTTPClient = newBounded(o.HTTPClient) // not before: LoadDefaultConfig changes the transport
-	}), nil
+		o.HTTPClient = newBounded(directly(o.HTTPClient)) // not before: LoadDefaultConfig changes the transport
+	}, checked), nil
+}
+
+// checked makes a client verify checksums and decode usual answers by itself.
+func checked(o *dynamodb.Options) {
+	o.Protocol = &protocol{o.Protocol}
+	o.DisableValidateResponseChecksum = true // the SDK's own only logs a wrong one
+}
+
+// Over returns a client like another one, over another HTTP client. A copy that is made of
+// [dynamodb.Client.Options] alone has the SDK's protocol instead of the client's.
+func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
+	options := client.Options()
+	return dynamodb.New(options, func(o *dynamodb.Options) {
+		o.HTTPClient, o.Protocol = http, options.Protocol
+	})
 }
 
 func httpClient() *awshttp.BuildableClient {
@@ -105,6 +120,13 @@ func retryMore(err error) aws.Ternary {
 // backoff returns a random wait below a limit that doubles with each attempt.
 func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
+}
+
+// onLambda reports whether this process is a function of AWS Lambda. The SDK then sends a header
+// that differs with each invocation.
+func onLambda() bool {
+	_, is := os.LookupEnv("AWS_LAMBDA_FUNCTION_NAME")
+	return is
 }
 
 func firstOf(value, otherwise string) string {

@@ -33,14 +33,12 @@ const (
 // the slowest of its reads, so a slow page is less rare than a slow read. There is at most one
 // second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
-	options := client.Options()
 	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} }
-	if bounded, ok := options.HTTPClient.(*bounded); ok {
-		options.HTTPClient = bounded.around(hedge)
-	} else {
-		options.HTTPClient = hedge(options.HTTPClient)
+	http := client.Options().HTTPClient
+	if bounded, ok := http.(*bounded); ok {
+		return Over(client, bounded.around(hedge))
 	}
-	return dynamodb.New(options)
+	return Over(client, hedge(http))
 }
 
 // hedger is the HTTP client of a client that hedges.

@@ -39,6 +39,14 @@ var ways = []way{
 		o.DisableValidateResponseChecksum = false // as it is by default
 		return dynamodb.New(o)
 	}},
+	{"protocol", func(o dynamodb.Options) reads { return dynamodb.New(o, checked) }},
+	{"lean", func(o dynamodb.Options) reads {
+		lean, ok := Lean(dynamodb.New(o, checked), testTable)
+		if !ok {
+			panic("these options cannot be lean")
+		}
+		return lean
+	}},
 }
 
 // eachWay runs a test with each way.

@@ -164,7 +164,8 @@ func (p program) implementations(method *types.Func) []types.Object {
 	return out
 }
 
-// callbacks are the methods of a type of ours that satisfy an interface of another module.
+// callbacks are the methods of a type of ours that satisfy an interface of another module. Calls of
+// the table are not among them: a client of ours is handed to the SDK's waiters only.
 func (p program) callbacks(t types.Type) []types.Object {
 	named, ok := t.(*types.Named)
 	if !ok || !slices.Contains(p.named, named) {
@@ -174,7 +175,9 @@ func (p program) callbacks(t types.Type) []types.Object {
 	for _, wanted := range p.foreign {
 		if implements(named, wanted) {
 			for method := range wanted.Methods() {
-				out = append(out, methodOf(named, method))
+				if callOf(method) == "" {
+					out = append(out, methodOf(named, method))
+				}
 			}
 		}
 	}

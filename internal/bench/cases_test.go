@@ -263,7 +263,7 @@ func newCase(name, operation string, variables map[string]any) benchCase {
 
 // tapedClient is the client of the service, changed in nothing but where the answers come from.
 func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Client {
-	return dynamodb.New(call.NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = httpClient })
+	return call.Over(call.NewLocalClient(endpoint), httpClient)
 }
 
 // serverOver returns the service as the command wires it. Without a watermark it plans without

@@ -27,8 +27,9 @@ type Network struct {
 func Under(client *dynamodb.Client, faults func(call int) Fault) (*dynamodb.Client, *Network) {
 	options := client.Options()
 	network := Over(options.HTTPClient, faults)
-	options.HTTPClient = network
-	return dynamodb.New(options), network
+	return dynamodb.New(options, func(o *dynamodb.Options) {
+		o.HTTPClient, o.Protocol = network, options.Protocol
+	}), network
 }
 
 // Over returns a network over another client. It calls faults for each call, retries included, with

@@ -1,0 +1,60 @@
+package call
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// direct is an HTTP client that calls its transport and nothing else. It follows no redirect, so a
+// signature stays with the host it was made for. It sends the head and the body of a request in one
+// write.
+type direct struct{ transport http.RoundTripper }
+
+// directly returns an HTTP client of the SDK as direct. Others are returned as they are.
+func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
+	buildable, ok := client.(*awshttp.BuildableClient)
+	if !ok {
+		return client
+	}
+	frozen, ok := buildable.Freeze().(*http.Client)
+	if !ok {
+		return client
+	}
+	return direct{frozen.Transport}
+}
+
+// Do implements [dynamodb.HTTPClient].
+func (d direct) Do(request *http.Request) (*http.Response, error) {
+	if err := inMemory(request); err != nil {
+		return nil, err
+	}
+	response, err := d.transport.RoundTrip(request)
+	if err != nil {
+		return nil, &url.Error{Op: "Post", URL: request.URL.Redacted(), Err: err}
+	}
+	return response, nil
+}
+
+// inMemory replaces the body of a request by one of a type that net/http knows to be in memory. It
+// sends such a body together with the head. The SDK's own body takes a second write, and an engine
+// may answer the first. With GetBody, net/http sends a request again that it could not begin to
+// write, since an idle connection turned out to be closed.
+func inMemory(request *http.Request) error {
+	if request.Body == nil || request.ContentLength <= 0 {
+		return nil
+	}
+	body := make([]byte, request.ContentLength)
+	_, err := io.ReadFull(request.Body, body)
+	if err := errors.Join(err, request.Body.Close()); err != nil {
+		return err
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return nil
+}

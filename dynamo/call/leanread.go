@@ -1,0 +1,127 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyrand "github.com/aws/smithy-go/rand"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// leanRead is one call: a request, sent as often as it is tried, and its answer.
+type leanRead struct {
+	*caller
+	out      smithy.Deserializable
+	prepare  func(context.Context, func(*dynamodb.Options)) error // the SDK's call of the same input
+	id, hash string
+	body     []byte
+}
+
+// run makes the call. Errors are those of the SDK's client.
+func (e *leanRead) run(ctx context.Context, attempts *retry.Attempt, in smithy.Serializable) error {
+	ctx, end := e.observe(ctx)
+	err := e.serialize(ctx, in)
+	if err == nil {
+		_, _, err = attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, e)
+	}
+	if err != nil {
+		err = &smithy.OperationError{ServiceID: dynamodb.ServiceID, OperationName: e.schema.ID().Name, Err: err}
+	}
+	end(err)
+	return err
+}
+
+// serialize makes what all attempts have in common: the body, its hash, and an id.
+func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) error {
+	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
+	if err := e.options.Protocol.SerializeRequest(ctx, e.schema, in, request); err != nil {
+		return err
+	}
+	var err error
+	if e.body, err = io.ReadAll(request.GetStream()); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(e.body)
+	e.hash = hex.EncodeToString(sum[:])
+	e.id, err = smithyrand.NewUUID(rand.Reader).GetUUID()
+	return err
+}
+
+// HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt.
+func (e *leanRead) HandleFinalize(ctx context.Context, in middleware.FinalizeInput) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
+	request := in.Request.(*smithyhttp.Request)
+	if err := e.sign(ctx, request); err != nil {
+		return out, metadata, err
+	}
+	identified := middleware.DeserializeHandlerFunc(func(ctx context.Context, in middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		return (&awsmiddleware.RequestIDRetriever{}).HandleDeserialize(ctx, in, e)
+	})
+	_, metadata, err = (&awshttp.ResponseErrorWrapper{}).HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, identified)
+	return out, metadata, err
+}
+
+// sign completes a request and signs it.
+func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error {
+	identity, err := e.identities.GetIdentity(ctx, smithy.Properties{})
+	if err != nil {
+		return fmt.Errorf("get identity: %w", err)
+	}
+	f, err := e.frameOf(ctx, identity, e.prepare)
+	if err != nil {
+		return err
+	}
+	url := f.url
+	request.Method, request.URL = http.MethodPost, &url
+	for name, values := range f.header {
+		request.Header[name] = values
+	}
+	request.Header[invocationHeader] = []string{e.id}
+	request.ContentLength, request.Body = int64(len(e.body)), io.NopCloser(bytes.NewReader(e.body))
+	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
+		return fmt.Errorf("sign request: %w", err)
+	}
+	return nil
+}
+
+// HandleDeserialize implements [middleware.DeserializeHandler]: it sends the request and decodes
+// the answer.
+func (e *leanRead) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+	timing := awsmiddleware.RecordResponseTiming{DisableClockSkewCorrection: e.options.DisableClockSkewCorrection}
+	out, metadata, err = timing.HandleDeserialize(ctx, in, middleware.DeserializeHandlerFunc(e.send))
+	response := out.RawResponse.(*smithyhttp.Response)
+	defer func() { smithyhttp.CloseResponseBody(ctx, response, false, err) }()
+	if err == nil {
+		err = e.options.Protocol.DeserializeResponse(ctx, e.schema, dynamodb.TypeRegistry, response, e.out)
+	}
+	return out, metadata, err
+}
+
+// send sends a request. As the SDK does, it returns a response even with an error.
+func (e *leanRead) send(ctx context.Context, in middleware.DeserializeInput) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+	request := in.Request.(*smithyhttp.Request)
+	response, err := e.options.HTTPClient.Do(request.Request.WithContext(ctx))
+	if response == nil {
+		response = &http.Response{Header: http.Header{}, Body: http.NoBody}
+	}
+	out.RawResponse = &smithyhttp.Response{Response: response}
+	switch {
+	case err == nil:
+		return out, metadata, nil
+	case ctx.Err() != nil:
+		return out, metadata, &smithy.CanceledError{Err: ctx.Err()}
+	}
+	return out, metadata, &smithyhttp.RequestSendError{Err: err}
+}

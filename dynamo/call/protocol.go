@@ -1,0 +1,113 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/talkback/talkback/dynamo/wire"
+)
+
+// protocol is the SDK's protocol, but for how answers are read. An answer without the checksum that
+// its header claims is an error, where the SDK only logs it. So is an empty answer. Usual answers of
+// reads are decoded by package wire, all others by the SDK.
+type protocol struct{ smithyhttp.ClientProtocol }
+
+// Around returns another protocol, changed in the same way.
+func (p *protocol) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
+	return &protocol{other}
+}
+
+// DeserializeResponse implements [smithyhttp.ClientProtocol].
+func (p *protocol) DeserializeResponse(
+	ctx context.Context, schema *smithy.OperationSchema, types *smithy.TypeRegistry, response *smithyhttp.Response, out smithy.Deserializable,
+) error {
+	buffer := answers.Get().(*bytes.Buffer)
+	defer giveBack(buffer)
+	if err := readAnswer(response.Response, buffer); err != nil {
+		return &smithy.DeserializationError{Err: err}
+	}
+	if success(response.Response) && decodeUsual(buffer.Bytes(), out) == nil {
+		return nil
+	}
+	read := *response.Response // the body that the SDK closes stays where it is
+	read.Body = io.NopCloser(bytes.NewReader(buffer.Bytes()))
+	err := p.ClientProtocol.DeserializeResponse(ctx, schema, types, &smithyhttp.Response{Response: &read}, out)
+	if err != nil && success(response.Response) {
+		return &smithy.DeserializationError{Err: errDamaged}
+	}
+	return err
+}
+
+// success reports whether an answer is no error.
+func success(response *http.Response) bool { return response.StatusCode/100 == 2 }
+
+// errDamaged stands for errors of the SDK's decoder, which may cite what a customer wrote.
+var errDamaged = errors.New("the answer is damaged")
+
+// decodeUsual decodes the usual answer of a read. With an error, it leaves the output empty.
+func decodeUsual(body []byte, out smithy.Deserializable) error {
+	switch out := out.(type) {
+	case *dynamodb.QueryOutput:
+		return decodeInto(out, body, wire.Query)
+	case *dynamodb.BatchGetItemOutput:
+		return decodeInto(out, body, wire.BatchGetItem)
+	case *dynamodb.GetItemOutput:
+		return decodeInto(out, body, wire.GetItem)
+	}
+	return wire.ErrUnusual
+}
+
+func decodeInto[T any](out *T, body []byte, decode func([]byte, *T) error) error {
+	var decoded T
+	if err := decode(body, &decoded); err != nil {
+		return err
+	}
+	*out = decoded
+	return nil
+}
+
+// answers are buffers for answers. What is decoded of an answer keeps nothing of its buffer.
+var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// largestKept is the capacity in bytes up to which a buffer is kept. Few answers are larger.
+const largestKept = 256 << 10
+
+func giveBack(buffer *bytes.Buffer) {
+	if buffer.Cap() <= largestKept {
+		buffer.Reset()
+		answers.Put(buffer)
+	}
+}
+
+// readAnswer reads an answer whole and verifies its checksum, if it has one.
+func readAnswer(response *http.Response, into *bytes.Buffer) error {
+	into.Grow(bytes.MinRead + int(min(max(response.ContentLength, 0), largeRoom))) // bounded has that room
+	if _, err := into.ReadFrom(response.Body); err != nil {
+		return err
+	}
+	if into.Len() == 0 && success(response) {
+		return errors.New("the answer is empty")
+	}
+	claimed := response.Header.Get("X-Amz-Crc32")
+	if claimed == "" {
+		return nil
+	}
+	want, err := strconv.ParseUint(claimed, 10, 32)
+	if err != nil {
+		return errors.New("the answer's checksum is not a number")
+	}
+	if crc32.ChecksumIEEE(into.Bytes()) != uint32(want) {
+		return errors.New("the answer does not have the checksum it claims")
+	}
+	return nil
+}

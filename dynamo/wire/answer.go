@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/go-faster/jx"
+)
+
+// Query decodes the answer of a Query into an empty output.
+func Query(body []byte, out *dynamodb.QueryOutput) error {
+	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
+		switch string(name) {
+		case "Items":
+			out.Items, err = items(d)
+		case "Count":
+			out.Count, err = d.Int32()
+		case "ScannedCount":
+			out.ScannedCount, err = d.Int32()
+		case "LastEvaluatedKey":
+			out.LastEvaluatedKey, err = item(d, 0)
+		case "ConsumedCapacity":
+			out.ConsumedCapacity = &types.ConsumedCapacity{}
+			err = capacity(d, out.ConsumedCapacity)
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+}
+
+// GetItem decodes the answer of a GetItem into an empty output.
+func GetItem(body []byte, out *dynamodb.GetItemOutput) error {
+	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
+		switch string(name) {
+		case "Item":
+			out.Item, err = item(d, 0)
+		case "ConsumedCapacity":
+			out.ConsumedCapacity = &types.ConsumedCapacity{}
+			err = capacity(d, out.ConsumedCapacity)
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+}
+
+// BatchGetItem decodes the answer of a BatchGetItem into an empty output.
+func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput) error {
+	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
+		switch string(name) {
+		case "Responses":
+			out.Responses, err = responses(d)
+		case "UnprocessedKeys":
+			out.UnprocessedKeys, err = unprocessed(d)
+		case "ConsumedCapacity":
+			out.ConsumedCapacity, err = capacities(d)
+		default:
+			err = d.Skip()
+		}
+		return err
+	})
+}
+
+// responses reads the items of a batch, by table.
+func responses(d *jx.Decoder) (map[string][]map[string]types.AttributeValue, error) {
+	out := map[string][]map[string]types.AttributeValue{}
+	return out, members(d, func(d *jx.Decoder, table []byte) (err error) {
+		out[string(table)], err = items(d)
+		return err
+	})
+}
+
+// unprocessed reads which keys a batch left out. Usually that is none.
+func unprocessed(d *jx.Decoder) (map[string]types.KeysAndAttributes, error) {
+	return map[string]types.KeysAndAttributes{}, members(d, func(*jx.Decoder, []byte) error { return ErrUnusual })
+}
+
+// capacities reads what a batch consumed, an element for each table.
+func capacities(d *jx.Decoder) ([]types.ConsumedCapacity, error) {
+	out := []types.ConsumedCapacity{}
+	return out, elements(d, func(d *jx.Decoder) error {
+		out = append(out, types.ConsumedCapacity{})
+		return capacity(d, &out[len(out)-1])
+	})
+}
+
+// capacity reads what a call consumed in all. Usual calls do not ask for more detail.
+func capacity(d *jx.Decoder, out *types.ConsumedCapacity) error {
+	return members(d, func(d *jx.Decoder, name []byte) (err error) {
+		switch string(name) {
+		case "TableName":
+			out.TableName = new(string)
+			*out.TableName, err = d.Str()
+		case "CapacityUnits":
+			out.CapacityUnits, err = units(d)
+		case "ReadCapacityUnits":
+			out.ReadCapacityUnits, err = units(d)
+		case "WriteCapacityUnits":
+			out.WriteCapacityUnits, err = units(d)
+		default:
+			err = ErrUnusual
+		}
+		return err
+	})
+}
+
+func units(d *jx.Decoder) (*float64, error) {
+	n, err := d.Float64()
+	return &n, err
+}

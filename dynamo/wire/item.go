@@ -1,0 +1,113 @@
+package wire
+
+import (
+	"encoding/base64"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/go-faster/jx"
+)
+
+// maxDepth is how many levels of lists and maps an item may have.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+const maxDepth = 32
+
+// usualItems and usualAttributes are how much room is made for items and for their attributes
+// before they are counted.
+const (
+	usualItems      = 24
+	usualAttributes = 12
+)
+
+// items reads a list of items.
+func items(d *jx.Decoder) ([]map[string]types.AttributeValue, error) {
+	out := make([]map[string]types.AttributeValue, 0, usualItems)
+	err := elements(d, func(d *jx.Decoder) error {
+		it, err := item(d, 0)
+		out = append(out, it)
+		return err
+	})
+	return out, err
+}
+
+// item reads an item, or a map within one at a depth.
+func item(d *jx.Decoder, depth int) (map[string]types.AttributeValue, error) {
+	all, err := d.ObjIter()
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]types.AttributeValue, usualAttributes)
+	for all.Next() {
+		name := string(all.Key())
+		if out[name], err = value(d, depth); err != nil {
+			return nil, err
+		}
+	}
+	return out, all.Err()
+}
+
+// value reads a value: an object whose only member has the type for its name.
+func value(d *jx.Decoder, depth int) (out types.AttributeValue, err error) {
+	all, err := d.ObjIter()
+	if err != nil {
+		return nil, err
+	}
+	if !all.Next() {
+		return nil, ErrUnusual
+	}
+	switch string(all.Key()) {
+	case "S":
+		v := &types.AttributeValueMemberS{}
+		v.Value, err = d.Str()
+		out = v
+	case "N":
+		v := &types.AttributeValueMemberN{}
+		v.Value, err = d.Str()
+		out = v
+	case "B":
+		v := &types.AttributeValueMemberB{}
+		v.Value, err = binary(d)
+		out = v
+	case "BOOL":
+		v := &types.AttributeValueMemberBOOL{}
+		v.Value, err = d.Bool()
+		out = v
+	default:
+		out, err = nested(d, string(all.Key()), depth+1)
+	}
+	if err != nil || all.Next() {
+		return nil, ErrUnusual
+	}
+	return out, all.Err()
+}
+
+// nested reads a list or a map. Sets are not usual.
+func nested(d *jx.Decoder, kind string, depth int) (out types.AttributeValue, err error) {
+	switch {
+	case depth > maxDepth:
+		return nil, ErrUnusual
+	case kind == "M":
+		v := &types.AttributeValueMemberM{}
+		v.Value, err = item(d, depth)
+		return v, err
+	case kind == "L":
+		v := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
+		err = elements(d, func(d *jx.Decoder) error {
+			element, err := value(d, depth)
+			v.Value = append(v.Value, element)
+			return err
+		})
+		return v, err
+	}
+	return nil, ErrUnusual
+}
+
+// binary reads bytes, which JSON holds in base64.
+func binary(d *jx.Decoder) ([]byte, error) {
+	text, err := d.StrBytes()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(out, text)
+	return out[:n], err
+}
