@@ -25,9 +25,6 @@ type peer struct {
 	t *testing.T
 	// answer writes the answer of a request to its connection, and reports whether that stays open.
 	answer func(*received) bool
-	// latency is how long an answer takes at least. The SDK closes the body of a request when the
-	// answer is there, and with it the connection, if that is while the body is still being sent.
-	latency time.Duration
 	// region is that which requests are signed for.
 	region string
 	// clock is how far the clock of the table is ahead.
@@ -113,7 +110,6 @@ func (p *peer) serve(conn net.Conn, closed <-chan struct{}) {
 			return
 		}
 		r := p.note(request, body, conn)
-		time.Sleep(p.latency)
 		if !p.answer(r) {
 			return
 		}
@@ -145,13 +141,13 @@ const peerHost = "table.test:8000"
 // withPeer runs a test with a peer, in a bubble. When it ends, nothing may be left of its calls.
 func withPeer(t *testing.T, test func(t *testing.T, p *peer)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, &peer{t: t, latency: time.Millisecond, region: localRegion}) })
+	synctest.Test(t, func(t *testing.T) { test(t, &peer{t: t, region: localRegion}) })
 }
 
 // options are those of a client of the program, over the peer.
 func (p *peer) options() dynamodb.Options {
 	options := NewLocalClient("http://" + peerHost).Options()
-	client := newBounded(httpClient().WithTransportOptions(func(t *http.Transport) { t.DialContext = p.dial }))
+	client := newBounded(directly(httpClient().WithTransportOptions(func(t *http.Transport) { t.DialContext = p.dial })))
 	p.t.Cleanup(func() { p.atRest(client) })
 	options.HTTPClient, options.Credentials = client, keys("one")
 	return options

@@ -30,7 +30,10 @@ func TestRequests(t *testing.T) {
 						ask(t.Context(), client, operation)
 						time.Sleep(time.Hour)
 					}
-					calls, _, _ := p.seen()
+					calls, _, writes := p.seen()
+					if writes != len(calls) {
+						t.Errorf("%s by %s: %d writes for %d requests", operation, way.name, writes, len(calls))
+					}
 					hosts = calls[len(calls)-1].Host
 					if i == 0 {
 						model = describe(calls)

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -47,14 +46,6 @@ var ways = []way{
 		}
 		return lean
 	}},
-}
-
-// eachWay runs a test with each way.
-func eachWay(t *testing.T, body func(t *testing.T, w way)) {
-	t.Helper()
-	for _, w := range ways {
-		t.Run(w.name, func(t *testing.T) { body(t, w) })
-	}
 }
 
 // operations are the calls of reads.
