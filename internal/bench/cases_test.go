@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -238,19 +240,32 @@ func productIDs() []string {
 }
 
 func casesOf(comments []comment.Comment) []benchCase {
-	page := func(name string, filter map[string]any) benchCase {
-		bc := newCase(name, pageOperation, map[string]any{"product": product, "filter": filter, "first": pageSize})
-		bc.page = true
-		return bc
-	}
+	four := fourRatings()
 	return []benchCase{
-		page("newest", nil),
-		page("two-ratings-of-one-language", map[string]any{"languages": []string{"en"}, "ratings": []int{4, 5}}),
-		page("all-but-1-star", map[string]any{"ratings": []int{2, 3, 4, 5}}),
-		page("all-but-5-stars", map[string]any{"ratings": []int{1, 2, 3, 4}}),
+		newPage("newest", nil),
+		newPage("two-ratings-of-one-language", map[string]any{"languages": []string{"en"}, "ratings": []int{4, 5}}),
+		four[0],
+		four[comment.MaxRating-1],
 		newCase("one-comment", commentOperation, map[string]any{"id": comments[0].ID}),
 		newCase("stats-of-20-products", statsOperation, map[string]any{"ids": productIDs()}),
 	}
+}
+
+// fourRatings are pages of all comments but those of one rating, from 1 star on.
+func fourRatings() []benchCase {
+	var cases []benchCase
+	for without := 1; without <= comment.MaxRating; without++ {
+		ratings := slices.DeleteFunc([]int{1, 2, 3, 4, 5}, func(rating int) bool { return rating == without })
+		cases = append(cases, newPage(fmt.Sprintf("all-but-%d-stars", without), map[string]any{"ratings": ratings}))
+	}
+	cases[0].name = "all-but-1-star"
+	return cases
+}
+
+func newPage(name string, filter map[string]any) benchCase {
+	bc := newCase(name, pageOperation, map[string]any{"product": product, "filter": filter, "first": pageSize})
+	bc.page = true
+	return bc
 }
 
 func newCase(name, operation string, variables map[string]any) benchCase {
