@@ -80,10 +80,6 @@ func TestAnswersAreTheirOwn(t *testing.T) {
 				})
 			}
 			group.Wait()
-			// The transport may dial for a call that another connection serves in the end.
-			if calls, open, _ := p.seen(); len(calls) != 8*10 || open > 2*8 {
-				t.Errorf("%s: %d calls over %d connections", way.name, len(calls), open)
-			}
 		})
 	}
 }

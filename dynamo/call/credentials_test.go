@@ -149,6 +149,9 @@ func TestClocksAreCorrected(t *testing.T) {
 					t.Errorf("%s, %v ahead: %s (%v), %d requests, want %d: %s", way.name, row.clock, got, got.err, n, row.requests, row.why)
 				}
 			}
+			if len(p.dialed) != 1 {
+				t.Errorf("%s: calls in a row took %d connections", way.name, len(p.dialed))
+			}
 		})
 	}
 }
