@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/garbage"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/web"
@@ -62,6 +63,10 @@ type Serve struct {
 	connections *httpapi.Connections // nil before Run
 }
 
+// garbageAllowed is by how much the heap of a server may grow before garbage is collected, in bytes:
+// little beside the 160 MB that docs/design/limits.md allows it.
+const garbageAllowed = 16 << 20
+
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
 // error, in one sentence that names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
@@ -80,6 +85,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
+	defer garbage.Allow(garbageAllowed)()
 	server.start(ctx) // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
 	if err != nil {

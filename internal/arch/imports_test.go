@@ -123,6 +123,7 @@ var own = map[string]struct {
 	"internal/counting":     {[]string{"comment", "dynamo/counts", "internal/panics", "internal/wait", "stream"}, "when to count is decided of what leases say; only how much a rebuild did is the table's word"},
 	"internal/importer":     {[]string{"comment", "dynamo", "dynamo/call", "internal/output", "internal/reviewfile", "internal/terminal", "internal/wait"}, "rows become comments; the loader that writes them is handed in"},
 	"internal/output":       {[]string{"internal/terminal", "internal/wait"}, "a file is written without knowing what is in it"},
+	"internal/garbage":      {nil, "a heap is collected without knowing what is in it"},
 	"internal/panics":       {nil, "a panic is caught in one way in every package"},
 	"internal/terminal":     {nil, "text is printed without knowing what it says"},
 	"internal/wait":         {nil, "waiting needs a context and nothing else"},

@@ -1,0 +1,79 @@
+package garbage
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+const megabyte = 1 << 20
+
+var kept [][]byte
+
+// collections is how often garbage is collected while so many bytes of it are made.
+func collections(bytes int) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range bytes / 1024 {
+		kept = append(kept[:0], make([]byte, 1024))
+	}
+	runtime.ReadMemStats(&after)
+	return int(after.NumGC - before.NumGC)
+}
+
+// A small heap is collected each time that it has grown by what is allowed, a large one as usual.
+func TestAllow(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(usual))
+	usually := collections(128 * megabyte)
+	end := Allow(32 * megabyte)
+	runtime.GC()
+	if rarely := collections(128 * megabyte); rarely > 6 || usually < 12 {
+		t.Errorf("128 MB of garbage are collected %d times, and %d times without", rarely, usually)
+	}
+
+	large := make([]byte, 64*megabyte)
+	for current() != usual {
+		runtime.GC() // the pace follows a moment after each
+		runtime.Gosched()
+	}
+	runtime.KeepAlive(large)
+	end()
+	runtime.GC()
+	if percent := current(); percent != usual {
+		t.Errorf("after its end, GOGC is %d", percent)
+	}
+}
+
+// What the operator has set stays.
+func TestOperatorDecides(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	defer Allow(32 * megabyte)()
+	runtime.GC()
+	if percent := current(); percent != 50 {
+		t.Errorf("GOGC is %d instead of 50", percent)
+	}
+}
+
+// current is the value of GOGC.
+func current() int {
+	percent := debug.SetGCPercent(usual)
+	debug.SetGCPercent(percent)
+	return percent
+}
+
+func TestPercent(t *testing.T) {
+	for _, row := range []struct {
+		why  string
+		live uint64
+		want int
+	}{
+		{"before the first collection", 0, 3200},
+		{"a small heap", 4 * megabyte, 800},
+		{"as much as is allowed", 32 * megabyte, 100},
+		{"a large heap", 1 << 40, 100},
+	} {
+		if got := percentFor(32*megabyte, row.live); got != row.want {
+			t.Errorf("%s: %d instead of %d", row.why, got, row.want)
+		}
+	}
+}
