@@ -3,6 +3,7 @@ package garbage
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 )
 
@@ -56,9 +57,9 @@ func TestOperatorDecides(t *testing.T) {
 
 // current is the value of GOGC.
 func current() int {
-	percent := debug.SetGCPercent(usual)
-	debug.SetGCPercent(percent)
-	return percent
+	gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(gogc)
+	return int(gogc[0].Value.Uint64())
 }
 
 func TestPercent(t *testing.T) {
