@@ -157,7 +157,7 @@ var own = map[string]struct {
 	"command": {[]string{
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores",
 		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
-		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/engine", "internal/importer",
+		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync/atomic"
+	"sync"
 )
 
 // usual is the value of GOGC unless someone sets it: the heap may grow by as much as is live.
@@ -29,16 +29,20 @@ func Allow(growth int) (end func()) {
 	p.adjust()
 	p.follow()
 	return func() {
-		p.ended.Store(true)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.ended = true
 		debug.SetGCPercent(usual)
 	}
 }
 
 // pace is how often garbage is collected.
 type pace struct {
-	growth  uint64
+	growth uint64
+
+	mu      sync.Mutex
 	percent int // as it was set last
-	ended   atomic.Bool
+	ended   bool
 }
 
 // follow adjusts the pace after each collection: the next one finds that nothing refers to the
@@ -46,16 +50,20 @@ type pace struct {
 func (p *pace) follow() {
 	sentinel := new([64]byte) // too large to share its block with other objects
 	runtime.AddCleanup(sentinel, func(p *pace) {
-		if !p.ended.Load() {
-			p.adjust()
+		if p.adjust() {
 			p.follow()
 		}
 	}, p)
 }
 
-// adjust sets the pace by what is live. It leaves small differences, since setting it stops the
-// program for some microseconds.
-func (p *pace) adjust() {
+// adjust sets the pace by what is live, and reports false after the end. It leaves small
+// differences, since setting it stops the program for some microseconds.
+func (p *pace) adjust() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return false
+	}
 	live := []metrics.Sample{{Name: liveBytes}}
 	metrics.Read(live)
 	percent := percentFor(p.growth, live[0].Value.Uint64())
@@ -63,6 +71,7 @@ func (p *pace) adjust() {
 		debug.SetGCPercent(percent)
 		p.percent = percent
 	}
+	return true
 }
 
 // leastLive bounds the percentage of a heap that was not collected yet.
