@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding/base64"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -51,7 +55,7 @@ func text(item map[string]types.AttributeValue, name string) string {
 	case *types.AttributeValueMemberN:
 		return value.Value
 	case *types.AttributeValueMemberB:
-		plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(value.Value)))
+		plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(wholeStream(value.Value))))
 		if err != nil {
 			return "damaged: " + err.Error()
 		}
@@ -59,6 +63,28 @@ func text(item map[string]types.AttributeValue, name string) string {
 	}
 	return ""
 }
+
+// wholeStream is the complete DEFLATE stream of a compressed text, as docs/design/item-size.md tells
+// readers in other languages to make it.
+func wholeStream(short []byte) []byte {
+	if len(short) == 0 || short[0]&6 != 6 {
+		return short
+	}
+	prefix, err := base64.StdEncoding.DecodeString(strings.Fields(textPrefixes()[short[0]>>3])[2])
+	if err != nil {
+		panic(err) // a file of the project
+	}
+	return append(prefix, short[1:]...)
+}
+
+// textPrefixes are the lines of the file that readers in other languages read.
+var textPrefixes = sync.OnceValue(func() []string {
+	file, err := os.ReadFile("../dynamo/layout/deflate/prefixes.txt")
+	if err != nil {
+		panic(err) // likewise
+	}
+	return strings.Split(string(file), "\n")
+})
 
 // scan reads everything in the table, or in an index.
 func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[string]types.AttributeValue {

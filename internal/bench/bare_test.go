@@ -5,23 +5,22 @@ package bench
 // or those of the published way.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/klauspost/compress/flate"
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
 // bareHandler answers the operations of the cases, which it knows by their variables.
@@ -256,22 +255,12 @@ func bareDecode(item bareItem) (bareComment, error) {
 	return c, nil
 }
 
-// bareReaders are kept between texts, as a reader of compressed texts would.
-var bareReaders = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
-
 // bareBody is a text in either of its forms.
 func bareBody(value types.AttributeValue) (string, error) {
-	short, compressed := value.(*types.AttributeValueMemberB)
-	if !compressed {
-		return bareText(value), nil
+	if short, compressed := value.(*types.AttributeValueMemberB); compressed {
+		return deflate.Expand(short.Value, comment.MaxTextBytes)
 	}
-	reader := bareReaders.Get().(io.ReadCloser)
-	defer bareReaders.Put(reader)
-	if err := reader.(flate.Resetter).Reset(bytes.NewReader(short.Value), nil); err != nil {
-		return "", err
-	}
-	plain, err := io.ReadAll(reader)
-	return string(plain), err
+	return bareText(value), nil
 }
 
 func bareText(value types.AttributeValue) string { return value.(*types.AttributeValueMemberS).Value }
