@@ -69,7 +69,7 @@ func (r *run) countAll(ctx context.Context) error {
 		}
 		r.waves++
 		if err := call.Parallel(ctx, len(unread), func(ctx context.Context, i int) error {
-			_, err := r.query(ctx, unread[i])
+			_, err := r.query(ctx, unread[i], &listed{run: r}) // a count brings no items
 			return err
 		}); err != nil {
 			return err

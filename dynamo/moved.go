@@ -49,6 +49,10 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	if len(left) > 0 {
 		return nil, call.ErrBusy
 	}
-	found, err := r.decode(ctx, slices.DeleteFunc(items, layout.NoComment), &r.fetched)
-	return r.unpack(found), err
+	found := listed{run: r}
+	for _, it := range slices.DeleteFunc(items, layout.NoComment) {
+		found.Take(layout.NewReader(it))
+	}
+	comments, err := r.decode(ctx, &found, &r.fetched)
+	return r.unpack(comments), err
 }

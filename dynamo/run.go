@@ -163,11 +163,12 @@ func (r *run) units() float64 {
 // call makes the next call of one read.
 func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
-	output, err := r.query(ctx, number)
+	found := listed{run: r}
+	output, err := r.query(ctx, number, &found)
 	if err != nil {
 		return merge.Batch[layout.Compressed]{}, err
 	}
-	items, err := r.decode(ctx, output.Items, state)
+	items, err := r.decode(ctx, &found, state)
 	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
@@ -183,12 +184,12 @@ func boundOf(last layout.Item) *layout.Compressed {
 }
 
 // query makes the next Query of one read.
-func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
+func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.QueryOutput, error) {
 	read, state := r.plan.Reads[number], &r.reads[number]
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	output, err := r.client.Query(ctx, queryInput(r.table, r.plan, read, state.limit, state.start))
+	output, err := call.Query(ctx, r.client, queryInput(r.table, r.plan, read, state.limit, state.start), found)
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
@@ -206,23 +207,39 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
-// decode reads comments from items of an index and measures them, unless they came without texts.
-// The caller's operation holds them from now on. Items that are no comments are noted and left out.
-func (r *run) decode(ctx context.Context, items []layout.Item, state *readState) ([]layout.Compressed, error) {
-	out, held := make([]layout.Compressed, 0, len(items)), 0
-	for _, it := range items {
-		l, err := layout.DecodeCompressed(it, r.plan.Product, !r.plan.WithoutText)
-		if err != nil {
-			state.improper = append(state.improper, layout.NewImproper(it, err.Error()))
-			continue
-		}
-		out = append(out, l)
-		held += l.Bytes
+// listed are the comments of one answer, and the items that are none.
+type listed struct {
+	run      *run
+	comments []layout.Compressed
+	improper []layout.Improper
+}
+
+// Begin implements [call.Taker].
+func (l *listed) Begin(items int) { l.comments, l.improper = make([]layout.Compressed, 0, items), nil }
+
+// Take implements [call.Taker].
+func (l *listed) Take(item *layout.Reader) {
+	c, err := item.Compressed(l.run.plan.Product, !l.run.plan.WithoutText)
+	if err != nil {
+		l.improper = append(l.improper, item.Improper(err.Error()))
+		return
+	}
+	l.comments = append(l.comments, c)
+}
+
+// decode measures the comments of an answer, unless they came without texts. The caller's operation
+// holds them from now on. Items that are no comments are noted and left out.
+func (r *run) decode(ctx context.Context, found *listed, state *readState) ([]layout.Compressed, error) {
+	held := 0
+	for i := range found.comments {
+		c := &found.comments[i]
+		held += c.Bytes
 		if !r.plan.WithoutText {
-			state.sizes.add(l.Rating, entryBytes(l.Comment, l.Bytes))
+			state.sizes.add(c.Rating, entryBytes(c.Comment, c.Bytes))
 		}
 	}
-	return out, usage.From(ctx).Hold(held)
+	state.improper = append(state.improper, found.improper...)
+	return found.comments, usage.From(ctx).Hold(held)
 }
 
 // sizes are the sizes of all items that the run has read.

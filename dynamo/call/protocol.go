@@ -36,7 +36,8 @@ func (p *protocol) DeserializeResponse(
 	if err := readAnswer(response.Response, buffer); err != nil {
 		return &smithy.DeserializationError{Err: err}
 	}
-	if success(response.Response) && decodeUsual(buffer.Bytes(), out) == nil {
+	if taker := takerOf(ctx); success(response.Response) && decodeUsual(buffer.Bytes(), out, taker) == nil {
+		taker.end()
 		return nil
 	}
 	read := *response.Response // the body that the SDK closes stays where it is
@@ -55,21 +56,21 @@ func success(response *http.Response) bool { return response.StatusCode/100 == 2
 var errDamaged = errors.New("the answer is damaged")
 
 // decodeUsual decodes the usual answer of a read. With an error, it leaves the output empty.
-func decodeUsual(body []byte, out smithy.Deserializable) error {
+func decodeUsual(body []byte, out smithy.Deserializable, taker *taker) error {
 	switch out := out.(type) {
 	case *dynamodb.QueryOutput:
-		return decodeInto(out, body, wire.Query)
+		return decodeInto(out, func(out *dynamodb.QueryOutput) error { return wire.Query(body, out, taker.begin()) })
 	case *dynamodb.BatchGetItemOutput:
-		return decodeInto(out, body, wire.BatchGetItem)
+		return decodeInto(out, func(out *dynamodb.BatchGetItemOutput) error { return wire.BatchGetItem(body, out, taker.begin()) })
 	case *dynamodb.GetItemOutput:
-		return decodeInto(out, body, wire.GetItem)
+		return decodeInto(out, func(out *dynamodb.GetItemOutput) error { return wire.GetItem(body, out) })
 	}
 	return wire.ErrUnusual
 }
 
-func decodeInto[T any](out *T, body []byte, decode func([]byte, *T) error) error {
+func decodeInto[T any](out *T, decode func(*T) error) error {
 	var decoded T
-	if err := decode(body, &decoded); err != nil {
+	if err := decode(&decoded); err != nil {
 		return err
 	}
 	*out = decoded

@@ -118,7 +118,7 @@ func TestAnswersAreDecodedAsTheSDKDoes(t *testing.T) {
 		{"nested too deeply", attribute(strings.Repeat(`{"L":[`, 40) + strings.Repeat(`]}`, 40)), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if err := decodeUsual([]byte(row.body), &dynamodb.QueryOutput{}); (err == nil) != row.usual {
+			if err := decodeUsual([]byte(row.body), &dynamodb.QueryOutput{}, nil); (err == nil) != row.usual {
 				t.Errorf("usual: %v", err == nil)
 			}
 			ours := Over(NewLocalClient("http://table"), &claiming{status: 200, body: row.body})

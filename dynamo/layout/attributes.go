@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/wire"
 )
 
 // Item is an item as DynamoDB stores it: attribute values by attribute name.
@@ -43,13 +45,40 @@ func SetOptionalTime(to Item, attr string, t time.Time) {
 // type. Err then names the first such attribute. Callers that accept zero values need not check
 // Err.
 type Reader struct {
-	item  Item
-	wrong string // name of the first attribute that is missing or of another type, else empty
-	bytes int    // size of the attributes that were read, names included
+	item   Item
+	record *wire.Record // in the place of item, nil for none
+	wrong  string       // name of the first attribute that is missing or of another type, else empty
+	bytes  int          // size of the attributes that were read, names included
 }
 
 // NewReader returns a Reader of an item.
 func NewReader(item Item) *Reader { return &Reader{item: item} }
+
+// ReadRecord returns a Reader of an item that was not made a map.
+func ReadRecord(record *wire.Record) *Reader { return &Reader{record: record} }
+
+// find returns the value of an attribute.
+func (r *Reader) find(attr string) wire.Value {
+	if r.record != nil {
+		return r.record.Get(attr)
+	}
+	switch value := r.item[attr].(type) {
+	case nil:
+		return wire.Value{}
+	case *types.AttributeValueMemberS:
+		return wire.Value{Kind: wire.Text, Text: value.Value}
+	case *types.AttributeValueMemberN:
+		return wire.Value{Kind: wire.Number, Text: value.Value}
+	case *types.AttributeValueMemberB:
+		return wire.Value{Kind: wire.Binary, Bytes: value.Value}
+	case *types.AttributeValueMemberBOOL:
+		return wire.Value{Kind: wire.Flag, Flag: value.Value}
+	}
+	return wire.Value{Kind: wire.Map} // or another type that no reader expects
+}
+
+// has reports whether the item has an attribute.
+func (r *Reader) has(attr string) bool { return r.find(attr).Kind != wire.Missing }
 
 // Err returns an error that names the first attribute that was missing or of another type, or nil.
 // The error holds no value of the item.
@@ -61,22 +90,19 @@ func (r *Reader) Err() error {
 }
 
 // Text reads a string.
-func (r *Reader) Text(attr string) string { return *r.text(attr) }
-
-// text returns a pointer to the string in the item. Callers that keep the pointer save a copy.
-func (r *Reader) text(attr string) *string {
-	value, ok := r.item[attr].(*types.AttributeValueMemberS)
-	if !ok {
+func (r *Reader) Text(attr string) string {
+	value := r.find(attr)
+	if value.Kind != wire.Text {
 		r.fail(attr)
-		return new(string)
+		return ""
 	}
-	r.bytes += len(attr) + len(value.Value)
-	return &value.Value
+	r.bytes += len(attr) + len(value.Text)
+	return value.Text
 }
 
 // OptionalText reads a string. It returns "" if the item lacks the attribute.
 func (r *Reader) OptionalText(attr string) string {
-	if r.item[attr] == nil {
+	if !r.has(attr) {
 		return ""
 	}
 	return r.Text(attr)
@@ -84,28 +110,29 @@ func (r *Reader) OptionalText(attr string) string {
 
 // TextOrBinary reads an attribute that is either a string or binary. For a string, binary is nil.
 func (r *Reader) TextOrBinary(attr string) (text string, binary []byte) {
-	value, ok := r.item[attr].(*types.AttributeValueMemberB)
-	if !ok {
+	value := r.find(attr)
+	if value.Kind != wire.Binary {
 		return r.Text(attr), nil
 	}
-	r.bytes += len(attr) + len(value.Value)
-	return "", value.Value
+	r.bytes += len(attr) + len(value.Bytes)
+	return "", value.Bytes
 }
 
 // Number reads a whole number.
 func (r *Reader) Number(attr string) int64 {
-	n, ok := ParseNumber(r.item[attr])
-	if !ok {
+	value := r.find(attr)
+	n, err := strconv.ParseInt(value.Text, 10, 64)
+	if value.Kind != wire.Number || err != nil {
 		r.fail(attr)
 		return 0
 	}
-	r.bytes += len(attr) + sizeOfNumber(r.item[attr].(*types.AttributeValueMemberN).Value)
+	r.bytes += len(attr) + sizeOfNumber(value.Text)
 	return n
 }
 
 // OptionalNumber reads a whole number. It returns 0 if the item lacks the attribute.
 func (r *Reader) OptionalNumber(attr string) int64 {
-	if r.item[attr] == nil {
+	if !r.has(attr) {
 		return 0
 	}
 	return r.Number(attr)
@@ -117,7 +144,7 @@ func (r *Reader) Time(attr string) time.Time { return time.UnixMilli(r.Number(at
 
 // OptionalTime reads a time. It returns the zero time if the item lacks the attribute.
 func (r *Reader) OptionalTime(attr string) time.Time {
-	if r.item[attr] == nil {
+	if !r.has(attr) {
 		return time.Time{}
 	}
 	return r.Time(attr)
@@ -125,12 +152,11 @@ func (r *Reader) OptionalTime(attr string) time.Time {
 
 // Flag reads a boolean.
 func (r *Reader) Flag(attr string) bool {
-	value, ok := r.item[attr].(*types.AttributeValueMemberBOOL)
-	if !ok {
+	value := r.find(attr)
+	if value.Kind != wire.Flag {
 		r.fail(attr)
-		return false
 	}
-	return value.Value
+	return value.Flag
 }
 
 func (r *Reader) fail(attr string) {

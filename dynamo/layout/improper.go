@@ -21,9 +21,12 @@ type Improper struct {
 }
 
 // NewImproper returns the Improper of an item.
-func NewImproper(it Item, reason string) Improper {
-	key := NewReader(it).Text(AttrPK)
-	if sort := NewReader(it).Text(AttrSK); sort != "" {
+func NewImproper(it Item, reason string) Improper { return NewReader(it).Improper(reason) }
+
+// Improper returns the Improper of the item.
+func (r *Reader) Improper(reason string) Improper {
+	key := r.Text(AttrPK)
+	if sort := r.OptionalText(AttrSK); sort != "" {
 		key += "/" + sort
 	}
 	return Improper{Key: key, Reason: reason}

@@ -110,7 +110,11 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 // given, since items of an index do not hold it. The text stays compressed; without withText it is
 // not read. Errors are those of Decode.
 func DecodeCompressed(in Item, product string, withText bool) (Compressed, error) {
-	r := NewReader(in)
+	return NewReader(in).Compressed(product, withText)
+}
+
+// Compressed reads a comment as DecodeCompressed does.
+func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
 	position, err := PositionOfKey(r.Text(AttrPK))
 	if err != nil {
 		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
@@ -128,7 +132,7 @@ func DecodeCompressed(in Item, product string, withText bool) (Compressed, error
 	}
 	c.Title = r.title()
 	c.Version = r.Version()
-	if in[attrUpdated] != nil {
+	if r.has(attrUpdated) {
 		updated := r.Time(attrUpdated)
 		c.UpdatedAt = &updated
 	}
@@ -175,15 +179,16 @@ func (r *Reader) author() comment.Author {
 
 // title reads the title of a comment, nil if it has none.
 func (r *Reader) title() *string {
-	if r.item[attrTitle] == nil {
+	if !r.has(attrTitle) {
 		return nil
 	}
-	return r.text(attrTitle)
+	title := r.Text(attrTitle)
+	return &title
 }
 
 // Version reads the version of a comment. An absent attribute means version 1.
 func (r *Reader) Version() int {
-	if r.item[AttrVersion] == nil {
+	if !r.has(AttrVersion) {
 		return 1
 	}
 	return int(r.Number(AttrVersion))

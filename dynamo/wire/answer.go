@@ -6,12 +6,13 @@ import (
 	"github.com/go-faster/jx"
 )
 
-// Query decodes the answer of a Query into an empty output.
-func Query(body []byte, out *dynamodb.QueryOutput) error {
+// Query decodes the answer of a Query into an empty output. If each is not nil, it gets the items,
+// and the output does not. With an error, each may have got some of them.
+func Query(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
 	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Items":
-			out.Items, err = items(d)
+			out.Items, err = items(d, each)
 		case "Count":
 			out.Count, err = d.Int32()
 		case "ScannedCount":
@@ -44,12 +45,13 @@ func GetItem(body []byte, out *dynamodb.GetItemOutput) error {
 	})
 }
 
-// BatchGetItem decodes the answer of a BatchGetItem into an empty output.
-func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput) error {
+// BatchGetItem decodes the answer of a BatchGetItem into an empty output. If each is not nil, it
+// gets the items of all tables, and the output does not. With an error, each may have got some.
+func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Record)) error {
 	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Responses":
-			out.Responses, err = responses(d)
+			out.Responses, err = responses(d, each)
 		case "UnprocessedKeys":
 			out.UnprocessedKeys, err = unprocessed(d)
 		case "ConsumedCapacity":
@@ -62,10 +64,10 @@ func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput) error {
 }
 
 // responses reads the items of a batch, by table.
-func responses(d *jx.Decoder) (map[string][]map[string]types.AttributeValue, error) {
+func responses(d *jx.Decoder, each func(*Record)) (map[string][]map[string]types.AttributeValue, error) {
 	out := map[string][]map[string]types.AttributeValue{}
 	return out, members(d, func(d *jx.Decoder, table []byte) (err error) {
-		out[string(table)], err = items(d)
+		out[string(table)], err = items(d, each)
 		return err
 	})
 }

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"encoding/base64"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-faster/jx"
 )
@@ -18,8 +16,11 @@ const (
 	usualAttributes = 12
 )
 
-// items reads a list of items.
-func items(d *jx.Decoder) ([]map[string]types.AttributeValue, error) {
+// items reads a list of items, unless each gets them.
+func items(d *jx.Decoder, each func(*Record)) ([]map[string]types.AttributeValue, error) {
+	if each != nil {
+		return nil, records(d, each)
+	}
 	out := make([]map[string]types.AttributeValue, 0, usualItems)
 	err := elements(d, func(d *jx.Decoder) error {
 		it, err := item(d, 0)
@@ -99,15 +100,4 @@ func nested(d *jx.Decoder, kind string, depth int) (out types.AttributeValue, er
 		return v, err
 	}
 	return nil, ErrUnusual
-}
-
-// binary reads bytes, which JSON holds in base64.
-func binary(d *jx.Decoder) ([]byte, error) {
-	text, err := d.StrBytes()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	n, err := base64.StdEncoding.Decode(out, text)
-	return out[:n], err
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"sync"
 	"unicode/utf8"
@@ -72,4 +73,15 @@ func elements(d *jx.Decoder, read func(d *jx.Decoder) error) error {
 		}
 	}
 	return all.Err()
+}
+
+// binary reads bytes, which JSON holds in base64.
+func binary(d *jx.Decoder) ([]byte, error) {
+	text, err := d.StrBytes()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(out, text)
+	return out[:n], err
 }

@@ -71,7 +71,7 @@ var own = map[string]struct {
 	"dynamo": {[]string{
 		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "dynamo/prior", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
-	"dynamo/layout":   {[]string{"comment", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
+	"dynamo/layout":   {[]string{"comment", "dynamo/wire", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
 	"dynamo/capacity": {[]string{"comment"}, "prices are DynamoDB's, whatever is read"},
 	"dynamo/wire":     {nil, "an answer is decoded the same way, whatever it is about"},
 	"dynamo/call":     {[]string{"comment", "dynamo/layout", "dynamo/wire", "internal/panics", "internal/usage", "internal/wait"}, "a call is made the same way, whatever it is for"},

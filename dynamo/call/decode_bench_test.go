@@ -1,107 +1,80 @@
 package call
 
 import (
-	"context"
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"net"
+	"io"
 	"net/http"
-	"os"
-	"os/exec"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/schemas"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// reader is what the ways of reading have in common.
-type reader interface {
-	Querier
-	BatchGetter
-}
-
-// readWays are the ways to read, each over its own connections.
-func readWays(tb testing.TB, endpoint string) []struct {
-	name string
-	reader
-} {
-	lean, ok := Lean(NewLocalClient(endpoint), "t")
-	if !ok {
-		tb.Fatal("the local client cannot be lean")
-	}
-	type way = struct {
-		name string
-		reader
-	}
-	return []way{
-		{"sdk", dynamodb.New(NewLocalClient(endpoint).Options(), func(o *dynamodb.Options) { o.HTTPClient = httpClient() })},
-		{"protocol", NewLocalClient(endpoint)},
-		{"lean", lean},
-	}
-}
-
-// BenchmarkReads measures what a read costs its client, 16 at a time, beside the SDK's own client.
-// The table is a process of its own that gives recorded answers, so its time does not count.
+// BenchmarkDecode measures what an answer of 20 comments takes to become comments: by the SDK's
+// decoder and maps, by package wire and maps, and by records.
 //
-//	go test ./dynamo/call -run '^$' -bench Reads -benchtime 5000x -count 5
-func BenchmarkReads(b *testing.B) {
-	endpoint := startRecorded(b)
-	ctx := context.Background()
-	for _, way := range readWays(b, endpoint) {
-		for name, read := range map[string]func() error{
-			"Query": func() error {
-				out, err := way.Query(ctx, benchQuery())
-				if err == nil && len(out.Items) != benchItems {
-					err = fmt.Errorf("%d items", len(out.Items))
+//	go test ./dynamo/call -run '^$' -bench Decode -count 5
+func BenchmarkDecode(b *testing.B) {
+	body := recordedQuery(b)
+	sdk := NewLocalClient("http://table").Options().Protocol.(*protocol).ClientProtocol
+	schema := smithy.NewOperationSchema(schemas.Query, schemas.QueryInput, schemas.QueryOutput)
+	for _, way := range []struct {
+		name   string
+		decode func(out *dynamodb.QueryOutput, t *taker) error
+	}{
+		{"SDK", func(out *dynamodb.QueryOutput, _ *taker) error {
+			response := &smithyhttp.Response{Response: &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(body))}}
+			return sdk.DeserializeResponse(b.Context(), schema, dynamodb.TypeRegistry, response, out)
+		}},
+		{"maps", func(out *dynamodb.QueryOutput, _ *taker) error { return decodeUsual(body, out, nil) }},
+		{"records", func(out *dynamodb.QueryOutput, t *taker) error { return decodeUsual(body, out, t) }},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var out dynamodb.QueryOutput
+				got := &gathered{}
+				t := &taker{items: got}
+				if err := way.decode(&out, t); err != nil {
+					b.Fatal(err)
 				}
-				return err
-			},
-			"BatchGetItem": func() error {
-				out, err := way.BatchGetItem(ctx, benchBatch())
-				if err == nil && len(out.Responses["t"]) != benchItems {
-					err = fmt.Errorf("%d items", len(out.Responses["t"]))
+				if out.Items != nil {
+					t.takeMaps(out.Items)
 				}
-				return err
-			},
-		} {
-			b.Run(name+"/"+way.name, func(b *testing.B) {
-				b.ReportAllocs()
-				b.SetParallelism(16 / min(16, parallel()))
-				before := cpu(b)
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						if err := read(); err != nil {
-							b.Error(err)
-						}
-					}
-				})
-				b.ReportMetric(float64((cpu(b)-before).Microseconds())/float64(b.N), "cpu-us/op")
-			})
-		}
+				if len(got.comments) != benchItems {
+					b.Fatalf("%d comments", len(got.comments))
+				}
+			}
+		})
 	}
 }
 
-// parallel is how many goroutines RunParallel starts for each unit of parallelism.
-func parallel() int { return runtime.GOMAXPROCS(0) }
+// gathered are the comments of an answer.
+type gathered struct{ comments []layout.Compressed }
 
-// cpu is the processor time that this process has used.
-func cpu(tb testing.TB) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		tb.Fatal(err)
+// Begin implements [Taker].
+func (g *gathered) Begin(items int) { g.comments = make([]layout.Compressed, 0, items) }
+
+// Take implements [Taker].
+func (g *gathered) Take(item *layout.Reader) {
+	c, err := item.Compressed("stand-mixer", true)
+	if err != nil {
+		panic(err)
 	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	g.comments = append(g.comments, c)
 }
 
 const benchItems = 20
@@ -125,45 +98,6 @@ func benchBatch() *dynamodb.BatchGetItemInput {
 	return &dynamodb.BatchGetItemInput{
 		RequestItems: map[string]types.KeysAndAttributes{"t": {Keys: keys}}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-}
-
-// startRecorded starts a table in a process of its own, and returns its address.
-func startRecorded(tb testing.TB) string {
-	tb.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestServeRecorded$")
-	command.Env = append(os.Environ(), "CALL_SERVE_RECORDED=1")
-	out, err := command.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	var address string
-	if _, err := fmt.Fscanln(out, &address); err != nil {
-		tb.Fatal(err)
-	}
-	return "http://" + address
-}
-
-// TestServeRecorded is the process of startRecorded. It ends when it is killed.
-func TestServeRecorded(t *testing.T) {
-	if os.Getenv("CALL_SERVE_RECORDED") == "" {
-		t.Skip("only as a process of its own")
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(listener.Addr())
-	recorded := map[string][]byte{"DynamoDB_20120810.Query": recordedQuery(t), "DynamoDB_20120810.BatchGetItem": recordedBatch(t)}
-	_ = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer(w, recorded[r.Header.Get("X-Amz-Target")])
-	}))
 }
 
 // answer answers as DynamoDB does.

@@ -1,0 +1,79 @@
+package call
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/wire"
+)
+
+// Taker takes the items of an answer.
+type Taker interface {
+	// Begin is called before the first item, with about how many will come. When it is called
+	// again, the items before it do not count: their answer was damaged.
+	Begin(items int)
+	// Take takes an item. The Reader is valid until Take returns.
+	Take(*layout.Reader)
+}
+
+// Query makes a Query and hands over its items as they are decoded. A client with the protocol of
+// this package makes no maps of them. The output has no items.
+func Query(ctx context.Context, client Querier, in *dynamodb.QueryInput, items Taker) (*dynamodb.QueryOutput, error) {
+	t := &taker{items: items}
+	output, err := client.Query(context.WithValue(ctx, takerKey{}, t), in)
+	if err != nil {
+		return nil, err
+	}
+	if !t.taken {
+		t.takeMaps(output.Items)
+	}
+	output.Items = nil
+	return output, nil
+}
+
+// usualItems is how many items most answers have at most: a page, and one to see whether more follow.
+const usualItems = 21
+
+// taker hands items over to a Taker.
+type taker struct {
+	items Taker
+	taken bool // all were handed over as records
+}
+
+type takerKey struct{}
+
+// takerOf returns the taker of a call, nil for none.
+func takerOf(ctx context.Context) *taker {
+	t, _ := ctx.Value(takerKey{}).(*taker)
+	return t
+}
+
+// begin returns what takes the items of an answer, nil if nothing does.
+func (t *taker) begin() func(*wire.Record) {
+	if t == nil {
+		return nil
+	}
+	t.items.Begin(usualItems)
+	var reader layout.Reader
+	return func(r *wire.Record) {
+		reader = *layout.ReadRecord(r)
+		t.items.Take(&reader)
+	}
+}
+
+// end notes that an answer was decoded.
+func (t *taker) end() {
+	if t != nil {
+		t.taken = true
+	}
+}
+
+// takeMaps takes items that the SDK has decoded.
+func (t *taker) takeMaps(items []layout.Item) {
+	t.items.Begin(len(items))
+	for _, it := range items {
+		t.items.Take(layout.NewReader(it))
+	}
+}
