@@ -9,9 +9,14 @@ import (
 // Query decodes the answer of a Query into an empty output. If each is not nil, it gets the items,
 // and the output does not. With an error, each may have got some of them.
 func Query(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
+	given := false
 	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Items":
+			if given { // and cannot be taken back
+				return ErrUnusual
+			}
+			given = each != nil
 			out.Items, err = items(d, each)
 		case "Count":
 			out.Count, err = d.Int32()
@@ -51,6 +56,9 @@ func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Reco
 	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Responses":
+			if out.Responses != nil {
+				return ErrUnusual
+			}
 			out.Responses, err = responses(d, each)
 		case "UnprocessedKeys":
 			out.UnprocessedKeys, err = unprocessed(d)
@@ -67,6 +75,9 @@ func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Reco
 func responses(d *jx.Decoder, each func(*Record)) (map[string][]map[string]types.AttributeValue, error) {
 	out := map[string][]map[string]types.AttributeValue{}
 	return out, members(d, func(d *jx.Decoder, table []byte) (err error) {
+		if _, twice := out[string(table)]; twice {
+			return ErrUnusual
+		}
 		out[string(table)], err = items(d, each)
 		return err
 	})

@@ -73,7 +73,7 @@ func value(d *jx.Decoder, depth int) (out types.AttributeValue, err error) {
 		v.Value, err = d.Bool()
 		out = v
 	default:
-		out, err = nested(d, string(all.Key()), depth+1)
+		out, err = container(d, string(all.Key()), depth+1)
 	}
 	if err != nil || all.Next() {
 		return nil, ErrUnusual
@@ -81,8 +81,8 @@ func value(d *jx.Decoder, depth int) (out types.AttributeValue, err error) {
 	return out, all.Err()
 }
 
-// nested reads a list or a map. Sets are not usual.
-func nested(d *jx.Decoder, kind string, depth int) (out types.AttributeValue, err error) {
+// container reads a list or a map. Sets are not usual.
+func container(d *jx.Decoder, kind string, depth int) (out types.AttributeValue, err error) {
 	switch {
 	case depth > maxDepth:
 		return nil, ErrUnusual

@@ -108,10 +108,10 @@ func (r *Record) value(d *jx.Decoder, a *attribute) error {
 		a.value.Flag, err = d.Bool()
 	case "L":
 		a.value.Kind = List
-		a.value.Bytes, err = d.Raw()
+		a.value.Bytes, err = nested(d, jx.Array)
 	case "M":
 		a.value.Kind = Map
-		a.value.Bytes, err = d.Raw()
+		a.value.Bytes, err = nested(d, jx.Object)
 	default:
 		err = ErrUnusual
 	}
@@ -119,6 +119,14 @@ func (r *Record) value(d *jx.Decoder, a *attribute) error {
 		return ErrUnusual
 	}
 	return all.Err()
+}
+
+// nested reads a list or a map as JSON.
+func nested(d *jx.Decoder, as jx.Type) ([]byte, error) {
+	if d.Next() != as {
+		return nil, ErrUnusual
+	}
+	return d.Raw()
 }
 
 // string reads a string into the text of all.
