@@ -219,6 +219,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		Comments:         store,
 		Stats:            store,
 		Freshness:        c.freshness(store),
+		Latest:           store,
 		Authenticate:     auth.WithToken,
 		Pages:            pages.Handler,
 		Ready:            store.Ready,

@@ -43,6 +43,9 @@ type Query struct {
 	SettledOnly bool
 	// WithoutText leaves the texts of the comments empty, for clients that do not show them.
 	WithoutText bool
+	// WithoutNeighbours does not look for a comment after the page: HasNext and HasPrevious mean
+	// nothing then.
+	WithoutNeighbours bool
 	// Numbering says what to tell of the numbers of pages.
 	Numbering Numbering
 }

@@ -103,7 +103,7 @@ func (l *listing) skipApart(ctx context.Context) (past []comment.Comment, ended 
 // take takes the comments of the window's beginning, and learns from what it cost.
 func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
 	taken, runs, err := l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
-		Window: l.window, Purpose: comment.ReadPage, Want: l.window.Want(l.size), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
+		Window: l.window, Purpose: comment.ReadPage, Want: l.want(), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
 		Last: l.store.recent.of(l.key),
 	})
 	l.execution.page = runs
@@ -118,6 +118,14 @@ func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}
 	return taken, nil
+}
+
+// want is how many comments to take for the page: the one beyond it only if it matters.
+func (l *listing) want() int {
+	if l.query.WithoutNeighbours {
+		return max(0, l.window.Want(l.size)-1)
+	}
+	return l.window.Want(l.size)
 }
 
 // probe looks for one comment beyond each end of the page at which the page does not tell whether

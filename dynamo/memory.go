@@ -79,6 +79,7 @@ type recollection struct {
 	asked  time.Time // when a query last had use for them
 	tried  time.Time // when a background fetch last began
 	read   time.Time // when they were last read
+	apart  aparts    // newest comments that no page showed
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {

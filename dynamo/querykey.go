@@ -25,6 +25,7 @@ type queryKey struct {
 	count                  comment.Counting
 	settledOnly            bool
 	withoutText            bool
+	withoutNeighbours      bool
 }
 
 // optional is a value or none. None differs from every value.
@@ -51,6 +52,8 @@ func keyOf(q comment.Query) queryKey {
 		numbering:   q.Numbering,
 		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
+
+		withoutNeighbours: q.WithoutNeighbours,
 	}
 	key.ratings = ratingBits(q.Filter.Ratings)
 	return key

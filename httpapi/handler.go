@@ -110,6 +110,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		defer account.Close()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
+		load.UseLatest(o.Latest)
 		ctx = usage.With(loaders.With(ctx, load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -39,6 +39,8 @@ type Options struct {
 	Stats loaders.StatsGetter
 	// Freshness tells how fresh those statistics are. Without it, asOf is null in answers.
 	Freshness loaders.Freshness
+	// Latest knows newest comments from those statistics. It may be nil: then they are looked for.
+	Latest loaders.LatestGetter
 	// Limits bound what a request may cost, beyond the size of its body. The default is
 	// limits.Default().
 	Limits limits.Limits

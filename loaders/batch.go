@@ -114,6 +114,45 @@ func (l *loader[K, V]) load(ctx context.Context, key K) (*V, error) {
 	return a.wait(ctx)
 }
 
+// begin begins to fetch keys: in one call as soon as one of them is loaded, or batched with those of
+// other callers.
+func (l *loader[K, V]) begin(ctx context.Context, keys []K, batched bool) {
+	if !batched {
+		l.note(ctx, keys)
+		return
+	}
+	for _, key := range keys {
+		l.expect(ctx, key)
+	}
+}
+
+// settle waits until a key is fetched, if it is expected or noted.
+func (l *loader[K, V]) settle(ctx context.Context, key K) {
+	l.mu.Lock()
+	a := l.answers[key]
+	l.mu.Unlock()
+	if a != nil {
+		l.fetchNoted(ctx)
+		_, _ = a.wait(ctx) // the fields that show the value tell its error
+	}
+}
+
+// know takes values that were fetched in another way, nil for keys without one.
+func (l *loader[K, V]) know(values map[K]*V) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, value := range values {
+		a, known := l.answer(key)
+		if known {
+			continue
+		}
+		if a.found = value != nil; a.found {
+			a.value = *value
+		}
+		close(a.done)
+	}
+}
+
 // loadAll returns the values of keys, and reports whether all of them could be fetched.
 func (l *loader[K, V]) loadAll(ctx context.Context, keys []K) (values []*V, whole bool) {
 	answers := make([]*answer[V], len(keys))

@@ -21,9 +21,9 @@ func (l *Loaders) CommentAlone(ctx context.Context, id comment.ID, withoutText b
 	return loader.load(ctx, id)
 }
 
-func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Comment] {
-	if withoutText {
-		return l.textless
-	}
-	return l.comments
+// Page returns a page that is read once for all fields that look at it: by the first, in its own
+// goroutine. What read returns for a key must not depend on the field. The page is shared, so do not
+// change it.
+func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
+	return l.pages.get(ctx, key, read)
 }

@@ -32,6 +32,20 @@ type StatsGetter interface {
 	)
 }
 
+// LatestGetter knows the newest comments of products from their statistics.
+type LatestGetter interface {
+	// StatsAndLatest fetches statistics as a StatsGetter does, so that Newest can rely on them. upTo
+	// is a time up to which all changes are counted, zero if that is unknown. Some of the wanted
+	// comments come along: comments has nil for one that does not exist.
+	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (
+		found map[string]comment.Stats, comments map[comment.ID]*comment.Comment, failed map[string]error, err error,
+	)
+	// Newest returns the id of the newest comment of a product with one of some ratings, empty if
+	// there is none. It is false if the statistics of the product are not known, or too old. among is
+	// how many of the newest comments do not have such a rating.
+	Newest(product string, ratings []int, among int) (id comment.ID, known bool)
+}
+
 // Freshness returns a time up to which every change is in the statistics that are read from now on.
 // It reports false when that is unknown. Each request calls it before it fetches its first
 // statistics, so it must be quick.
@@ -48,22 +62,44 @@ type Loaders struct {
 	freshness Freshness
 	fresh     sync.Once
 	asOf      *time.Time // set by fresh
+
+	source StatsGetter
+	latest LatestGetter // nil if newest comments are not known
+
+	pages pages
+
+	mu   sync.Mutex
+	want comment.Latest // no ratings if none are wanted
 }
 
 // New returns the loaders of one request.
 func New(comments CommentGetter, stats StatsGetter) *Loaders {
 	l := &Loaders{
+		source:   stats,
 		comments: newLoader("comments", commentsOf(comments, false)),
 		textless: newLoader("comments without texts", commentsOf(comments, true)),
 		rows:     newLoader("counts of languages", stats.RowsOf),
 	}
-	l.stats = newLoader("statistics", func(ctx context.Context, products []string) (
-		map[string]comment.Stats, map[string]error, error,
-	) {
-		l.fresh.Do(func() { l.noteFreshness(ctx) })
-		return stats.StatsOf(ctx, products)
-	})
+	l.stats = newLoader("statistics", l.statsOf)
 	return l
+}
+
+// statsOf fetches statistics, and along with them newest comments that are wanted.
+func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	l.fresh.Do(func() { l.noteFreshness(ctx) })
+	l.mu.Lock()
+	want := l.want
+	l.mu.Unlock()
+	if l.latest == nil || len(want.Ratings) == 0 {
+		return l.source.StatsOf(ctx, products)
+	}
+	var upTo time.Time
+	if l.asOf != nil {
+		upTo = *l.asOf
+	}
+	found, comments, failed, err := l.latest.StatsAndLatest(ctx, products, upTo, want)
+	l.commentLoader(want.WithoutText).know(comments)
+	return found, failed, err
 }
 
 // commentsOf returns the getter of a loader of comments.
@@ -73,6 +109,13 @@ func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, commen
 	) {
 		return comments.CommentsByID(ctx, ids, withoutText)
 	}
+}
+
+func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Comment] {
+	if withoutText {
+		return l.textless
+	}
+	return l.comments
 }
 
 // TellFreshness sets how the loaders find out how fresh statistics are. It comes before anything is

@@ -10,12 +10,6 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// The ratings that count as positive and as negative.
-var (
-	positiveRatings = []int{4, 5}
-	negativeRatings = []int{1, 2}
-)
-
 type productResolver struct{ *Resolver }
 
 // Comments returns a page of the comments of the product.
@@ -38,7 +32,7 @@ func (r productResolver) Comments(
 		return nil, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
 	}
 	query.Count, query.Numbering = asked.Count, asked.Numbering
-	read, err := r.page(ctx, query)
+	read, err := r.list(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -96,26 +90,4 @@ func (r productResolver) LatestPositive(ctx context.Context, product *comment.Pr
 // LatestNegative returns the newest comment with 1 or 2 stars.
 func (r productResolver) LatestNegative(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	return r.latest(ctx, product, negativeRatings)
-}
-
-// latest returns the newest comment with one of some ratings, nil if there is none.
-func (r productResolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
-	page, err := r.page(ctx, comment.Query{
-		Product: product.ID,
-		Filter:  comment.Filter{Ratings: ratings},
-		Order:   comment.NewestFirst,
-		Slice:   comment.Slice{Size: 1},
-	})
-	if err != nil || len(page.Comments) == 0 {
-		return nil, err
-	}
-	return &page.Comments[0], nil
-}
-
-// page reads a page of comments, with their texts if these are asked for. It begins to fetch the
-// statistics that the root field noted, so that they are read at the same time.
-func (r productResolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
-	q.WithoutText = !lookahead.From(ctx).WantsText
-	loaders.From(ctx).BeginStats(ctx)
-	return r.Resolver.Comments.Comments(ctx, q)
 }

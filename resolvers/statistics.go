@@ -51,6 +51,7 @@ func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
 // fetchStats begins to fetch the statistics of products in one call. If there are other root
 // fields, it waits a moment for the products of these.
 func fetchStats(ctx context.Context, asked *lookahead.Field, products []string) {
+	wantLatest(loaders.From(ctx), asked)
 	if asked.Alone {
 		loaders.From(ctx).ExpectStatsAlone(ctx, products...)
 		return

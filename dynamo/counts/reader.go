@@ -36,8 +36,8 @@ func NewReader(client readerClient, table string) *Reader {
 	return &Reader{client: client, table: table, onRead: func(string, comment.Stats) {}}
 }
 
-// OnRead sets a function that is called with all statistics that StatsOf reads, from many
-// goroutines. Call it before the first read.
+// OnRead sets a function that is called with all statistics that StatsOf and StatsBeside read, from
+// many goroutines. Call it before the first read.
 func (r *Reader) OnRead(told func(product string, stats comment.Stats)) { r.onRead = told }
 
 // OnImproper sets a function that is called once for each item that a leaderboard skips, up to a

@@ -46,7 +46,16 @@ func pageOf(arguments map[string]any) *Page {
 	filter, _ := arguments["filter"].(map[string]any)
 	page.Dated = filter["createdAfter"] != nil || filter["createdBefore"] != nil
 	page.Filter = filterOf(filter)
+	page.FromNewest = page.fromNewest(arguments)
 	return page
+}
+
+// fromNewest reports whether a page begins, or from the end of its list ends, with the newest
+// comment of all languages and dates.
+func (p *Page) fromNewest(arguments map[string]any) bool {
+	oldestFirst := arguments["order"] == string(comment.OldestFirst)
+	return oldestFirst == p.FromEnd && !p.Dated && len(p.Filter.Languages) == 0 && p.Number <= 1 &&
+		arguments["after"] == nil && arguments["before"] == nil && arguments["settledOnly"] != true
 }
 
 // filterOf reads the languages and ratings of a filter. A filter that the field will refuse, and

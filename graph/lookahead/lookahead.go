@@ -31,6 +31,8 @@ type Field struct {
 	Alone bool
 	// WantsText says that the text of a comment is asked for, here or below.
 	WantsText bool
+	// WantsLatest says that the newest comment with one of some ratings is asked for, here or below.
+	WantsLatest bool
 	// WantsStatistics says that the statistics of a product are needed, here or below. Counting a
 	// list within a range of dates does not need them.
 	WantsStatistics bool
@@ -66,6 +68,9 @@ type Page struct {
 	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
 	// below 1.
 	Number int
+	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
+	// FromEnd is set, and that the list has all languages and dates.
+	FromNewest bool
 	// Numbering is what to tell of page numbers along with the page.
 	Numbering comment.Numbering
 	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
@@ -84,6 +89,13 @@ func From(ctx context.Context) *Field {
 		panic("lookahead: the operation was not read before it ran")
 	}
 	return operation.field(graphql.GetFieldContext(ctx))
+}
+
+// Beside returns the fields that are asked of the same object as the field that is being resolved,
+// that field among them.
+func Beside(ctx context.Context) []Field {
+	operation := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*Operation)
+	return operation.fieldsBelow(graphql.GetFieldContext(ctx).Parent)
 }
 
 // field returns the field of a context.

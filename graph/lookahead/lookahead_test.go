@@ -74,14 +74,13 @@ func hasResolver(resolver reflect.Type, field string) bool {
 // An argument that decides how much is read must not be overlooked: each one of a field with a kind
 // is listed here, either as read or with the reason why it does not matter.
 func TestEveryArgumentIsRead(t *testing.T) {
-	const order, cursor, page = "neither order costs more", "a cursor does not change how long a page is", "the page is as long"
 	known := map[string]string{
 		"Query.comment(id)": "read", "Query.node(id)": "read", "Query.nodes(ids)": "read", "Query.products(ids)": "read",
 		"Query.leaderboard(first)": "read", "Query.leaderboard(language)": "each language has a leaderboard of its own",
 		"Mutation.addComment(input)": "one comment", "Mutation.editComment(input)": "one comment", "Mutation.deleteComment(input)": "one comment",
 		"Product.comments(filter)": "read", "Product.comments(first)": "read", "Product.comments(last)": "read",
-		"Product.comments(order)": order, "Product.comments(after)": cursor, "Product.comments(before)": cursor,
-		"Product.comments(settledOnly)": page, "Product.comments(page)": "read", "Product.stats(lang)": "read",
+		"Product.comments(order)": "read", "Product.comments(after)": "read", "Product.comments(before)": "read",
+		"Product.comments(settledOnly)": "read", "Product.comments(page)": "read", "Product.stats(lang)": "read",
 		"CommentConnection.pageCursors(around)": "read",
 	}
 	var found []string
@@ -148,8 +147,26 @@ func TestPage(t *testing.T) {
 		{"(filter: {" + dates + "})", "... on CommentConnection { c: totalCount } nodes { product { stats { total } } }", Page{Size: 20, Dated: true, Count: comment.CountTotal}, true},
 	} {
 		got := comments(t, row.arguments, row.selection, variables)
+		row.want.FromNewest = got.Page.FromNewest // TestFromNewest looks at it
 		if diff := cmp.Diff(row.want, *got.Page); diff != "" || got.WantsStatistics != row.statistics {
 			t.Errorf("comments%s { %s }: statistics %v, page (-want +got):\n%s", row.arguments, row.selection, got.WantsStatistics, diff)
+		}
+	}
+}
+
+// A page from the newest comment on has the newest of all comments, or of all with its ratings.
+func TestFromNewest(t *testing.T) {
+	variables := map[string]any{"n": nil, "f": nil, "yes": true}
+	for arguments, want := range map[string]bool{
+		"": true, "(first: 3)": true, "(order: NEWEST_FIRST)": true, "(last: 3, order: OLDEST_FIRST)": true, "(filter: {ratings: [4, 5]})": true,
+		"(page: 1)": true, "(after: null, before: null, order: null, settledOnly: false)": true, "(filter: {languages: []})": true,
+
+		"(last: 3)": false, "(order: OLDEST_FIRST)": false, "(page: 2)": false, `(after: "x")`: false, `(last: 1, order: OLDEST_FIRST, before: "x")`: false,
+		"(settledOnly: true)": false, `(filter: {languages: ["de"]})`: false, `(filter: {createdBefore: "2024-05-01T00:00:00Z"})`: false,
+		`(filter: {createdAfter: "2024-05-01T00:00:00Z"})`: false,
+	} {
+		if got := comments(t, arguments, "__typename", variables).Page.FromNewest; got != want {
+			t.Errorf("comments%s: %v", arguments, got)
 		}
 	}
 }

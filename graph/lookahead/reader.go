@@ -84,6 +84,8 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 	switch f.Kind {
 	case Text:
 		f.WantsText = true
+	case LatestRated:
+		f.WantsLatest = true
 	case Statistics, Languages:
 		f.WantsStatistics = true
 	case ListTotal:
@@ -101,6 +103,7 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
+		f.WantsLatest = f.WantsLatest || f.Fields[i].WantsLatest
 		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
 	}
 	return f

@@ -1,0 +1,306 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// productPage is what a product page asks: the newest comments, the statistics, the latest praise
+// and complaint, and when the product was last commented on.
+const productPage = `{ product(id: "vase") {
+	comments { nodes { id text } }
+	stats { total average ratings { rating count } }
+	languages { language count }
+	latestPositive { id text }
+	latestNegative { id text }
+	lastCommentedAt
+} }`
+
+// callTime is how long each call takes at least. Calls that begin within it are of one wave.
+const callTime = 100 * time.Millisecond
+
+// slowly makes calls, and notes when each began and ended.
+type slowly struct {
+	under dynamodb.HTTPClient
+	mu    sync.Mutex
+	calls []madeCall
+}
+
+type madeCall struct {
+	operation    string
+	began, ended time.Time
+}
+
+// Do implements dynamodb.HTTPClient.
+func (s *slowly) Do(request *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+	c := madeCall{operation: operation, began: time.Now()}
+	response, err := s.under.Do(request)
+	time.Sleep(time.Until(c.began.Add(callTime)))
+	c.ended = time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	return response, err
+}
+
+// take returns the calls since it was last called, sorted, and how many of them followed each
+// other.
+func (s *slowly) take() (calls []string, waves int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortFunc(s.calls, func(a, b madeCall) int { return a.began.Compare(b.began) })
+	var end time.Time
+	for _, c := range s.calls {
+		if c.operation == "GetItem" {
+			continue // statistics that are read in the background, for pages to come
+		}
+		calls = append(calls, c.operation)
+		if c.began.After(end) || waves == 0 {
+			waves, end = waves+1, c.ended
+		}
+	}
+	s.calls = nil
+	slices.Sort(calls)
+	return calls, waves
+}
+
+// slowAPI is a service whose calls are counted, over a table whose comments are.
+func slowAPI(a *api) (*api, *slowly) {
+	client := &slowly{under: a.session.Client.Options().HTTPClient}
+	slow := &api{tb: a.tb, session: a.session, watermark: prompt{}}
+	slow.useClient(call.Over(a.session.Client, client))
+	return slow, client
+}
+
+// A product page takes three calls in two waves of a server that knows nothing of the product, and
+// two calls in one wave afterwards. Whatever happens to the comments, it shows the newest.
+func TestAProductPageTakesFewCalls(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	model := commenttest.NewModel()
+	comments := commenttest.Many(commenttest.Rand(t), "vase", 60)
+	slices.SortFunc(comments, func(a, b comment.Comment) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	for i := range comments {
+		comments[i].Rating = map[int]int{7: 5, 40: 1, 50: 2, 55: 1}[i]
+		if comments[i].Rating == 0 {
+			comments[i].Rating = 3
+		}
+		model.Insert(comments[i])
+	}
+	a.load(comments...)
+	a.count(arrived(comments...)...)
+	service, client := slowAPI(a)
+	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // a process looks once whether anything was ever counted
+	for _, row := range []struct {
+		why         string
+		do          func()
+		most, waves int
+	}{
+		{"nothing is known", func() {}, 3, 2},
+		{"the newest complaint is known to be beyond the page", func() {}, 2, 1},
+		{"it was edited, which is not counted yet", func() {
+			a.delete(comments[40].ID)
+			after := comments[40]
+			after.Rating = 3
+			a.load(after)
+			model.Replace(after)
+		}, 0, 0}, // what the counts say of it is wrong for a moment, and plans follow them
+		{"that is counted", func() {
+			after := comments[40]
+			after.Rating = 3
+			a.count(change{before: &comments[40], after: &after})
+		}, 4, 2},
+		{"a complaint is new", func() {
+			fresh := commenttest.Many(commenttest.Rand(t), "vase", 1)[0]
+			fresh.ID, fresh.Rating = comment.IDOf(comments[0].ID.Position().Next()), 1
+			a.load(fresh)
+			a.count(arrived(fresh)...)
+			model.Insert(fresh)
+		}, 2, 1},
+	} {
+		row.do()
+		client.take()
+		var data newestAnswer
+		service.mustAsk(productPage, nil, &data)
+		if calls, waves := client.take(); row.most > 0 && (len(calls) > row.most || waves > row.waves) {
+			t.Errorf("%s: %v in %d waves, want at most %d in %d", row.why, calls, waves, row.most, row.waves)
+		} else {
+			t.Logf("%s: %v in %d waves", row.why, calls, waves)
+		}
+		data.check(t, row.why, model)
+	}
+	service.mustAsk(`mutation { addComment(input: {productId: "vase", rating: 2, language: "de", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`, nil, &struct{}{})
+	var data newestAnswer
+	service.mustAsk(productPage, nil, &data)
+	if got := data.Product; got.LatestNegative == nil || got.LatestNegative.ID != got.Comments.Nodes[0].ID {
+		t.Errorf("who wrote does not find it: %+v", got)
+	}
+}
+
+// newestAnswer is the answer to productPage.
+type newestAnswer struct {
+	Product struct {
+		Comments                       struct{ Nodes []struct{ ID, Text string } }
+		Stats                          struct{ Total int }
+		LatestPositive, LatestNegative *struct{ ID, Text string }
+		LastCommentedAt                *time.Time
+	}
+}
+
+// check compares the answer with the model.
+func (a newestAnswer) check(t *testing.T, why string, model *commenttest.Model) {
+	t.Helper()
+	list := model.List("vase", comment.Filter{}, comment.NewestFirst)
+	newest := func(ratings ...int) (id string) {
+		for _, c := range list {
+			if slices.Contains(ratings, c.Rating) {
+				return string(c.ID)
+			}
+		}
+		return ""
+	}
+	got := a.Product
+	shown := func(c *struct{ ID, Text string }) string {
+		if c == nil {
+			return ""
+		}
+		return c.ID
+	}
+	if shown(got.LatestPositive) != newest(4, 5) || shown(got.LatestNegative) != newest(1, 2) || len(got.Comments.Nodes) != min(20, len(list)) ||
+		got.Stats.Total != len(list) || got.LastCommentedAt == nil || !got.LastCommentedAt.Equal(list[0].CreatedAt()) {
+		t.Errorf("%s: %+v", why, got)
+	}
+}
+
+// newestFields draws what an operation asks of a product, each field under an alias of its own.
+func newestFields(r *rand.Rand) []string {
+	pages := []string{
+		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
+		"first: 5, filter: {ratings: [4, 5]}", "first: 2, filter: {ratings: [1, 2, 3]}", "last: 6, order: OLDEST_FIRST, filter: {ratings: [1, 2]}",
+		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true",
+	}
+	choices := []string{"lastCommentedAt", "latestPositive { id text }", "latestPositive { id rating }", "latestNegative { id title }", "latestNegative { text }", "stats { total }", "languages { language }", "comments(first: 200) { nodes { id } }"}
+	for _, page := range pages {
+		choices = append(choices, "comments("+page+") { nodes { id rating } pageInfo { hasNextPage hasPreviousPage } }",
+			"comments("+page+") { totalCount nodes { id text product { latestNegative { id } lastCommentedAt } } }")
+	}
+	var fields []string
+	for range 2 + r.IntN(5) {
+		fields = append(fields, fmt.Sprintf("f%d: %s", len(fields), choices[r.IntN(len(choices))]))
+	}
+	return fields
+}
+
+// Whatever an operation asks of several products, each field has the answer that it has alone, on a
+// server that trusts no statistics: the first time, and when the server knows the products.
+func TestFieldsTogether(t *testing.T) {
+	t.Parallel()
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		a := newAPI(t, endpoint)
+		names := []string{"vase", "cup", "none"}
+		there := map[comment.ID]comment.Comment{}
+		for range timesOn(t, 12, 2, 200) {
+			a.shuffle(r, there, names[:2])
+			together := &api{tb: t, session: a.session, watermark: prompt{}}
+			together.useClient(a.session.Client)
+			for range 3 {
+				fields := newestFields(r)
+				if r.IntN(2) == 0 {
+					fields = append(fields, "some: latestNegative { id }", "more: latestPositive { id }", "stats { total }")
+				}
+				a.askTogether(together, names, fields)
+				a.askTogether(together, names, fields)
+			}
+		}
+	})
+}
+
+// shuffle writes, edits and deletes comments of some products, and counts that.
+func (a *api) shuffle(r *rand.Rand, there map[comment.ID]comment.Comment, products []string) {
+	a.tb.Helper()
+	for range 1 + r.IntN(12) {
+		c := commenttest.Random(r, products[r.IntN(len(products))])
+		there[c.ID] = c
+		a.load(c)
+		a.count(arrived(c)...)
+	}
+	for id, before := range there {
+		switch r.IntN(6) {
+		case 0:
+			a.delete(id)
+			a.count(change{before: &before})
+			delete(there, id)
+		case 1:
+			a.delete(id)
+			after := before
+			after.Rating = 1 + r.IntN(comment.MaxRating)
+			there[id] = after
+			a.load(after)
+			a.count(change{before: &before, after: &after})
+		}
+	}
+}
+
+// askTogether asks a service for fields of products in one operation, and compares the answer with
+// those that a gives to each field of each product alone.
+func (a *api) askTogether(service *api, names, fields []string) {
+	a.tb.Helper()
+	for _, query := range []string{
+		fmt.Sprintf(`{ product(id: %q) { %s } }`, names[0], strings.Join(fields, " ")),
+		fmt.Sprintf(`{ products(ids: ["%s"]) { %s } }`, strings.Join(names, `", "`), strings.Join(fields, " ")),
+	} {
+		got := service.ask(query, nil)
+		if len(got.Errors) > 0 && got.Errors[0].Extensions["code"] == "TOO_COMPLEX" {
+			continue // a list of products with pages in pages
+		}
+		var data map[string]json.RawMessage
+		if err := json.Unmarshal(got.Data, &data); err != nil {
+			a.tb.Fatalf("%s\n%v\n%v", query, err, got.Errors)
+		}
+		list := []map[string]any{{}}
+		if one := data["product"]; one != nil {
+			err := json.Unmarshal(one, &list[0])
+			a.compareAlone(names[:1], fields, list, query, err)
+			continue
+		}
+		err := json.Unmarshal(data["products"], &list)
+		a.compareAlone(names, fields, list, query, err)
+	}
+}
+
+func (a *api) compareAlone(names, fields []string, got []map[string]any, query string, err error) {
+	a.tb.Helper()
+	if err != nil || len(got) != len(names) {
+		a.tb.Fatalf("%s: %v, %v", query, got, err)
+	}
+	for i, name := range names {
+		for _, field := range fields {
+			var alone struct{ Product map[string]any }
+			if err := json.Unmarshal(a.ask(fmt.Sprintf(`{ product(id: %q) { %s } }`, name, field), nil).Data, &alone); err != nil {
+				a.tb.Fatal(err)
+			}
+			for alias, want := range alone.Product {
+				if diff := cmp.Diff(want, got[i][alias]); diff != "" {
+					a.tb.Fatalf("%s of %q in\n%s\n(-alone +together)\n%s", field, name, query, diff)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package dynamo
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/newest"
+)
+
+var (
+	praise, complaint = []int{4, 5}, []int{1, 2}
+	at                = func(n byte) comment.Position { return comment.Position{0: 1, 15: n} }
+)
+
+// rated returns bounds of German comments: the newest of 5 stars stands at 9, of 2 stars at 4, and
+// of 1 star at 3.
+func rated() (*newest.Bounds, comment.Stats) {
+	bounds, stats := &newest.Bounds{}, comment.Stats{}
+	for rating, n := range map[int]byte{5: 9, 2: 4, 1: 3} {
+		bounds.Enter(comment.Cell{Language: "de", Rating: rating}, 0, at(n))
+		stats.Add(comment.Cell{Language: "de", Rating: rating}, 2)
+	}
+	return bounds, stats
+}
+
+// Only statistics that are trusted, and whose newest comment is still there, say which it is.
+func TestNewest(t *testing.T) {
+	for _, row := range []struct {
+		why     string
+		do      func(r *reader, m *memory)
+		ratings []int
+		want    comment.Position
+		known   bool
+	}{
+		{"of two ratings", nil, complaint, at(4), true},
+		{"of ratings of which one has none", nil, praise, at(9), true},
+		{"of a rating that has none", nil, []int{3}, comment.Position{}, true},
+		{"it was deleted", func(r *reader, _ *memory) { r.newest.Leave(2, 1, at(4)) }, complaint, at(0), false},
+		{"an older one was deleted", func(r *reader, _ *memory) { r.newest.Leave(1, 1, at(3)) }, complaint, at(4), true},
+		{"positions are not known", func(r *reader, _ *memory) { r.newest = nil }, complaint, at(0), false},
+		{"this server wrote", func(_ *reader, m *memory) { m.wrote("42") }, complaint, at(0), false},
+		{"counting lags", func(r *reader, _ *memory) { r.lag = time.Minute }, complaint, at(0), false},
+		{"how far is not known", func(r *reader, _ *memory) { r.unknown = true }, complaint, at(0), false},
+	} {
+		r := &reader{lag: time.Second}
+		inTime(t, r, func(t *testing.T, m *memory) {
+			r.newest, r.stats = rated()
+			if row.do != nil {
+				row.do(r, m)
+			}
+			settle(m)
+			got, known := m.newest("42", row.ratings, 20)
+			if known != row.known || known && got != row.want {
+				t.Errorf("%s: %v, known %v", row.why, got, known)
+			}
+		})
+	}
+	var none *memory
+	if _, known := none.newest("42", praise, 20); known {
+		t.Error("a store without statistics knows the newest")
+	}
+}
+
+// Of comments that are wanted, those are fetched beside statistics that no page as large showed, as
+// long as they are the newest.
+func TestWhichNewestAreLikely(t *testing.T) {
+	r := &reader{lag: time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		r.newest, r.stats = rated()
+		want := func(among int) comment.Latest {
+			return comment.Latest{Ratings: [][]int{praise, complaint}, Among: among}
+		}
+		settle(m)
+		if ids := m.likely([]string{"42"}, want(20)); ids != nil {
+			t.Errorf("%v, though pages showed them", ids)
+		}
+		m.newest("42", complaint, 20)
+		beyond := []comment.ID{comment.IDOf(at(4))}
+		for among, ids := range map[int][]comment.ID{3: beyond, 20: beyond, 21: nil} {
+			if got := m.likely([]string{"41", "42"}, want(among)); !slices.Equal(got, ids) {
+				t.Errorf("beside a page of %d: %v, want %v", among, got, ids)
+			}
+		}
+		m.noticed("42", at(10), &comment.Cell{Language: "de", Rating: 1})
+		if ids := m.likely([]string{"42"}, want(20)); ids != nil {
+			t.Errorf("%v, though another is newer", ids)
+		}
+	})
+}
+
+// A time up to which changes are counted is trusted if it is young, by clocks that agree.
+func TestTrusting(t *testing.T) {
+	inTime(t, &reader{}, func(t *testing.T, m *memory) {
+		now := time.Now()
+		for _, row := range []struct {
+			why        string
+			upTo, want time.Time
+		}{
+			{"now", now, now},
+			{"at the end of its age", now.Add(-trustFor), now.Add(-trustFor)},
+			{"older", now.Add(-trustFor - 1), time.Time{}},
+			{"a little ahead", now.Add(clockMargin), now},
+			{"far ahead", now.Add(clockMargin + 1), time.Time{}},
+			{"unknown", time.Time{}, time.Time{}},
+		} {
+			if got := m.trusting(row.upTo); !got.Equal(row.want) {
+				t.Errorf("%s: %v, want %v", row.why, got, row.want)
+			}
+		}
+		m.maxAge = 0
+		if got := m.trusting(now); !got.IsZero() {
+			t.Errorf("%v is trusted where nothing is", got)
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package resolvers
+
+import (
+	"context"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/loaders"
+)
+
+// list reads the page that the field asks for. If newest comments are asked for beside it, and it
+// may have them, it is read once for all these fields.
+func (r *Resolver) list(ctx context.Context, q comment.Query) (comment.Page, error) {
+	field := lookahead.From(ctx)
+	if !field.Page.FromNewest {
+		return r.page(ctx, q)
+	}
+	asked := newestAskedOf(lookahead.Beside(ctx))
+	if asked.latest == 0 {
+		return r.page(ctx, q)
+	}
+	return r.readShared(ctx, asked.pageOf(q.Product, field))
+}
+
+// page reads a page of comments, with their texts if these are asked for. It begins to fetch the
+// statistics that the root field noted, so that they are read at the same time.
+func (r *Resolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
+	q.WithoutText = !lookahead.From(ctx).WantsText
+	loaders.From(ctx).BeginStats(ctx)
+	return r.Comments.Comments(ctx, q)
+}
+
+// latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if there
+// is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
+// index.
+func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
+	asked := newestAskedOf(lookahead.Beside(ctx))
+	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
+		return c, nil
+	}
+	if told := r.told(ctx, asked, product.ID, ratings); told.Known {
+		return told.Comment, nil
+	}
+	page, err := r.page(ctx, comment.Query{
+		Product: product.ID, Filter: comment.Filter{Ratings: ratings}, Order: comment.NewestFirst,
+		Slice: comment.Slice{Size: 1}, WithoutNeighbours: true,
+	})
+	if err != nil || len(page.Comments) == 0 {
+		return nil, err
+	}
+	return &page.Comments[0], nil
+}
+
+// inPage looks for a newest comment in the page that the fields share. It is not certain of any if
+// there is no page, or if it failed: the field then reads for itself.
+func (r *Resolver) inPage(ctx context.Context, asked newestAsked, product string, ratings []int) (c *comment.Comment, certain bool) {
+	source, any := asked.page(product, ratings)
+	if !any {
+		return nil, false
+	}
+	page, err := r.readShared(ctx, source)
+	if err != nil {
+		return nil, false
+	}
+	return newestIn(source.query, page, ratings)
+}
+
+// told returns what statistics tell of a newest comment that no page showed. All of these that are
+// asked of the product are fetched together.
+func (r *Resolver) told(ctx context.Context, asked newestAsked, product string, ratings []int) loaders.NewestComment {
+	want := asked.wanted(product)
+	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
+		_, certain := r.inPage(ctx, asked, product, other)
+		return certain
+	})
+	at := slices.IndexFunc(want.Ratings, func(other []int) bool { return slices.Equal(other, ratings) })
+	if at < 0 { // the newest of all is in no other place than the page
+		return loaders.NewestComment{}
+	}
+	return loaders.From(ctx).Newest(ctx, product, want, inList(ctx))[at]
+}
+
+// readShared reads a page that several fields look at, once.
+func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
+	loaders.From(ctx).BeginStats(ctx)
+	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
+		return r.Comments.Comments(ctx, page.query)
+	})
+}
