@@ -72,6 +72,10 @@ func (r *Reader) Latest(ctx context.Context, product string) (Snapshot, error) {
 // errStatisticsBusy is for statistics that the table left out.
 var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
 
+// gridProjection are the attributes of statistics that StatsOf needs. The head of the page index
+// and the newest positions can be larger.
+const gridProjection = layout.AttrPK + "," + attrChanges + "," + attrGrid
+
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
 // eventually consistently. A product without comments is missing from found. failed has the
 // products that the table left out, and those with damaged items.
@@ -83,20 +87,20 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 	for i, product := range products {
 		keys[i] = layout.ProductKey(product, statisticsSK)
 	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
+	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)})
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
 	}
 	found, failed = make(map[string]comment.Stats, len(items)), map[string]error{}
 	for _, it := range items {
 		product := layout.ProductOfKey(it)
-		decoded, err := decodeStatistics(it)
+		stats, _, err := decodeGrid(layout.NewReader(it), it)
 		if err != nil {
 			failed[product] = err
 			continue
 		}
-		found[product] = decoded.stats
-		r.onRead(product, decoded.stats)
+		found[product] = stats
+		r.onRead(product, stats)
 	}
 	for _, key := range left {
 		failed[layout.ProductOfKey(key)] = errStatisticsBusy

@@ -101,15 +101,8 @@ func decodeStatistics(in layout.Item) (statistics, error) {
 
 func (s *statistics) decode(in layout.Item) (err error) {
 	r := layout.NewReader(in)
-	s.changes = r.Number(attrChanges)
-	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
-	if !ok || r.Err() != nil || s.changes < 1 {
-		return fmt.Errorf("item %s of statistics has no grid or no number of changes", r.Text(layout.AttrPK))
-	}
-	for language, list := range grid.Value {
-		if s.stats[comment.Language(language)], err = decodeCounts(list); err != nil {
-			return fmt.Errorf("item %s of statistics, language %q: %w", r.Text(layout.AttrPK), language, err)
-		}
+	if s.stats, s.changes, err = decodeGrid(r, in); err != nil {
+		return err
 	}
 	if in[attrHold] != nil {
 		s.hold, err = parseHold(r.Text(attrHold))
@@ -119,6 +112,23 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	}
 	s.newest = newestIn(in, s.stats)
 	return err
+}
+
+// decodeGrid reads the part of the item that readers of statistics project: the counts, and how
+// often they changed.
+func decodeGrid(r *layout.Reader, in layout.Item) (stats comment.Stats, changes int64, err error) {
+	changes = r.Number(attrChanges)
+	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
+	if !ok || r.Err() != nil || changes < 1 {
+		return nil, 0, fmt.Errorf("item %s of statistics has no grid or no number of changes", r.Text(layout.AttrPK))
+	}
+	stats = make(comment.Stats, len(grid.Value))
+	for language, list := range grid.Value {
+		if stats[comment.Language(language)], err = decodeCounts(list); err != nil {
+			return nil, 0, fmt.Errorf("item %s of statistics, language %q: %w", r.Text(layout.AttrPK), language, err)
+		}
+	}
+	return stats, changes, nil
 }
 
 // unchanged returns the condition that the statistics are as they were read.

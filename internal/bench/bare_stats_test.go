@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -40,7 +41,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, er
 		}
 	}
 	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys}},
+		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys, ProjectionExpression: aws.String("PK,n,g")}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
