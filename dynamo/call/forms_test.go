@@ -123,6 +123,7 @@ var answerForms = []form{
 	{name: "a table twice", only: "BatchGetItem", text: `{"Responses":{"` + testTable + `":[{"PK":{"S":"b"}}],"` + testTable + `":[{"PK":{"S":"a"}}]}}`, want: one},
 	{name: "all unprocessed", only: "BatchGetItem", text: `{"Responses":{},"UnprocessedKeys":{"` + testTable + `":{"Keys":[{"PK":{"S":"a"}},{"PK":{"S":"b\n"},"n":{"N":"1"}}],"ProjectionExpression":"PK","ConsistentRead":true,"ExpressionAttributeNames":{"#a":"b"}}}}`, want: none},
 	{name: "units of several tables", only: "BatchGetItem", text: `{"Responses":{},"ConsumedCapacity":[{"TableName":"a","CapacityUnits":1},{"CapacityUnits":2.5},{}]}`, want: none},
+	{name: "a list that begins with a comma", only: "BatchGetItem", text: `{"Responses":{"t":[,0`, want: "panic, 1 requests", others: damaged, why: "a decoder must not panic"},
 	{name: "no item", only: "GetItem", text: `{"ConsumedCapacity":{"CapacityUnits":0.5}}`, want: none},
 	{name: "an item of null", only: "GetItem", text: `{"Item":null}`, want: none},
 	{name: "an item twice", only: "GetItem", text: `{"Item":{"PK":{"S":"a"}},"Item":{"PK":{"S":"b"}}}`, want: one},

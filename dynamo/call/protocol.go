@@ -15,6 +15,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/talkback/talkback/dynamo/wire"
+	"github.com/talkback/talkback/internal/panics"
 )
 
 // protocol is the SDK's protocol, but for how answers are read. An answer without the checksum that
@@ -42,7 +43,9 @@ func (p *protocol) DeserializeResponse(
 	}
 	read := *response.Response // the body that the SDK closes stays where it is
 	read.Body = io.NopCloser(bytes.NewReader(buffer.Bytes()))
-	err := p.ClientProtocol.DeserializeResponse(ctx, schema, types, &smithyhttp.Response{Response: &read}, out)
+	err := panics.Try(func() error { // damaged JSON makes the SDK's decoder panic
+		return p.ClientProtocol.DeserializeResponse(ctx, schema, types, &smithyhttp.Response{Response: &read}, out)
+	})
 	if err != nil && success(response.Response) {
 		return &smithy.DeserializationError{Err: errDamaged}
 	}

@@ -67,6 +67,7 @@ type outcome struct {
 	Status    int
 	Transient bool
 	Damaged   bool // an answer came and could not be read
+	Panicked  bool
 
 	Requests int
 	err      error
@@ -82,6 +83,8 @@ var kinds = map[comment.Kind]string{
 func (o outcome) String() string {
 	var parts []string
 	switch {
+	case o.Panicked:
+		parts = append(parts, "panic")
 	case !o.Failed:
 		parts = append(parts, fmt.Sprintf("%d items", len(o.Items)))
 	case o.Damaged:
@@ -97,6 +100,7 @@ func (o outcome) String() string {
 
 // ask makes a call. Its keys and names have characters that JSON or a signature may get wrong.
 func ask(ctx context.Context, client reads, operation string) (o outcome) {
+	defer o.noteOfPanic()
 	var err error
 	switch operation {
 	case "Query":
@@ -176,6 +180,13 @@ func (o *outcome) note(err error) {
 	var answered *smithyhttp.ResponseError
 	if errors.As(err, &answered) && answered.Response != nil {
 		o.Status = answered.HTTPStatusCode()
+	}
+}
+
+// noteOfPanic notes that a call has panicked. It is deferred.
+func (o *outcome) noteOfPanic() {
+	if value := recover(); value != nil {
+		*o = outcome{Failed: true, Panicked: true, err: fmt.Errorf("panic: %v", value)}
 	}
 }
 
