@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -119,7 +117,7 @@ func TestTroubleWithTheTable(t *testing.T) {
 		{"a panic in our own goroutine", func(*http.Request) (*http.Response, error) { panic("secret inside") }, "INTERNAL"},
 	} {
 		t.Run(row.why, func(t *testing.T) {
-			a.useClient(dynamodb.New(healthy.Options(), func(o *dynamodb.Options) { o.HTTPClient = row.fault }))
+			a.useClient(call.Over(healthy, row.fault))
 			for _, query := range []string{
 				`{ product(id: "x") { id comments(filter: {ratings: [1, 2]}) { nodes { id } } } }`,
 				`{ node(id: "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ") { id } product(id: "x") { id } }`,
@@ -154,17 +152,15 @@ func (*netError) Temporary() bool { return false }
 // A partition that fails fails the page: a page is never short without saying so.
 func TestOneFailingPartitionFailsThePage(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	healthy := a.session.Client.Options()
-	a.useClient(dynamodb.New(healthy, func(o *dynamodb.Options) {
-		o.HTTPClient = faultyHTTP(func(r *http.Request) (*http.Response, error) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil || strings.Contains(string(body), "P#x/4") {
-				return nil, errors.Join(err, &netError{})
-			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			return healthy.HTTPClient.Do(r)
-		})
-	}))
+	healthy := a.session.Client.Options().HTTPClient
+	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || strings.Contains(string(body), "P#x/4") {
+			return nil, errors.Join(err, &netError{})
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return healthy.Do(r)
+	})))
 	got := a.ask(`{ product(id: "x") { comments(filter: {ratings: [3, 4, 5]}) { nodes { id } } } }`, nil)
 	if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != "UNAVAILABLE" || string(got.Data) != `{"product":{"comments":null}}` {
 		t.Errorf("%s %+v, want null and one error", got.Data, got.Errors)

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -310,15 +310,13 @@ func TestLeaderboardByDefault(t *testing.T) {
 // calls has the service's calls to the table told to note, each before it is made.
 func (a *api) calls(note func(ctx context.Context, operation string) error) {
 	under := a.session.Client.Options().HTTPClient
-	a.useClient(dynamodb.New(a.session.Client.Options(), func(o *dynamodb.Options) {
-		o.HTTPClient = faultyHTTP(func(r *http.Request) (*http.Response, error) {
-			_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-			if err := note(r.Context(), operation); err != nil {
-				return nil, err
-			}
-			return under.Do(r)
-		})
-	}))
+	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		if err := note(r.Context(), operation); err != nil {
+			return nil, err
+		}
+		return under.Do(r)
+	})))
 }
 
 // The statistics of a hundred products are one call to the table, whatever is asked of them.

@@ -169,9 +169,7 @@ func TestWhatErrorsMean(t *testing.T) {
 				if row.code == "" {
 					table.body = ""
 				}
-				options := call.NewLocalClient("http://table").Options()
-				options.HTTPClient = table
-				err := uses[use](t.Context(), dynamodb.New(options))
+				err := uses[use](t.Context(), call.Over(call.NewLocalClient("http://table"), table))
 				told := comment.Kind(-1)
 				if err != nil {
 					told = comment.KindOf(err)

@@ -43,10 +43,8 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
-	options := client.Options()
-	network := &between{HTTPClient: options.HTTPClient, then: func() {}}
-	options.HTTPClient = network
-	store := dynamo.NewStore(dynamodb.New(options), table)
+	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
+	store := dynamo.NewStore(call.Over(client, network), table)
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
