@@ -84,7 +84,7 @@ func TestWhatPlansAreTold(t *testing.T) {
 		t.Error("plans are not told the fixed prior")
 	}
 	store.learner.Lead("p", 4000)
-	if hint := store.known(newestPage("p", 1, comment.Filter{})).Hint; hint.Ratings[4] != 4000 {
+	if hint := store.known(newestPage("p", 1, comment.Filter{})).Hint; hint.Comments < 4000 || hint.Ratings[4] < 100 {
 		t.Errorf("plans are told %v of a product that leads", hint)
 	}
 	store.UseStatistics(nil, 0)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -16,12 +15,13 @@ import (
 )
 
 // The item of what was learnt. It is JSON in one attribute, about a kilobyte, for people and
-// programs to read. A release that stores something else uses another sort key, so that servers of
+// programs to read, and hints on large products, at most 11 KB. A release that stores something else uses another sort key, so that servers of
 // both releases can run together.
 const (
 	itemPK      = "PLANS"
 	itemSK      = "PRIOR#1"
 	attrTally   = "tally"   // S
+	attrLarge   = "large"   // B, hints on products with many comments: large.encode
 	attrChanges = "changes" // N, rises with every write
 )
 
@@ -53,6 +53,12 @@ func decode(item layout.Item) (stored, error) {
 	if err := read.check(); err != nil {
 		return s, err
 	}
+	if hints, ok := item[attrLarge].(*types.AttributeValueMemberB); ok {
+		var err error
+		if read.Large, err = decodeLarge(hints.Value); err != nil {
+			return s, err
+		}
+	}
 	s.tally = read.bounded()
 	return s, nil
 }
@@ -66,6 +72,9 @@ func encode(t tally, before stored) (layout.Item, error) {
 	changes, _ := layout.ParseNumber(before.changes)
 	item := itemKey()
 	item[attrTally] = layout.Text(string(text))
+	if len(t.Large) > 0 {
+		item[attrLarge] = layout.Binary(t.Large.largest().encode())
+	}
 	item[attrChanges] = layout.Number(max(0, changes) + 1)
 	return item, nil
 }
@@ -105,11 +114,6 @@ func (t tally) check() error {
 		mean := l.Mean / l.Votes
 		if l != (length{}) && !(within(l.Votes, most) && mean >= leastMean/2 && mean <= 2*mostMean && within(l.Square, 4*mostMean*mostMean*l.Votes)) {
 			return fmt.Errorf("its sizes of comments of rating %d are impossible", i)
-		}
-	}
-	for product, counts := range t.Large {
-		if comment.CheckProductID(product) != nil || len(t.Large) > mostLarge || slices.Min(counts[:]) < 0 || slices.Max(counts[:]) > math.MaxInt32 {
-			return errors.New("its large products are impossible")
 		}
 	}
 	return nil

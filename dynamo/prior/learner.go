@@ -140,31 +140,27 @@ func (l *Learner) Lead(product string, best int) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.counts(product); !known {
+	if l.portrait(product) == (portrait{}) {
 		l.fresh.Large.note(product, counts)
 	}
 }
 
-// Hint returns what is known of a large product, the zero value for nothing.
-func (l *Learner) Hint(product string) (hint planner.Hint) {
+// Hint returns what is known of a product with many comments, the zero value for nothing.
+func (l *Learner) Hint(product string) planner.Hint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	counts, _ := l.counts(product)
-	hint.Comments = float64(counts.Total())
-	for i, n := range counts {
-		hint.Ratings[i] = float64(n)
-	}
-	return hint
+	return l.portrait(product).hint()
 }
 
-// counts returns the counts of a large product.
-func (l *Learner) counts(product string) (counts comment.Counts, known bool) {
+// portrait returns what is known of a product, the zero value for nothing.
+func (l *Learner) portrait(product string) portrait {
+	hash := hashOf(product)
 	for _, t := range []*tally{&l.fresh, &l.pending, &l.stored} {
-		if counts, known = t.Large[product]; known {
-			return counts, true
+		if p, known := t.Large[hash]; known {
+			return p
 		}
 	}
-	return comment.Counts{}, false
+	return portrait{}
 }
 
 // publish makes the prior of all that was learnt.

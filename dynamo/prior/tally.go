@@ -14,7 +14,7 @@ type tally struct {
 	Ratings   mixture[int]              `json:"ratings"`
 	Languages mixture[comment.Language] `json:"languages"`
 	Lengths   lengths                   `json:"lengths"`
-	Large     large                     `json:"large,omitempty"`
+	Large     large                     `json:"-"` // bytes of their own in the item
 }
 
 const (

@@ -227,7 +227,7 @@ func TestTalliesAdd(t *testing.T) {
 			}
 		}
 		sum := one.fresh.plus(two.fresh).bounded()
-		if diff := cmp.Diff(both.fresh, sum, cmpopts.EquateApprox(1e-9, 1e-9), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(both.fresh, sum, cmpopts.EquateApprox(1e-9, 1e-9), cmpopts.EquateEmpty(), cmp.AllowUnexported(portrait{})); diff != "" {
 			t.Errorf("one server learns something else than two (-one +two):\n%s", diff)
 		}
 	})
@@ -240,10 +240,10 @@ func TestWhatALearnerHoldsIsBounded(t *testing.T) {
 		product := fmt.Sprintf("product %d", i)
 		l.Count(product, comment.Stats{comment.Language(fmt.Sprintf("l%d", i)): {i, 0, 0, 0, 1}})
 	}
-	if l.told.Len() > remembered || len(l.fresh.Languages.Shares) > mostLanguages || len(l.fresh.Large) > mostLarge || l.fresh.Products.Products > mostVotes {
+	if l.told.Len() > remembered || len(l.fresh.Languages.Shares) > mostLanguages || len(l.fresh.Large) > 2*mostLarge || l.fresh.Products.Products > mostVotes {
 		t.Errorf("holds %d products, %d languages, %d large products, %v votes", l.told.Len(), len(l.fresh.Languages.Shares), len(l.fresh.Large), l.fresh.Products.Products)
 	}
-	if hint := l.Hint(fmt.Sprintf("product %d", remembered+999)); hint.Comments != remembered+1000 || hint.Ratings[4] != 1 {
+	if hint := l.Hint(fmt.Sprintf("product %d", remembered+999)); !about(hint.Comments, remembered+1000) || hint.Ratings[0] < 250 {
 		t.Errorf("the largest product is known as %v", hint)
 	}
 	if hint := l.Hint("product 300"); hint != (planner.Hint{}) {
@@ -251,21 +251,24 @@ func TestWhatALearnerHoldsIsBounded(t *testing.T) {
 	}
 }
 
+// about tells whether a hint says so many comments.
+func about(hint, comments float64) bool { return math.Abs(math.Log2(hint/comments)) < 0.6/octave }
+
 // A leaderboard tells of the best rating only; counts that are known are better.
 func TestLead(t *testing.T) {
 	l := NewLearner()
 	l.Lead("led", 1000)
-	l.Lead("small", 100)
+	l.Lead("small", 10)
 	l.Count("counted", comment.Stats{"en": {500, 0, 0, 0, 1000}})
-	l.Lead("counted", 1001)
+	l.Lead("counted", 10000)
 	shares := planner.DefaultPrior().Ratings
-	if hint := l.Hint("led"); math.Abs(hint.Comments-1000/shares[4]) > comment.MaxRating || hint.Ratings[4] != 1000 {
+	if hint := l.Hint("led"); !about(hint.Comments, 1000/shares[4]) || math.Abs(hint.Ratings[4]-255*shares[4]) > 2 {
 		t.Errorf("a product with 1000 comments of the best rating is known as %v", hint)
 	}
 	if hint := l.Hint("small"); hint != (planner.Hint{}) {
 		t.Errorf("a small product is known as %v", hint)
 	}
-	if hint := l.Hint("counted"); hint.Comments != 1500 {
+	if hint := l.Hint("counted"); !about(hint.Comments, 1500) || hint.Ratings[0] != 85 || hint.Ratings[4] != 170 {
 		t.Errorf("a product of 1500 comments is known as %v", hint)
 	}
 	l.Count("led", comment.Stats{"en": {1, 0, 0, 0, 0}})
