@@ -10,17 +10,17 @@ import (
 	"github.com/talkback/talkback/dynamo/prior"
 )
 
-// acquaintance is what a Store may know of a product before its page is read.
-type acquaintance int
+// knowledge is what a Store may know of a product before its page is read.
+type knowledge int
 
 const (
-	byDefault     acquaintance = iota // nothing, and nothing of other products
+	byDefault     knowledge = iota // nothing, and nothing of other products
 	byPrior                           // what other products are like
 	byLeaderboard                     // besides, how many comments of five stars it has
 	byHint                            // besides, about how many it has of each rating
 	byOldHint                         // the same, when it had a quarter of them
 	byCounts                          // its counts
-	acquaintances
+	levels
 )
 
 // wavePrice is what a further wave is priced at, in read units: docs/design/planning.md.
@@ -34,7 +34,7 @@ func TestHintsSpareReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sums [len(sizeNames)][acquaintances + 1]Cost // the last is foresight
+	var sums [len(sizeNames)][levels + 1]Cost // the last is foresight
 	var pages [len(sizeNames)]float64
 	for i, comments := range products {
 		if len(comments) < 32 {
@@ -51,7 +51,7 @@ func TestHintsSpareReads(t *testing.T) {
 			}
 			pages[size]++
 			sum := &sums[size]
-			sum[acquaintances].Units += p.foresee(v)
+			sum[levels].Units += p.foresee(v)
 			for way, known := range knowns {
 				_, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known)
 				if err != nil {
@@ -64,10 +64,10 @@ func TestHintsSpareReads(t *testing.T) {
 	}
 	for size, sum := range sums {
 		n := pages[size]
-		price := func(way acquaintance) float64 { return sum[way].Units/n + wavePrice*(float64(sum[way].Waves)/n-1) }
+		price := func(way knowledge) float64 { return sum[way].Units/n + wavePrice*(float64(sum[way].Waves)/n-1) }
 		var line strings.Builder
-		for way := range acquaintances {
-			fmt.Fprintf(&line, " | %.2f / %.2f / %.2f", sum[way].Units/sum[acquaintances].Units, float64(sum[way].Waves)/n, price(way))
+		for way := range levels {
+			fmt.Fprintf(&line, " | %.2f / %.2f / %.2f", sum[way].Units/sum[levels].Units, float64(sum[way].Waves)/n, price(way))
 		}
 		t.Logf("%s (%.0f pages)%s", sizeNames[size], n, &line)
 		if !(price(byHint) < price(byPrior)) {
@@ -93,8 +93,8 @@ func bySize(comments int) int {
 	return 3
 }
 
-// knownsOf returns what is known of a product by acquaintance.
-func knownsOf(p *Product, shop *planner.Prior) [acquaintances]planner.Known {
+// knownsOf returns what is known of a product by how much is known.
+func knownsOf(p *Product, shop *planner.Prior) [levels]planner.Known {
 	hint := func(divided int) planner.Hint {
 		l, part := prior.NewLearner(), comment.Stats{}
 		for language, counts := range p.stats {
@@ -108,7 +108,7 @@ func knownsOf(p *Product, shop *planner.Prior) [acquaintances]planner.Known {
 	}
 	led := prior.NewLearner()
 	led.Lead(p.id, p.stats.Counts(comment.Filter{})[comment.MaxRating-1])
-	return [acquaintances]planner.Known{
+	return [levels]planner.Known{
 		byDefault:     {},
 		byPrior:       {Prior: shop},
 		byLeaderboard: {Prior: shop, Hint: led.Hint(p.id)},
