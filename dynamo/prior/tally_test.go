@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 )
@@ -288,5 +289,30 @@ func TestProductsWithoutCommentsDoNotTeach(t *testing.T) {
 	l.publish()
 	if diff := cmp.Diff(before, l.Prior(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// However many votes an item claims to hold, what servers see outweighs it in time.
+func TestForgedVotesFade(t *testing.T) {
+	l := NewLearner()
+	forged := itemKey()
+	forged[attrTally] = layout.Text(`{"products":{"products":1e12,"tested":[1e12],"ended":[1e12]},"ratings":{"votes":1e12,"shares":{"1":1e12},"pairs":1e12,"alike":1e12}}`)
+	read, err := decode(forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.load(read.tally)
+	if p := l.Prior(); p.Ratings[0] < 0.9 || p.Products[0] < 0.9 {
+		t.Fatalf("the forged item is not believed at first: %v", p)
+	}
+	for round := range 3 {
+		for i := range mostVotes {
+			l.Count(fmt.Sprint(round, "-", i), comment.Stats{"de": {0, 0, 0, 0, 20}})
+		}
+		news, _ := l.take()
+		l.saved(l.stored.plus(news).bounded())
+	}
+	if p := l.Prior(); p.Ratings[0] > 0.15 || p.Products[0] > 0.15 {
+		t.Errorf("after %d products, ratings are %.2f and products %.2f", 3*mostVotes, p.Ratings, p.Products)
 	}
 }
