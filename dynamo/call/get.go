@@ -42,13 +42,59 @@ type Got struct {
 	Units       float64 // read units
 }
 
+// GetEach is GetItems, but decodes the items. It makes no maps of them, see [Query].
+func GetEach[T any](
+	ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes, decode func(*layout.Reader) T,
+) (decoded []T, left []layout.Item, err error) {
+	each := eachDecoded[T]{decode: decode}
+	got, err := getAll(ctx, want, func(want types.KeysAndAttributes) (*dynamodb.BatchGetItemOutput, error) {
+		output, err := take(ctx, &each, func(ctx context.Context) (*dynamodb.BatchGetItemOutput, []layout.Item, error) {
+			output, err := batchGet(ctx, client, table, want)
+			if err != nil {
+				return nil, nil, err
+			}
+			items := output.Responses[table]
+			output.Responses = nil
+			return output, items, nil
+		})
+		decoded = append(decoded, each.items...)
+		return output, err
+	}, table)
+	return decoded, got.Left, err
+}
+
+// eachDecoded are the decoded items of one answer.
+type eachDecoded[T any] struct {
+	decode func(*layout.Reader) T
+	items  []T
+}
+
+// Begin implements [Taker].
+func (e *eachDecoded[T]) Begin(items int) { e.items = make([]T, 0, items) }
+
+// Take implements [Taker].
+func (e *eachDecoded[T]) Take(item *layout.Reader) { e.items = append(e.items, e.decode(item)) }
+
 // GetMetered is GetItems, and says what it took.
 func GetMetered(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
+	return getAll(ctx, want, func(want types.KeysAndAttributes) (*dynamodb.BatchGetItemOutput, error) {
+		return batchGet(ctx, client, table, want)
+	}, table)
+}
+
+func batchGet(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (*dynamodb.BatchGetItemOutput, error) {
+	return client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems:           map[string]types.KeysAndAttributes{table: want},
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+}
+
+// getAll gets what is wanted, and again what was left unprocessed.
+func getAll(
+	ctx context.Context, want types.KeysAndAttributes, get func(types.KeysAndAttributes) (*dynamodb.BatchGetItemOutput, error), table string,
+) (got Got, err error) {
 	for try := 0; ; try++ {
-		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{table: want},
-			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-		})
+		output, err := get(want)
 		if err != nil {
 			return Got{}, err
 		}

@@ -21,16 +21,25 @@ type Taker interface {
 // Query makes a Query and hands over its items as they are decoded. A client with the protocol of
 // this package makes no maps of them. The output has no items.
 func Query(ctx context.Context, client Querier, in *dynamodb.QueryInput, items Taker) (*dynamodb.QueryOutput, error) {
+	return take(ctx, items, func(ctx context.Context) (*dynamodb.QueryOutput, []layout.Item, error) {
+		output, err := client.Query(ctx, in)
+		if err != nil {
+			return nil, nil, err
+		}
+		found := output.Items
+		output.Items = nil
+		return output, found, nil
+	})
+}
+
+// take makes a call whose items are handed over: as records, or else those that call returns.
+func take[Out any](ctx context.Context, items Taker, call func(context.Context) (*Out, []layout.Item, error)) (*Out, error) {
 	t := &taker{items: items}
-	output, err := client.Query(context.WithValue(ctx, takerKey{}, t), in)
-	if err != nil {
-		return nil, err
+	output, found, err := call(context.WithValue(ctx, takerKey{}, t))
+	if err == nil && !t.taken {
+		t.takeMaps(found)
 	}
-	if !t.taken {
-		t.takeMaps(output.Items)
-	}
-	output.Items = nil
-	return output, nil
+	return output, err
 }
 
 // usualItems is how many items most answers have at most: a page, and one to see whether more follow.

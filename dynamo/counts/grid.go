@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,16 +21,19 @@ func countsList(counts comment.Counts) *types.AttributeValueMemberL {
 }
 
 func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
-	var counts comment.Counts
-	list, ok := value.(*types.AttributeValueMemberL)
-	if !ok || len(list.Value) != len(counts) {
+	numbers, ok := layout.ParseNumbers(value)
+	if !ok {
+		return comment.Counts{}, errors.New("not a list of counts")
+	}
+	return countsOf(numbers)
+}
+
+// countsOf returns a row from its numbers.
+func countsOf(numbers []int64) (counts comment.Counts, err error) {
+	if len(numbers) != len(counts) {
 		return counts, fmt.Errorf("not a list of %d counts", len(counts))
 	}
-	for i, element := range list.Value {
-		n, ok := layout.ParseNumber(element)
-		if !ok {
-			return counts, fmt.Errorf("the count of %d stars is not a number", i+1)
-		}
+	for i, n := range numbers {
 		counts[i] = int(n)
 	}
 	return counts, nil

@@ -2,6 +2,7 @@ package counts
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -87,25 +88,36 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 	for i, product := range products {
 		keys[i] = layout.ProductKey(product, statisticsSK)
 	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)})
+	want := types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)}
+	read, left, err := call.GetEach(ctx, r.client, r.table, want, readGrid)
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
 	}
-	found, failed = make(map[string]comment.Stats, len(items)), map[string]error{}
-	for _, it := range items {
-		product := layout.ProductOfKey(it)
-		stats, _, err := decodeGrid(layout.NewReader(it), it)
-		if err != nil {
-			failed[product] = err
+	found, failed = make(map[string]comment.Stats, len(read)), map[string]error{}
+	for _, g := range read {
+		if g.err != nil {
+			failed[g.product] = g.err
 			continue
 		}
-		found[product] = stats
-		r.onRead(product, stats)
+		found[g.product] = g.stats
+		r.onRead(g.product, g.stats)
 	}
 	for _, key := range left {
 		failed[layout.ProductOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
+}
+
+// grid is the counts of a product, or why they cannot be read.
+type grid struct {
+	product string
+	stats   comment.Stats
+	err     error
+}
+
+func readGrid(r *layout.Reader) grid {
+	stats, _, err := decodeGrid(r)
+	return grid{product: strings.TrimPrefix(r.Text(layout.AttrPK), layout.ProductPKPrefix), stats: stats, err: err}
 }
 
 // RowsOf fetches the counts of languages that share a row of their products' statistics. It takes

@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -101,7 +102,7 @@ func decodeStatistics(in layout.Item) (statistics, error) {
 
 func (s *statistics) decode(in layout.Item) (err error) {
 	r := layout.NewReader(in)
-	if s.stats, s.changes, err = decodeGrid(r, in); err != nil {
+	if s.stats, s.changes, err = decodeGrid(r); err != nil {
 		return err
 	}
 	if in[attrHold] != nil {
@@ -116,17 +117,17 @@ func (s *statistics) decode(in layout.Item) (err error) {
 
 // decodeGrid reads the part of the item that readers of statistics project: the counts, and how
 // often they changed.
-func decodeGrid(r *layout.Reader, in layout.Item) (stats comment.Stats, changes int64, err error) {
-	changes = r.Number(attrChanges)
-	grid, ok := in[attrGrid].(*types.AttributeValueMemberM)
-	if !ok || r.Err() != nil || changes < 1 {
+func decodeGrid(r *layout.Reader) (stats comment.Stats, changes int64, err error) {
+	stats, changes = comment.Stats{}, r.Number(attrChanges)
+	r.Rows(attrGrid, func(language string, numbers []int64) {
+		counts, wrong := countsOf(numbers)
+		stats[comment.Language(language)], err = counts, cmp.Or(err, wrong)
+	})
+	switch {
+	case r.Err() != nil || changes < 1:
 		return nil, 0, fmt.Errorf("item %s of statistics has no grid or no number of changes", r.Text(layout.AttrPK))
-	}
-	stats = make(comment.Stats, len(grid.Value))
-	for language, list := range grid.Value {
-		if stats[comment.Language(language)], err = decodeCounts(list); err != nil {
-			return nil, 0, fmt.Errorf("item %s of statistics, language %q: %w", r.Text(layout.AttrPK), language, err)
-		}
+	case err != nil:
+		return nil, 0, fmt.Errorf("item %s of statistics: %w", r.Text(layout.AttrPK), err)
 	}
 	return stats, changes, nil
 }

@@ -159,6 +159,46 @@ func (r *Reader) Flag(attr string) bool {
 	return value.Flag
 }
 
+// Rows reads a map of lists of whole numbers: it calls row for each, with its name. The numbers are
+// valid until row returns. If the attribute is missing or something else, Err says so, and row may
+// have been called for some.
+func (r *Reader) Rows(attr string, row func(name string, numbers []int64)) {
+	if r.record != nil {
+		if value := r.record.Get(attr); value.Kind != wire.Map || wire.Rows(value.Bytes, row) != nil {
+			r.fail(attr)
+		}
+		return
+	}
+	rows, ok := r.item[attr].(*types.AttributeValueMemberM)
+	if !ok {
+		r.fail(attr)
+		return
+	}
+	for name, value := range rows.Value {
+		numbers, ok := ParseNumbers(value)
+		if !ok {
+			r.fail(attr)
+			return
+		}
+		row(name, numbers)
+	}
+}
+
+// ParseNumbers returns the whole numbers of a list. ok is false for any other value.
+func ParseNumbers(value types.AttributeValue) (numbers []int64, ok bool) {
+	list, ok := value.(*types.AttributeValueMemberL)
+	if !ok {
+		return nil, false
+	}
+	numbers = make([]int64, len(list.Value))
+	for i, element := range list.Value {
+		if numbers[i], ok = ParseNumber(element); !ok {
+			return nil, false
+		}
+	}
+	return numbers, true
+}
+
 func (r *Reader) fail(attr string) {
 	if r.wrong == "" {
 		r.wrong = attr
