@@ -70,15 +70,15 @@ type contextKey struct{}
 
 // caller is what a request says about its sender.
 type caller struct {
-	token   string // empty for none
-	notHere string // why the request counts as one from elsewhere, empty for one from this machine
+	token   string        // empty for none
+	request *http.Request // says whether it comes from this machine
 }
 
 // WithToken gives the requests that pass through it the bearer token of their Authorization header.
 func WithToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := bearer(r.Header.Get("Authorization"))
-		ctx := context.WithValue(r.Context(), contextKey{}, caller{token: token, notHere: notHere(r)})
+		ctx := context.WithValue(r.Context(), contextKey{}, caller{token: token, request: r})
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
@@ -124,8 +124,9 @@ func (g *Guard) identify(ctx context.Context) (comment.Viewer, error) {
 		return g.identifyToken(from.token)
 	case !known:
 		return refuseElsewhere("nothing is known of this request")
-	case from.notHere != "":
-		return refuseElsewhere(from.notHere)
+	}
+	if reason := notHere(from.request); reason != "" {
+		return refuseElsewhere(reason)
 	}
 	return comment.Viewer{}, nil
 }

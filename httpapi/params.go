@@ -22,6 +22,9 @@ import (
 // members are the members that a request has, each as JSON.
 type members map[string]json.RawMessage
 
+// maxMembers is how many members a request has at most: add ignores others.
+const maxMembers = 4
+
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
@@ -69,45 +72,6 @@ func readBody(r *http.Request) (members, *refusal) {
 		return nil, badText
 	}
 	return readObject(bytes.TrimPrefix(body, byteOrderMark))
-}
-
-// readObject reads one JSON object token by token. Decoding into a struct or a map would accept
-// names in any case, and use the last of several members with the same name.
-func readObject(text []byte) (members, *refusal) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if opening, err := decoder.Token(); err != nil {
-		return nil, badJSON
-	} else if opening == json.Delim('[') {
-		return nil, batch
-	} else if opening != json.Delim('{') {
-		return nil, badShape
-	}
-	given := members{}
-	for decoder.More() {
-		name, value, err := readMember(decoder)
-		if err != nil {
-			return nil, badJSON
-		}
-		if refused := given.add(name, value); refused != nil {
-			return nil, refused
-		}
-	}
-	if _, err := decoder.Token(); err != nil { // the closing brace
-		return nil, badJSON
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, badJSON
-	}
-	return given, nil
-}
-
-func readMember(decoder *json.Decoder) (name string, value json.RawMessage, err error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return "", nil, err
-	}
-	name, _ = token.(string) // the decoder has refused other tokens
-	return name, value, decoder.Decode(&value)
 }
 
 // add adds a member unless it is unknown, and refuses one that is given twice.
@@ -182,7 +146,7 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 		raw := m[member.name]
 		switch {
 		case raw == nil:
-		case surrogate.HalfInJSON(string(raw)):
+		case bytes.IndexByte(raw, '\\') >= 0 && surrogate.HalfInJSON(string(raw)):
 			return nil, halfPair
 		case decodeWhole(raw, member.into) != nil:
 			return nil, badMember.with(member.name, member.want)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -32,7 +33,7 @@ type sender struct {
 func (s *sender) builtFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
-		built := &builtAnswer{ResponseWriter: w, status: http.StatusOK}
+		built := newBuiltAnswer(w)
 		if s.unsent.full(to) {
 			unreadAnswers.write(built)
 		} else {
@@ -44,6 +45,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		}
 		defer s.waits(to, built.body.Cap())()
 		built.send(func() { s.connections.update(to, func() {}) })
+		built.release()
 	})
 }
 
@@ -108,7 +110,28 @@ func (a lightAnswer) Hold(size int) {
 type builtAnswer struct {
 	http.ResponseWriter // where it is sent in the end
 	status              int
-	body                bytes.Buffer
+	body                *bytes.Buffer
+}
+
+// keptBody is the largest buffer that is kept for another answer, in bytes: a page of 20 fits. It
+// counts as a whole while an answer waits, however small that is.
+const keptBody = 16 << 10
+
+var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func newBuiltAnswer(w http.ResponseWriter) *builtAnswer {
+	return &builtAnswer{ResponseWriter: w, status: http.StatusOK, body: bodyBuffers.Get().(*bytes.Buffer)}
+}
+
+// release keeps the buffer for another answer once this one is sent, and takes it away from this
+// one: what would be written too late must not get into the other.
+func (a *builtAnswer) release() {
+	body := a.body
+	a.body = nil
+	if body.Cap() <= keptBody {
+		body.Reset()
+		bodyBuffers.Put(body)
+	}
 }
 
 // Unwrap lets [http.ResponseController] reach the connection.

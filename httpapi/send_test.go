@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -227,4 +230,22 @@ func TestSlowReaders(t *testing.T) {
 			<-served
 		})
 	}
+}
+
+// Answers share buffers one after the other, and never the bytes.
+func TestAnswersDoNotMix(t *testing.T) {
+	server := newServer(t, nil)
+	var group sync.WaitGroup
+	for client := range 8 {
+		group.Go(func() {
+			for round := range 50 {
+				text := strings.Repeat(string(rune('a'+client)), 1+(37*round)%3000)
+				got := post(t, server, fmt.Sprintf(`{"query": "query A($s: String) { echo(text: $s) }", "variables": {"s": %q}}`, text))
+				if want := fmt.Sprintf(`{"data":{"echo":%q}`, text); !strings.HasPrefix(got.body, want) {
+					t.Errorf("asked for %d bytes, got %s", len(text), got.body)
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -39,8 +39,8 @@ type loader[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	batched *dataloader.Loader[K, struct{}] // nil until the first key is batched: most requests batch none
-	answers map[K]*answer[V]
-	noted   []K // keys that are not being fetched yet; at most batchCapacity
+	answers map[K]*answer[V]                // nil until the first key is asked for
+	noted   []K                             // keys that are not being fetched yet; at most batchCapacity
 }
 
 // answer is what was found for a key. It is set once done is closed.
@@ -52,7 +52,7 @@ type answer[V any] struct {
 }
 
 func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
-	return &loader[K, V]{what: what, get: get, answers: map[K]*answer[V]{}}
+	return &loader[K, V]{what: what, get: get}
 }
 
 // batch has the library fetch a key along with others.
@@ -101,6 +101,9 @@ func (l *loader[K, V]) note(ctx context.Context, keys []K) {
 func (l *loader[K, V]) answer(key K) (a *answer[V], known bool) {
 	if a = l.answers[key]; a != nil {
 		return a, true
+	}
+	if l.answers == nil {
+		l.answers = map[K]*answer[V]{}
 	}
 	a = &answer[V]{done: make(chan struct{})}
 	l.answers[key] = a

@@ -6,6 +6,7 @@ package usage
 
 import (
 	"context"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -123,13 +124,45 @@ func From(ctx context.Context) *Operation {
 // writes it: a byte that JSON does not allow in a string becomes two or six bytes.
 func QuotedBytes(text string) int {
 	size := len(text) + len(`""`)
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t':
+	for i := PlainBytes(text); i < len(text); i += 1 + PlainBytes(text[i+1:]) {
+		switch text[i] {
+		case '"', '\\', '\n', '\r', '\t':
 			size++
-		case c < ' ':
+		default:
 			size += len(`\u0000`) - 1
 		}
 	}
 	return size
+}
+
+// PlainBytes returns how many bytes come before the first that JSON does not allow in a string:
+// quote, backslash or control character. It looks at eight bytes at a time, as nearly all are plain.
+func PlainBytes(text string) int {
+	i := 0
+	for ; len(text)-i >= 8; i += 8 {
+		if special := specials(eightBytes(text[i:])); special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for ; i < len(text); i++ {
+		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+// eightBytes returns the first eight bytes of a text, the first of them lowest.
+func eightBytes(text string) uint64 {
+	_ = text[7] // one check of bounds
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+}
+
+// specials marks by its highest bit the first byte that is not plain, and perhaps bytes after it:
+// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord.
+func specials(word uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := word^ones*'"', word^ones*'\\'
+	return ((word-ones*' ')&^word | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
 }

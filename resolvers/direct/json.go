@@ -3,6 +3,8 @@ package direct
 import (
 	"slices"
 	"time"
+
+	"github.com/talkback/talkback/internal/usage"
 )
 
 const null = "null"
@@ -12,14 +14,10 @@ const null = "null"
 func appendText(out []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
 	out = append(slices.Grow(out, len(text)+2), '"')
-	start := 0
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c >= ' ' && c != '\\' && c != '"' {
-			continue
-		}
-		out = append(out, text[start:i]...)
-		start = i + 1
+	for plain := usage.PlainBytes(text); plain < len(text); plain = usage.PlainBytes(text) {
+		c := text[plain]
+		out = append(out, text[:plain]...)
+		text = text[plain+1:]
 		switch c {
 		case '\\', '"':
 			out = append(out, '\\', c)
@@ -33,7 +31,7 @@ func appendText(out []byte, text string) []byte {
 			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xf])
 		}
 	}
-	return append(append(out, text[start:]...), '"')
+	return append(append(out, text...), '"')
 }
 
 // appendTime appends a time as scalar.MarshalDateTime writes it.
