@@ -9,6 +9,12 @@ import (
 	"encoding/json"
 )
 
+// members are the members that a request has, each as JSON.
+type members map[string]json.RawMessage
+
+// maxMembers is how many members a request has at most: add ignores others.
+const maxMembers = 4
+
 const jsonSpace = " \t\r\n"
 
 // readObject reads one JSON object, and nothing after it.
@@ -32,6 +38,20 @@ func readObject(text []byte) (members, *refusal) {
 		}
 	}
 	return given, nil
+}
+
+// add adds a member unless it is unknown, and refuses one that is given twice.
+func (m members) add(name string, value json.RawMessage) *refusal {
+	switch name {
+	case "query", "operationName", "variables", "extensions":
+	default:
+		return nil
+	}
+	if _, twice := m[name]; twice {
+		return givenTwice.with(name)
+	}
+	m[name] = value
+	return nil
 }
 
 // nameOf returns the name of a member.

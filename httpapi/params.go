@@ -19,12 +19,6 @@ import (
 	"github.com/talkback/talkback/internal/surrogate"
 )
 
-// members are the members that a request has, each as JSON.
-type members map[string]json.RawMessage
-
-// maxMembers is how many members a request has at most: add ignores others.
-const maxMembers = 4
-
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
@@ -72,20 +66,6 @@ func readBody(r *http.Request) (members, *refusal) {
 		return nil, badText
 	}
 	return readObject(bytes.TrimPrefix(body, byteOrderMark))
-}
-
-// add adds a member unless it is unknown, and refuses one that is given twice.
-func (m members) add(name string, value json.RawMessage) *refusal {
-	switch name {
-	case "query", "operationName", "variables", "extensions":
-	default:
-		return nil
-	}
-	if _, twice := m[name]; twice {
-		return givenTwice.with(name)
-	}
-	m[name] = value
-	return nil
 }
 
 // readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
