@@ -208,11 +208,11 @@ type PlanCandidate struct {
 	Name string
 	// Reads is how many partitions that are.
 	Reads int
-	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units,
-	// nil if the statistics of the product were not known.
+	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units, by
+	// the statistics of the product or by what is likely; nil if there was no choice.
 	EstimatedUnits *float64
 	// Price is what candidates are compared by: EstimatedUnits, a tenth for each read beyond the
-	// first, and two times the probability of a further wave for each read; nil like
+	// first, and the price of a further wave times its probability for each read; nil like
 	// EstimatedUnits.
 	Price *float64
 	// Chosen is whether the page was read so.

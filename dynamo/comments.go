@@ -41,19 +41,6 @@ func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (commen
 	return page, err
 }
 
-// known is what is known of the product of a query.
-func (s *Store) known(q comment.Query) planner.Known {
-	if s.given != nil {
-		return s.given(q)
-	}
-	known := s.memory.recall(q)
-	known.Sizes = s.sizes.of(q.Product)
-	if known.Prior = s.prior(); known.Stats == nil {
-		known.Hint = s.learner.Hint(q.Product)
-	}
-	return known
-}
-
 // answer reads a page, and looks up and counts beside it what the query asks for.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (comment.Page, error) {
 	began := s.now()

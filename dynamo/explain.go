@@ -13,7 +13,10 @@ import (
 // explain describes how a page was found and executed, and the count beside it unless that is nil,
 // for programs and for people.
 func explain(e execution, count *counting, position *comment.PagePosition, returned int) comment.QueryPlan {
-	runs := slices.Concat(e.skips, e.page, e.probes)
+	var runs []*run
+	for _, r := range slices.Concat(e.skips, e.page, e.probes) {
+		runs = append(runs, r.all()...)
+	}
 	chosen := runs[0] // the others followed it
 	plan := comment.QueryPlan{
 		Position:      position,

@@ -178,6 +178,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]comment.Comment, []*run, error) {
 	r := newRun(l.store.client, l.store.table, plan)
 	r.meter, r.most = l.meter, most
+	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
 	taken, err := r.take(ctx)
 	if err == nil {
 		taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)

@@ -113,6 +113,17 @@ func (m *memory) recall(q comment.Query) planner.Known {
 	return known
 }
 
+// peek returns what is known of a product. It is no query, and fetches nothing.
+func (m *memory) peek(product string) planner.Known {
+	if m == nil {
+		return planner.Known{}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.products.Peek(product)
+	return r.known(m.now(), m.maxAge, m.writes.last(product))
+}
+
 // known is what a plan may know at a moment. Statistics are trusted when they are young and include
 // this Store's last write.
 func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {

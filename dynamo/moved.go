@@ -18,7 +18,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	if len(moved) == 0 {
 		return taken, nil
 	}
-	absent := missing(r.plan, moved, filter, taken)
+	absent := missing(r.plan, r.readAt, moved, filter, taken)
 	if len(absent) == 0 {
 		return taken, nil
 	}

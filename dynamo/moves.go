@@ -134,12 +134,12 @@ func (m *moves) of(product string, now time.Time) []moved {
 
 // missing are the positions, in the direction of reading, of moved comments that belong among those
 // taken and are not there: they fit the filter after their last move, and no partition that the
-// plan reads held them all the time.
-func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
+// part that was read there held them all the time.
+func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
 	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(wanted) && !stayed(p, m) && p.Within(m.position, taken) {
+		if m.mayFit(wanted) && !stayed(readAt(m.position), m) && p.Within(m.position, taken) {
 			out = append(out, m.position)
 		}
 	}
@@ -152,10 +152,10 @@ func missing(p planner.Plan, all []moved, filter comment.Filter, taken []comment
 	})
 }
 
-// stayed tells whether one partition that the plan reads held the comment before and after each of
-// its moves. Such an edit changes the entry in place, so the page cannot have missed it.
-func stayed(p planner.Plan, m moved) bool {
-	return len(m.been) <= cellsKept && slices.ContainsFunc(p.Reads, func(read planner.Read) bool {
-		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !read.Holds(cell) })
+// stayed tells whether one part that was read held the comment before and after each of its moves.
+// Such an edit changes the entry in place, so the page cannot have missed it.
+func stayed(read []planner.Part, m moved) bool {
+	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
+		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
 	})
 }

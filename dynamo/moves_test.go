@@ -296,11 +296,11 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		from := at(1)
 		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: &from}})
-		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
+		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
-		if got := missing(plan, all.of("42", time.Time{}), filter, row.taken); len(got) != row.want {
+		if got := missing(plan, newRun(nil, "", plan).readAt, all.of("42", time.Time{}), filter, row.taken); len(got) != row.want {
 			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
 		}
 	}

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -31,6 +32,8 @@ type run struct {
 	packed  map[comment.ID][]byte // compressed texts of the taken comments, nil for none
 	meter   *capacity.Meter       // of the page or the count; nil bounds nothing
 	most    float64               // what an attempt may cost in read units; 0 when this is no attempt
+	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
+	meanwhile func(planner.Known) planner.Known
 }
 
 // readState is how far one read of a plan has come, and what it has cost.
@@ -44,6 +47,7 @@ type readState struct {
 	sizes    measured // of the items that passed
 	// improper are items that are no comments. The page leaves them out.
 	improper []layout.Improper
+	rest     rest
 }
 
 func newRun(client call.Querier, table string, plan planner.Plan) *run {
@@ -54,10 +58,15 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 // before the plan had all it wants. The first error cancels the others and fails the plan, so a
 // page is never short without an error.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
-	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
-	taken, err := merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
+	taken, err := r.merge(ctx)
 	r.skip(ctx, taken)
 	return r.unpack(taken), err
+}
+
+// merge is take before texts are looked at.
+func (r *run) merge(ctx context.Context) ([]layout.Compressed, error) {
+	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
+	return merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
 }
 
 // skip forgets the texts of the comments that are left out again. The caller's operation holds them
@@ -89,20 +98,6 @@ func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
 	return out
 }
 
-// packedOf are the compressed texts of some of the taken comments, nil for none.
-func (r *run) compressedOf(shown []comment.Comment) map[comment.ID][]byte {
-	if r.packed == nil {
-		return nil
-	}
-	out := make(map[comment.ID][]byte, len(shown))
-	for _, c := range shown {
-		if text, found := r.packed[c.ID]; found {
-			out[c.ID] = text
-		}
-	}
-	return out
-}
-
 // compare orders comments in the direction of reading.
 func (r *run) compare(a, b comment.Comment) int {
 	if r.plan.Descending {
@@ -118,9 +113,14 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	}
 	batches := make([]merge.Batch[layout.Compressed], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
-		batches[i], err = r.call(ctx, dry[i])
+		if r.replans(dry[i]) {
+			batches[i], err = r.readRest(ctx, dry[i], missing)
+		} else {
+			batches[i], err = r.call(ctx, dry[i])
+		}
 		return err
 	})
+	r.waves += r.furtherWaves(dry)
 	return batches, err
 }
 
@@ -133,6 +133,10 @@ func (r *run) begin(dry []int, missing int) error {
 	}
 	for _, number := range dry {
 		read, state := r.plan.Reads[number], &r.reads[number]
+		if r.replans(number) {
+			state.rest.most = (r.most - r.units()) / float64(len(dry))
+			continue
+		}
 		if state.queries == 0 {
 			state.limit = read.Limit
 		} else {
@@ -154,8 +158,10 @@ const smallPart = 4
 // units are the read units that the run has consumed.
 func (r *run) units() float64 {
 	units := 0.0
-	for _, state := range r.reads {
-		units += state.units
+	for _, one := range r.all() {
+		for _, state := range one.reads {
+			units += state.units
+		}
 	}
 	return units
 }
@@ -234,44 +240,15 @@ func (r *run) decode(ctx context.Context, found *listed, state *readState) ([]la
 	for i := range found.comments {
 		c := &found.comments[i]
 		held += c.Bytes
+		if r.plan.Likely {
+			state.rest.note(c.Comment)
+		}
 		if !r.plan.WithoutText {
 			state.sizes.add(c.Rating, entryBytes(c.Comment, c.Bytes))
 		}
 	}
 	state.improper = append(state.improper, found.improper...)
 	return found.comments, usage.From(ctx).Hold(held)
-}
-
-// sizes are the sizes of all items that the run has read.
-func (r *run) sizes() measured {
-	var all measured
-	for _, read := range r.reads {
-		for i := range all {
-			all[i].add(read.sizes[i])
-		}
-	}
-	return all
-}
-
-// held describes the page for which the run took these comments, at least one.
-func (r *run) held(taken []comment.Comment) *planner.LastPage {
-	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
-	for i, read := range r.plan.Reads {
-		held.NoteScan(read.Part, r.reads[i].scanned, r.reads[i].returned)
-	}
-	return held
-}
-
-// fromNewest tells whether the run began with the newest comment of the list.
-func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == comment.MaxPosition }
-
-// improper are the items that the run passed over.
-func (r *run) improper() []layout.Improper {
-	var out []layout.Improper
-	for i := range r.reads {
-		out = append(out, r.reads[i].improper...)
-	}
-	return out
 }
 
 // execution is what was executed for a page.
@@ -302,4 +279,115 @@ func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInp
 		m.units += aws.ToFloat64(consumed.CapacityUnits)
 	}
 	return out, nil
+}
+
+// A plan that is made by what is likely of products may be wrong about this one. Its first calls
+// tell more. So what is left of a read with a residual filter is read by a plan of its own, made
+// from what the first call told: often from partitions that hold nothing but wanted comments.
+
+// rest is what is left of one read after its first call.
+type rest struct {
+	cells []comment.Cell   // of the comments that the first call returned
+	past  comment.Position // up to which the rest was read, zero for nothing
+	most  float64          // what an attempt for the rest may cost in read units
+	runs  []*run           // for the rest; the last of each wave brought it
+	waves int              // of the latest of these that followed each other
+}
+
+// note notes a comment that the first call returned.
+func (r *rest) note(c comment.Comment) {
+	if len(r.runs) == 0 {
+		r.cells = append(r.cells, c.Cell())
+	}
+}
+
+// replans tells whether a read goes on by another plan.
+func (r *run) replans(number int) bool {
+	state := &r.reads[number]
+	return r.plan.Likely && state.queries > 0 && r.plan.Reads[number].Residual() && boundOf(state.start) != nil
+}
+
+// readRest reads what is left of a read, as far as comments are missing.
+func (r *run) readRest(ctx context.Context, number, missing int) (merge.Batch[layout.Compressed], error) {
+	state := &r.reads[number]
+	past := state.rest.past
+	if past == (comment.Position{}) {
+		past = boundOf(state.start).ID.Position()
+	}
+	list, request := r.plan.Rest(r.plan.Reads[number], past, state.scanned, state.rest.cells, r.sizesOf(state), missing)
+	if r.meanwhile != nil {
+		list.Known = r.meanwhile(list.Known)
+	}
+	items, err := r.takeRest(ctx, &state.rest, list, request)
+	if len(items) > 0 {
+		state.rest.past = items[len(items)-1].ID.Position()
+	}
+	return merge.Batch[layout.Compressed]{Items: items, Done: len(items) < missing}, err
+}
+
+// sizesOf are the sizes of the comments of a product: those that are known, or what a read of it
+// tells.
+func (r *run) sizesOf(read *readState) planner.Sizes {
+	known := r.plan.Known.Sizes
+	if seen := read.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
+		likely := r.plan.Known.Likely().Any
+		all := measurements{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
+		all.add(seen)
+		known.Any = all.moments().size()
+	}
+	return known
+}
+
+// likelyWeight is how many comments count as much as what is likely of their sizes.
+const likelyWeight = 3
+
+// takeRest takes comments by the best plan, and by the narrow one if the best has a residual filter
+// and would cost more than it may.
+func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, request planner.Request) ([]layout.Compressed, error) {
+	rest.waves = 0
+	plan := list.Take(request)
+	if plan.Residual() && r.most > 0 {
+		if rest.most >= plan.LeastUnits() {
+			items, err := r.nest(rest, plan.LimitedTo(rest.most), rest.most).takeInto(ctx, rest)
+			if !errors.Is(err, capacity.ErrBound) {
+				return items, err
+			}
+		}
+		plan = list.Narrow(request)
+	}
+	return r.nest(rest, plan, 0).takeInto(ctx, rest)
+}
+
+// nest is a run within another.
+func (r *run) nest(rest *rest, plan planner.Plan, most float64) *run {
+	one := newRun(r.client, r.table, plan)
+	one.meter, one.most = r.meter, most
+	rest.runs = append(rest.runs, one)
+	return one
+}
+
+func (r *run) takeInto(ctx context.Context, rest *rest) ([]layout.Compressed, error) {
+	items, err := r.merge(ctx)
+	rest.waves += r.waves
+	return items, err
+}
+
+// furtherWaves is how many waves the rests of some reads took beyond the one that they are part of.
+func (r *run) furtherWaves(numbers []int) int {
+	most := 1
+	for _, number := range numbers {
+		most = max(most, r.reads[number].rest.waves)
+	}
+	return most - 1
+}
+
+// all are the run and those within it.
+func (r *run) all() []*run {
+	out := []*run{r}
+	for i := range r.reads {
+		for _, one := range r.reads[i].rest.runs {
+			out = append(out, one.all()...)
+		}
+	}
+	return out
 }

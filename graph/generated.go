@@ -1782,15 +1782,16 @@ type PlanCandidate {
   "The number of these partitions."
   reads: Int!
   """
-  The read capacity units that the first wave of reads was expected to consume; null if the
-  statistics of the product were not known.
+  The read capacity units that the first wave of reads was expected to consume: by the statistics of
+  the product, or by what is likely of a product if they were not known. Null if one partition holds
+  nothing but the list, which leaves no choice.
   """
   estimatedUnits: Float
   """
   What the ways are compared by: ` + "`" + `estimatedUnits` + "`" + `, plus a tenth for each read beyond the first, plus
-  two for each read that needs a further wave, times the probability of that. Null if the statistics
-  of the product were not known. Then, of the ways with at most 32 reads, the one whose partitions
-  hold the fewest other comments is chosen.
+  the price of a further wave for each read that needs one, times the probability of that. A further
+  wave costs two if statistics are known, and else what it is likely to cost. Null like
+  ` + "`" + `estimatedUnits` + "`" + `.
   """
   price: Float
   "Whether the page was read in this way."

@@ -16,8 +16,8 @@ type Part struct {
 	Ratings   []int
 }
 
-// residual tells whether the part has a residual filter.
-func (p Part) residual() bool { return p.Languages != nil || p.Ratings != nil }
+// Residual tells whether the part has a residual filter.
+func (p Part) Residual() bool { return p.Languages != nil || p.Ratings != nil }
 
 // equal tells whether two parts are the same.
 func (p Part) equal(other Part) bool {

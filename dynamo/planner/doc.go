@@ -7,9 +7,10 @@
 // cells, or by the whole product. All but the cells also hold comments that the filter excludes; a
 // residual filter drops those, but reading them is paid for.
 //
-// A [Planner] estimates the price of each cover from what is [Known] of the product and takes the
-// cheapest. A [Plan] is a pure function of the planner and a [Request]: nothing is read and nothing
+// A [Planner] estimates the price of each cover from what is [Known] of the product, or from what is
+// likely of any product (a [Prior]), and takes the cheapest. What is left of a read after a first call
+// that was not enough may be planned anew, from what that call told: see [Plan.Rest]. A [Plan] is a pure function of the planner and a [Request]: nothing is read and nothing
 // is remembered. Package dynamo carries plans out. Wrong estimates cost read units, never comments.
 //
-// Start with planner.go, then covers.go and estimator.go.
+// Start with planner.go, then covers.go and estimator.go; belief.go has what is likely.
 package planner

@@ -38,8 +38,14 @@ func TestWhatIsChosen(t *testing.T) {
 			comment.Filter{Languages: languages("en"), Ratings: []int{2}}, sized(skewed(), 500), 21, "cells"},
 		{"a rare rating of both large languages: across the languages, of which hardly any is left out",
 			comment.Filter{Languages: languages("de", "en"), Ratings: []int{2}}, sized(skewed(), 500), 21, "ratings"},
-		{"nothing is known: what returns nothing but what is wanted",
-			comment.Filter{Ratings: []int{1, 3, 4, 5}}, Known{}, 21, "ratings"},
+		{"nothing is known: most products are small, and one read finds all of them",
+			comment.Filter{Ratings: []int{1, 3, 4, 5}}, Known{}, 21, "whole product"},
+		{"nothing is known but that there are thousands of comments: few of them are wanted",
+			comment.Filter{Ratings: []int{1, 2}}, Known{Hint: Hint{Comments: 5000}}, 21, "ratings"},
+		{"thousands of comments, most of which are wanted",
+			comment.Filter{Ratings: []int{4, 5}}, Known{Hint: Hint{Comments: 5000}}, 21, "whole product"},
+		{"thousands of comments, of which this product has other ratings than most",
+			comment.Filter{Ratings: []int{1, 2}}, Known{Hint: Hint{Comments: 5000, Ratings: [comment.MaxRating]float64{50, 40, 4, 3, 3}}}, 21, "whole product"},
 		{"counts that know of no such comment are as good as none",
 			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
 	} {
@@ -47,7 +53,7 @@ func TestWhatIsChosen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		candidates := newEstimator(row.known, filter, nil).candidates(filter, row.want)
+		candidates := newEstimator(row.known, filter, Request{Want: row.want}).candidates()
 		if candidates[0].Name != row.chosen {
 			t.Errorf("%s: chosen was %q of %v", row.why, candidates[0].Name, candidates)
 		}
@@ -123,7 +129,7 @@ func TestUnitsAndPrice(t *testing.T) {
 	} {
 		known := Known{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
 		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}
-		units, price := newEstimator(known, filter, nil).estimate(covers(filter)[0].Cover, 40)
+		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover)
 		if math.Abs(units-row.units) > 0.01 || math.Abs(price-row.price) > 0.02 {
 			t.Errorf("%s: %.2f units at a price of %.2f, want %.2f at %.2f", row.why, units, price, row.units, row.price)
 		}

@@ -35,8 +35,12 @@ func (s Sizes) Of(partition layout.Partition) ItemSize {
 // fitting is how many items fit into the read units that scanning so many of them is expected to
 // consume. Units are rounded up, so these are paid for anyway.
 func (s ItemSize) fitting(items int) int {
-	room := math.Ceil(float64(items)*s.Mean/capacity.UnitBytes) * capacity.UnitBytes
-	return int((room - s.Deviation*math.Sqrt(room/s.Mean)) / s.Mean)
+	return s.within(math.Ceil(float64(items)*s.Mean/capacity.UnitBytes) * capacity.UnitBytes)
+}
+
+// within is how many items have at most so many bytes, with some certainty.
+func (s ItemSize) within(bytes float64) int {
+	return int((bytes - s.Deviation*math.Sqrt(bytes/s.Mean)) / s.Mean)
 }
 
 // expected is what scanning so many items in one call is expected to cost, in read units: half a

@@ -37,3 +37,34 @@ func (k Known) empty(part Part) bool {
 func (k Known) older(part Part, than comment.Position) bool {
 	return k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
 }
+
+// prior is what is likely of products.
+func (k Known) prior() *Prior {
+	if k.Prior == nil {
+		return DefaultPrior()
+	}
+	return k.Prior
+}
+
+// counts are the counts to plan a list by, nil if there are none. Those by which nothing is in the
+// list, unless they are trusted, are ignored: the product is probably new and not counted yet.
+func (k Known) counts(filter comment.Filter) comment.Stats {
+	switch {
+	case k.Stats == nil && k.Trusted:
+		return comment.Stats{}
+	case k.Trusted, k.Stats.AtMost(filter).Total() > 0:
+		return k.Stats
+	}
+	return nil
+}
+
+// Likely are the sizes of comments: those of the product, or what is likely.
+func (k Known) Likely() Sizes {
+	switch prior := k.prior(); {
+	case k.Sizes.Any.Mean > 0:
+		return k.Sizes
+	case prior.Sizes.Any.Mean > 0:
+		return prior.Sizes
+	}
+	return Sizes{Any: unknownSize}
+}

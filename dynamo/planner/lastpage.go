@@ -51,12 +51,19 @@ func (p *LastPage) add(cell comment.Cell) {
 	p.cells = append(p.cells, cellCount{cell, 1})
 }
 
-// NoteScan notes how many items of a part the reads for the page scanned, and how many of them were
-// returned.
+// NoteScan notes how many items of a part a read for the page scanned, and how many of them were
+// returned. Several reads of a part count as one.
 func (p *LastPage) NoteScan(part Part, scanned, returned int) {
-	if part.residual() {
-		p.scans = append(p.scans, scan{part, scanned, returned})
+	if !part.Residual() {
+		return
 	}
+	for i := range p.scans {
+		if p.scans[i].part.equal(part) {
+			p.scans[i].scanned, p.scans[i].returned = p.scans[i].scanned+scanned, p.scans[i].returned+returned
+			return
+		}
+	}
+	p.scans = append(p.scans, scan{part, scanned, returned})
 }
 
 // Shifted is the same page after so many comments are expected to have come in front of it.
@@ -67,6 +74,17 @@ func (p LastPage) Shifted(newer float64) *LastPage {
 
 // current tells whether most of a page of so many comments is expected to be unchanged.
 func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
+
+// total is how many comments were on the page, 0 if there is none.
+func (p *LastPage) total() int {
+	n := 0
+	if p != nil {
+		for _, c := range p.cells {
+			n += c.count
+		}
+	}
+	return n
+}
 
 // count is how many comments of a part were on the page.
 func (p *LastPage) count(part Part) int {

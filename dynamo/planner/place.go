@@ -105,15 +105,11 @@ func (p Planner) through(q comment.Query, comments int) float64 {
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice
 	}
-	e := newEstimator(p.Known, p.Filter, nil)
-	chosen := e.candidates(p.Filter, comments)[0]
-	if e.Stats != nil {
-		return price + chosen.Price
+	list := covers(p.Filter)
+	if p.Known.counts(p.Filter) == nil && len(list[0].Cover) == 1 {
+		return price + p.Known.Likely().Any.expected(comments)
 	}
-	for range chosen.Cover {
-		price += e.Sizes.Any.expected(comments)
-	}
-	return price
+	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).candidates()[0].Price
 }
 
 // SkipApart is whether so many comments are skipped by a read of their own, before the page: not

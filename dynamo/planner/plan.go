@@ -28,9 +28,17 @@ type Plan struct {
 	Reads []Read
 	// Candidates are the covers that could be read, the chosen one first; none if nothing is read.
 	Candidates []Candidate
-	// Estimated is whether the product's statistics are known, so that the candidates have
-	// estimates.
+	// Estimated is whether the candidates have estimates. They have none if there is no choice.
 	Estimated bool
+	// Likely is whether the product's statistics are not known, so that the plan is made by what is
+	// likely of products. What is left of a read with a residual filter after its first call is then
+	// read by another plan: see Rest.
+	Likely bool
+	// Partial is whether the stretch may be any part of the list: it begins at a cursor or is bounded
+	// by dates.
+	Partial bool
+	// Sampled is how many comments the first call scanned that this plan goes on after, 0 for none.
+	Sampled int
 	// Remembered is whether the limits follow what the page held when it was last read.
 	Remembered bool
 	// Narrowed is whether the plan follows an attempt that was given up, just now or lately.
@@ -54,7 +62,7 @@ type Read struct {
 // filter fills the read units that it pays for anyway.
 func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	limit := nextLimit(last, scanned, returned, missing)
-	if size := p.Known.Sizes.Of(read.Partition); read.residual() && size.Mean > 0 {
+	if size := p.Known.Sizes.Of(read.Partition); read.Residual() && size.Mean > 0 {
 		limit = min(max(limit, size.fitting(limit)), MaxLimit)
 	}
 	if len(p.Reads) > maxReads {
@@ -66,7 +74,7 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 // Residual tells whether any read has a residual filter.
 func (p Plan) Residual() bool {
 	for _, read := range p.Reads {
-		if read.residual() {
+		if read.Residual() {
 			return true
 		}
 	}
@@ -90,6 +98,9 @@ func (p Plan) LimitedTo(units float64) Plan {
 	}
 	return p
 }
+
+// LeastUnits is what the first calls of the plan cost at least, in read units.
+func (p Plan) LeastUnits() float64 { return float64(len(p.Reads)) / 2 }
 
 // LowKey is the lower bound of the sort key, nil if there is none.
 func (p Plan) LowKey() *string {

@@ -50,7 +50,7 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
 		known := Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
-		candidates := newEstimator(known, filter, nil).candidates(filter, rapid.IntRange(1, 102).Draw(t, "want"))
+		candidates := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")}).candidates()
 		if len(candidates[0].Cover) > maxReads {
 			t.Fatalf("%d reads at once", len(candidates[0].Cover))
 		}

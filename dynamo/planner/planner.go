@@ -17,36 +17,33 @@ type Planner struct {
 	Known Known
 }
 
-// Request is a stretch of a list that is to be read.
-type Request struct {
-	// Window is the stretch.
-	Window Window
-	// Purpose is why it is read.
-	Purpose comment.ReadPurpose
-	// Want is how many comments to take from it.
-	Want int
-	// Skip is how many of these are left out again.
-	Skip int
-	// WithoutText leaves out the texts of the comments.
-	WithoutText bool
-	// Last is what the same stretch held when it was last read, nil if that is not known.
-	Last *LastPage
-}
-
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
 func (p Planner) Take(r Request) Plan {
 	plan := p.taking(r)
 	if r.Window.empty() || r.Want == 0 {
 		return plan
 	}
-	e := newEstimator(p.Known, p.Filter, r.Last)
-	plan.Estimated, plan.Remembered = e.Stats != nil, e.last.current(r.Want)
-	plan.Candidates = e.candidates(p.Filter, r.Want)
-	p.read(&plan, plan.Candidates[0].Cover)
+	if p.Known.counts(p.Filter) == nil && len(covers(p.Filter)[0].Cover) == 1 {
+		p.alone(&plan)
+		return plan
+	}
+	e := newEstimator(p.Known, p.Filter, r)
+	plan.Candidates, plan.Estimated, plan.Remembered = e.candidates(), true, e.last.current(r.Want)
+	chosen := plan.Candidates[0].Cover
+	plan.Likely = e.belief != nil
+	p.read(&plan, chosen)
 	for i := range plan.Reads {
-		plan.Reads[i].Limit = e.limit(plan.Reads[i].Part, r.Want)
+		plan.Reads[i].Limit = e.first(plan.Reads[i].Part).limit
 	}
 	return plan
+}
+
+// alone reads the one partition that holds the list and nothing else. Whatever the product is like,
+// there is no cheaper way.
+func (p Planner) alone(plan *Plan) {
+	plan.Candidates = covers(p.Filter)
+	p.read(plan, plan.Candidates[0].Cover)
+	plan.Reads[0].Limit = min(plan.Want, MaxLimit)
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
@@ -97,7 +94,10 @@ func withRatings(filter comment.Filter) comment.Filter {
 // taking is the plan for a request before its reads are chosen.
 func (p Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
-	plan.Want, plan.Skip, plan.WithoutText = r.Want, r.Skip, r.WithoutText
+	plan.Want, plan.Skip, plan.WithoutText, plan.Partial = r.Want, r.Skip, r.WithoutText, r.partial(p.Filter)
+	if r.Sample != nil {
+		plan.Sampled = r.Sample.scanned
+	}
 	return plan
 }
 

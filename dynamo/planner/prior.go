@@ -53,7 +53,7 @@ func DefaultPrior() *Prior { return &defaultPrior }
 
 var defaultPrior = Prior{
 	Products: [SizeClasses]float64{
-		.25, .13, .09, .06, .08, .06, .07, .05, .05, .03, .03, .02, .02, .013, .012, .009, .007, .005, .007, .004, .002, .001, .001, .001,
+		.30, .15, .10, .07, .09, .06, .06, .04, .035, .02, .018, .012, .011, .007, .006, .005, .004, .003, .003, .002, .001, .001, .001, .001,
 	},
 	Ratings:        [comment.MaxRating]float64{.09, .05, .08, .17, .61},
 	RatingsAlike:   8,

@@ -52,13 +52,24 @@ func (p Plan) choiceText() string {
 			fmt.Fprintf(&b, " (about %.1f units, price %.1f)", candidate.Units, candidate.Price)
 		}
 	}
-	if !p.Estimated {
-		fmt.Fprintf(&b, ": without statistics, the narrowest cover of at most %d reads is chosen", maxReads)
-	}
+	b.WriteString(p.reasonText())
 	if p.Remembered {
 		b.WriteString("; limits follow what the page held when it was last read")
 	}
 	return b.String()
+}
+
+// reasonText says what the choice is based on, if not on statistics.
+func (p Plan) reasonText() string {
+	switch {
+	case !p.Estimated:
+		return ": it is one partition that holds nothing else"
+	case p.Sampled > 0:
+		return fmt.Sprintf(": without statistics, by what the first %d comments show", p.Sampled)
+	case p.Likely:
+		return ": without statistics, by what is likely of a product"
+	}
+	return ""
 }
 
 func (r Read) verb() string {

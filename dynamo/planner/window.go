@@ -60,6 +60,19 @@ func (w Window) From(start comment.Position) Window {
 	return w
 }
 
+// Past is what is left of the window once it was read up to a position, that included.
+func (w Window) Past(read comment.Position) Window {
+	switch {
+	case w.descending && read == comment.Position{}, !w.descending && read == comment.MaxPosition:
+		w.low, w.high = comment.MaxPosition, comment.Position{} // nothing
+	case w.descending:
+		w.high = read.Previous()
+	default:
+		w.low = read.Next()
+	}
+	return w
+}
+
 // WindowOf is the window of a question. A page counted from the end of the list is read backwards.
 func WindowOf(q comment.Query) Window {
 	w := Window{

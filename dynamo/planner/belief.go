@@ -1,0 +1,234 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// belief takes the place of counts that are not known: what is likely of a product, by the Prior,
+// by a Hint and by a Sample.
+//
+// Shares of ratings and languages have Dirichlet distributions. Each comment that was seen counts
+// as much as one of those that the mean shares stand for.
+// https://en.wikipedia.org/wiki/Dirichlet-multinomial_distribution
+type belief struct {
+	// shares are the mean shares of the cells, as counts of about shareTotal comments. Languages that
+	// the filter does not name are in the row OtherLanguages.
+	shares comment.Stats
+	// mix is what was likely before a sample of so many comments, which are from such a share of the
+	// product.
+	mix              mix
+	scanned, sampled float64
+	// ratings and languages say how well the shares of ratings and languages in the list are known, as
+	// numbers of comments.
+	ratings, languages float64
+	// sizes are how many comments of the product there may be to read, ascending.
+	sizes likelySizes
+}
+
+const (
+	// shareTotal is the sum of all shares. It is so large that shares of rare cells are above 0.
+	shareTotal = 1 << 28
+	// leastShare is the least share of a rating or a language: the Prior may be of other products.
+	leastShare = 0.002
+	// hintWeight is how many comments the shares of a Hint count as.
+	hintWeight = 40
+	// mostAlike bounds how many comments the shares of a Prior count as.
+	mostAlike = 1000
+)
+
+// newBelief is what is likely of a product when a stretch of one of its lists is to be read.
+func newBelief(known Known, filter comment.Filter, r Request) *belief {
+	prior := known.prior()
+	m := mixOf(prior, known.Hint, filter)
+	b := m.belief(r.Sample)
+	list := float64(b.shares.Counts(filter).Total()) / shareTotal
+	b.sizes = sizesOf(prior, known.Hint).toRead(r, filter, list, m.sampled(r.Sample))
+	return b
+}
+
+// mix is how the comments of a product are likely to be distributed before any of them was seen.
+type mix struct {
+	filter    comment.Filter
+	ratings   [comment.MaxRating]float64 // shares of all ratings
+	languages []float64                  // shares of the languages of the filter
+	// alikeRatings and alikeLanguages are how many comments the shares count as.
+	alikeRatings, alikeLanguages float64
+}
+
+func mixOf(prior *Prior, hint Hint, filter comment.Filter) mix {
+	m := mix{filter: filter, ratings: prior.Ratings, languages: make([]float64, len(filter.Languages))}
+	m.alikeRatings, m.alikeLanguages = soundWeight(prior.RatingsAlike), soundWeight(prior.LanguagesAlike)
+	named := prior.named(filter.Languages, m.languages)
+	if hint.Languages > 0 {
+		named, m.alikeLanguages = hint.Languages, m.alikeLanguages+hintWeight
+	}
+	if sum(hint.Ratings[:]) > 0 {
+		m.ratings, m.alikeRatings = hint.Ratings, m.alikeRatings+hintWeight
+	}
+	scale(m.languages, min(named, 1-leastShare))
+	scale(m.ratings[:], 1)
+	for i := range m.ratings {
+		m.ratings[i] = max(m.ratings[i], leastShare)
+	}
+	scale(m.ratings[:], 1)
+	return m
+}
+
+// named sets the shares of some languages, of a sum that it leaves to be made true, and returns
+// their share together. Each language that the Prior does not know has its share of what the others
+// leave.
+func (p *Prior) named(languages []comment.Language, shares []float64) float64 {
+	total, left := 0.0, 1.0
+	for i, language := range languages {
+		share, known := p.Languages[language]
+		if known {
+			total += share
+		} else {
+			share = p.OtherLanguage
+			left *= 1 - min(share, 1)
+		}
+		shares[i] = max(share, leastShare)
+	}
+	total = min(total, 1)
+	return max(total+(1-total)*(1-left), leastShare)
+}
+
+// soundWeight is a weight of a Prior, at least 1 and at most mostAlike whatever it is.
+func soundWeight(alike float64) float64 {
+	if !(alike >= 1) {
+		return 1
+	}
+	return min(alike, mostAlike)
+}
+
+func sum(shares []float64) (total float64) {
+	for _, share := range shares {
+		total += share
+	}
+	return total
+}
+
+// scale makes shares add up to a total, unless all are zero.
+func scale(shares []float64, total float64) {
+	if before := sum(shares); before > 0 {
+		for i := range shares {
+			shares[i] *= total / before
+		}
+	}
+}
+
+// belief is what is likely after a sample, nil for none. It leaves the sizes open.
+func (m mix) belief(s *Sample) *belief {
+	if s == nil {
+		s = &Sample{partition: layout.Partition{Index: layout.All}}
+	}
+	inRatings, rated := m.wantedRatings()
+	inLanguages, named := []float64{1}, 1.0
+	if len(m.languages) > 0 {
+		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
+		scale(inLanguages, 1)
+	}
+	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s), ratings: m.alikeRatings * rated, languages: m.alikeLanguages * named}
+	for i := range inRatings {
+		inRatings[i] = posterior(inRatings[i], b.ratings, s.ratings[i], s.returned)
+	}
+	for i, language := range m.filter.Languages {
+		inLanguages[i] = posterior(inLanguages[i], b.languages, s.languages[language], s.returned)
+	}
+	before := min(rated*named/b.sampled, 1)
+	list := posterior(before, m.known(s.partition.Index), s.returned, s.scanned)
+	b.shares = m.fill(s.partition, b.sampled*list, (1-list)/max(1-before, leastShare), inRatings, inLanguages)
+	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
+	return b
+}
+
+// known says how well the share of the list in a part is known, as a number of comments.
+func (b *belief) known(part Part, s share) float64 {
+	return b.mix.known(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
+}
+
+// sampled is the share of the product in the partition of a sample, nil for none.
+func (m mix) sampled(s *Sample) float64 {
+	switch {
+	case s != nil && s.partition.Index.SplitsByLanguage():
+		return sum(m.languages) // a list in one language
+	case s != nil && s.partition.Index.SplitsByRating():
+		return m.ratings[s.partition.Rating-1]
+	}
+	return 1
+}
+
+// known is how many comments the share of the list in a partition of an index counts as.
+func (m mix) known(index layout.Index) float64 {
+	switch {
+	case index.SplitsByLanguage() || len(m.languages) == 0:
+		return m.alikeRatings
+	case index.SplitsByRating():
+		return m.alikeLanguages
+	}
+	return min(m.alikeRatings, m.alikeLanguages)
+}
+
+// wantedRatings are the shares of the ratings of the filter, of sum 1, and their share of all.
+func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
+	for i, one := range m.ratings {
+		if len(m.filter.Ratings) == 0 || slices.Contains(m.filter.Ratings, i+1) {
+			in[i] = one
+		}
+	}
+	share = sum(in[:])
+	scale(in[:], 1)
+	return in, share
+}
+
+// fill returns the shares of all cells: those of the list, of which it is a share itself, and the
+// others. Of these, those in a partition have so many times the share that they had before.
+func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) comment.Stats {
+	part := Part{Partition: partition}
+	row := func(language comment.Language, in, share float64) (counts comment.Counts) {
+		for i, rating := range m.ratings {
+			mean := share * rating
+			switch {
+			case in > 0 && inRatings[i] > 0:
+				mean = list * in * inRatings[i]
+			case part.Holds(comment.Cell{Language: language, Rating: i + 1}):
+				mean *= others
+			}
+			counts[i] = int(shareTotal * mean)
+		}
+		return counts
+	}
+	shares := make(comment.Stats, 1+len(m.languages))
+	if len(m.languages) == 0 {
+		shares[comment.OtherLanguages] = row(comment.OtherLanguages, 1, 1)
+		return shares
+	}
+	for i, language := range m.filter.Languages {
+		shares[language] = row(language, inLanguages[i], m.languages[i])
+	}
+	shares[comment.OtherLanguages] = row(comment.OtherLanguages, 0, 1-sum(m.languages))
+	return shares
+}
+
+// spread are the variances of how many of n comments of the list are in a part, and of how many
+// others stand between them, given what they are if the shares are exact: shares are not.
+func (b *belief) spread(part Part, s share, n, wanted, others float64) (float64, float64) {
+	known := b.ratings
+	if part.Index.SplitsByLanguage() {
+		known = b.languages
+		if part.Index.SplitsByRating() {
+			known = min(known, b.ratings)
+		}
+	}
+	wanted *= 1 + (n-1)/(known+1) // a Dirichlet-multinomial number
+	if s.held > s.wanted {
+		in := float64(s.wanted) / float64(s.held)
+		held := b.known(part, s)
+		between := n * float64(s.held-s.wanted) / float64(s.matches)
+		others += between * between * min(2, 1/(held*in+1)+1/(held*(1-in)+1)) // of the odds of a beta distribution
+	}
+	return wanted, others
+}
