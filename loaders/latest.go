@@ -47,7 +47,9 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 	l.stats.settle(ctx, product)
 	ids := make([]comment.ID, len(want.Ratings))
 	for i, ratings := range want.Ratings {
-		ids[i], out[i].Known = l.latest.Newest(product, ratings, want.Among)
+		if ids[i], out[i].Known = l.latest.Newest(product, ratings, want.Among); !out[i].Known {
+			ids[i] = ""
+		}
 	}
 	comments := l.commentLoader(want.WithoutText)
 	comments.begin(ctx, slices.DeleteFunc(slices.Clone(ids), func(id comment.ID) bool { return id == "" }), oneOfMany)

@@ -1,0 +1,148 @@
+package loaders_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/loaders"
+)
+
+var praise, complaint = []int{4, 5}, []int{1, 2}
+
+// critics know that comment 1 of a product is the newest praise and comment 2 the newest complaint,
+// and that there is none with 3 stars.
+type critics struct {
+	beside  map[comment.ID]*comment.Comment // what comes along with statistics
+	upTo    time.Time
+	want    comment.Latest
+	unknown bool
+}
+
+func (c *critics) StatsAndLatest(_ context.Context, products []string, upTo time.Time, want comment.Latest) (
+	map[string]comment.Stats, map[comment.ID]*comment.Comment, map[string]error, error,
+) {
+	c.upTo, c.want = upTo, want
+	return map[string]comment.Stats{products[0]: {"de": {1, 0, 0, 0, 1}}}, c.beside, nil, nil
+}
+
+func (c *critics) Newest(_ string, ratings []int, _ int) (comment.ID, bool) {
+	switch ratings[0] {
+	case 4:
+		return id(1), !c.unknown
+	case 1:
+		return id(2), !c.unknown
+	}
+	return "", !c.unknown
+}
+
+func written(n int, product string, rating int) *comment.Comment {
+	return &comment.Comment{ID: id(n), ProductID: product, Rating: rating, Language: "de", Version: 1}
+}
+
+// What statistics call the newest is fetched in one call, unless it came along with them, and is
+// believed if it is still what it was counted as.
+func TestNewest(t *testing.T) {
+	good, bad := written(1, "pan", 5), written(2, "pan", 1)
+	for _, row := range []struct {
+		why           string
+		there         []*comment.Comment
+		beside        map[comment.ID]*comment.Comment
+		unknown       bool
+		praise, blame bool // known
+		calls         int
+	}{
+		{"both are fetched", []*comment.Comment{good, bad}, nil, false, true, true, 1},
+		{"one came along", []*comment.Comment{good}, map[comment.ID]*comment.Comment{id(2): bad}, false, true, true, 1},
+		{"both came along", nil, map[comment.ID]*comment.Comment{id(1): good, id(2): bad}, false, true, true, 0},
+		{"one is gone", []*comment.Comment{good}, nil, false, true, false, 1},
+		{"one was gone when it should have come along", []*comment.Comment{good}, map[comment.ID]*comment.Comment{id(2): nil}, false, true, false, 1},
+		{"one was edited", []*comment.Comment{good, written(2, "pan", 4)}, nil, false, true, false, 1},
+		{"one is of another product", []*comment.Comment{written(1, "pot", 5), bad}, nil, false, false, true, 1},
+		{"nothing is known", []*comment.Comment{good, bad}, nil, true, false, false, 0},
+	} {
+		calls := 0
+		l := loaders.New(&getter{get: func(_ context.Context, _ int, _ []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+			calls++
+			found := map[comment.ID]comment.Comment{}
+			for _, c := range row.there {
+				found[c.ID] = *c
+			}
+			return found, nil, nil
+		}}, nobody{})
+		l.UseLatest(&critics{beside: row.beside, unknown: row.unknown})
+		want := comment.Latest{Ratings: [][]int{praise, {3}, complaint}}
+		l.WantLatest(want)
+		l.ExpectStatsAlone(t.Context(), "pan")
+		got := l.Newest(t.Context(), "pan", want, false)
+		if got[0].Known != row.praise || got[2].Known != row.blame || got[1].Known == row.unknown || calls != row.calls {
+			t.Errorf("%s: %+v in %d calls", row.why, got, calls)
+		}
+		if got[0].Known && got[0].Comment.ID != id(1) || got[2].Known && got[2].Comment.ID != id(2) || got[1].Comment != nil {
+			t.Errorf("%s: %+v", row.why, got)
+		}
+	}
+	if got := loaders.New(&getter{get: all}, nobody{}).Newest(t.Context(), "pan", comment.Latest{Ratings: [][]int{praise}}, false); got[0].Known {
+		t.Errorf("%+v is known to nobody", got)
+	}
+}
+
+// All that is wanted of newest comments is wanted at once, and what statistics can be trusted for is
+// told along with it.
+func TestWantLatest(t *testing.T) {
+	knows, upTo := &critics{}, time.Now()
+	l := loaders.New(&getter{get: all}, nobody{})
+	l.UseLatest(knows)
+	l.TellFreshness(func(context.Context) (time.Time, bool) { return upTo, true })
+	l.WantLatest(comment.Latest{Ratings: [][]int{praise}, Among: 20, WithoutText: true})
+	l.WantLatest(comment.Latest{Ratings: [][]int{complaint, praise}, Among: 5})
+	if _, err := l.Stats(t.Context(), "pan"); err != nil {
+		t.Fatal(err)
+	}
+	if got := knows.want; len(got.Ratings) != 2 || got.Among != 20 || got.WithoutText || !knows.upTo.Equal(upTo) {
+		t.Errorf("%+v as of %v", got, knows.upTo)
+	}
+}
+
+// A page is read once for all fields of a request, also when that fails or panics.
+func TestPageIsReadOnce(t *testing.T) {
+	l := loaders.New(&getter{get: all}, nobody{})
+	broken := errors.New("broken")
+	for product, row := range map[string]struct {
+		read func(context.Context) (comment.Page, error)
+		fail bool
+	}{
+		"pan":  {func(context.Context) (comment.Page, error) { return comment.Page{HasNext: true}, nil }, false},
+		"lid":  {func(context.Context) (comment.Page, error) { return comment.Page{}, broken }, true},
+		"fire": {func(context.Context) (comment.Page, error) { panic("a bug of ours") }, true},
+	} {
+		var mu sync.Mutex
+		reads, failed := 0, 0
+		var callers sync.WaitGroup
+		for range 5 {
+			callers.Go(func() {
+				defer func() { _ = recover() }()
+				page, err := l.Page(t.Context(), loaders.PageKey{Product: product}, func(ctx context.Context) (comment.Page, error) {
+					mu.Lock()
+					reads++
+					mu.Unlock()
+					return row.read(ctx)
+				})
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					failed++
+				} else if !page.HasNext {
+					t.Errorf("%s: another page", product)
+				}
+			})
+		}
+		callers.Wait()
+		if reads != 1 || (failed > 0) != row.fail {
+			t.Errorf("%s: read %d times, %d failures", product, reads, failed)
+		}
+	}
+}
