@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -303,4 +304,64 @@ func (a *api) compareAlone(names, fields []string, got []map[string]any, query s
 			}
 		}
 	}
+}
+
+// What the fields of a product page cost together, and each in an operation of its own, of servers
+// that know nothing of the product, and again.
+func TestCostOfAProductPage(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	comments := commenttest.Many(commenttest.Rand(t), "vase", 300)
+	slices.SortFunc(comments, func(a, b comment.Comment) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	for i := range comments {
+		comments[i].Rating = 3 + 2*(i%2) // 3 and 5
+		if i == 40 || i > 200 {
+			comments[i].Rating = 1
+		}
+	}
+	a.load(comments...)
+	a.count(arrived(comments...)...)
+	inner := strings.TrimSuffix(strings.TrimPrefix(productPage, `{ product(id: "vase") {`), "} }")
+	apart := strings.Split(strings.TrimSpace(inner), "\n")
+	for _, row := range []struct {
+		why     string
+		queries []string
+	}{{"together", []string{inner}}, {"apart", apart}} {
+		service, client := slowAPI(a)
+		service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{})
+		client.take()
+		for _, visit := range []string{"first", "second"} {
+			calls, units := 0, 0.0
+			for _, fields := range row.queries {
+				units += service.units(`{ product(id: "vase") {` + fields + `} }`)
+				made, _ := client.take()
+				calls += len(made)
+			}
+			t.Logf("%s, %s visit: %d calls, %.1f read units", row.why, visit, calls, units)
+			if row.why == "together" && (visit == "first" && calls > 3 || visit == "second" && calls > 2) {
+				t.Errorf("%d calls", calls)
+			}
+		}
+	}
+}
+
+// units are the read units that an operation took.
+func (a *api) units(query string) float64 {
+	a.tb.Helper()
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	defer response.Body.Close()
+	var got struct {
+		Extensions struct{ Cost struct{ ReadUnits float64 } }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got.Extensions.Cost.ReadUnits == 0 {
+		a.tb.Fatal(query, err, got)
+	}
+	return got.Extensions.Cost.ReadUnits
 }

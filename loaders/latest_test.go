@@ -13,8 +13,8 @@ import (
 
 var praise, complaint = []int{4, 5}, []int{1, 2}
 
-// critics know that comment 1 of a product is the newest praise and comment 2 the newest complaint,
-// and that there is none with 3 stars.
+// critics know that comment 1 of a product is the newest praise and comment 2 the newest complaint.
+// No comment has 3 stars.
 type critics struct {
 	beside  map[comment.ID]*comment.Comment // what comes along with statistics
 	upTo    time.Time
