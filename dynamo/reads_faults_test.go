@@ -1,0 +1,79 @@
+package dynamo_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// A page is whole, and has each comment once, whatever happens to an answer on its way. Lean reads
+// hand over comments while they decode, also those of an answer that turns out to be damaged.
+func TestPagesThroughEveryFault(t *testing.T) {
+	r := commenttest.Rand(t)
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	model := commenttest.NewModel()
+	for range 40 {
+		c := commenttest.Nasty(r, "42")
+		model.Insert(c)
+		if _, err := dynamo.NewStore(client, table).Add(t.Context(), c, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	filter := comment.Filter{Ratings: []int{1, 5}}
+	want := model.List("42", filter, comment.NewestFirst)
+	for _, fault := range faulttest.Kinds {
+		for n := 1; n <= 2; n++ {
+			faulty, _ := faulttest.Under(client, faulttest.Nth(n, fault))
+			store := leanStore(t, faulty, table)
+			page, err := store.Comments(t.Context(), comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 100}})
+			if err != nil {
+				t.Errorf("call %d, %s: %v", n, fault, err)
+				continue
+			}
+			if diff := cmp.Diff(want, page.Comments); diff != "" || page.HasNext {
+				t.Errorf("call %d, %s: more: %v, comments that were written (-) and read (+) differ:\n%s", n, fault, page.HasNext, diff)
+			}
+		}
+		checkByID(t, client, table, fault, model.All())
+	}
+}
+
+// checkByID fetches comments by their ids while the first call meets a fault.
+func checkByID(t *testing.T, client *dynamodb.Client, table string, fault faulttest.Fault, want []comment.Comment) {
+	t.Helper()
+	var ids []comment.ID
+	for _, c := range want {
+		ids = append(ids, c.ID)
+	}
+	faulty, _ := faulttest.Under(client, faulttest.Nth(1, fault))
+	found, _, err := leanStore(t, faulty, table).CommentsByID(t.Context(), ids, false)
+	if err != nil {
+		t.Errorf("by id, %s: %v", fault, err)
+		return
+	}
+	for _, c := range want {
+		if diff := cmp.Diff(c, found[c.ID]); diff != "" {
+			t.Errorf("by id, %s:\n%s", fault, diff)
+		}
+	}
+}
+
+func leanStore(t *testing.T, client *dynamodb.Client, table string) *dynamo.Store {
+	t.Helper()
+	lean, ok := call.Lean(client, table)
+	if !ok {
+		t.Fatal("the local client cannot be lean")
+	}
+	return dynamo.NewStore(lean, table)
+}
