@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (p Position) Time() time.Time {
 
 // Compare returns a negative number if p is older than other, a positive one if it is newer, and 0
 // if they are equal.
-func (p Position) Compare(other Position) int { return strings.Compare(string(p[:]), string(other[:])) }
+func (p Position) Compare(other Position) int { return bytes.Compare(p[:], other[:]) }
 
 // Next returns the position right above p. For MaxPosition it returns MaxPosition.
 func (p Position) Next() Position {

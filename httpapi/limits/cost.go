@@ -46,6 +46,21 @@ type estimate struct {
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
 	units    float64
 	values   float64
+	unused   []place // room for places, which are taken one by one
+}
+
+// roomFor is for how many places room is made at once: a page of comments has 15 to 20 fields.
+const roomFor = 20
+
+// inside returns a copy of a place.
+func (e *estimate) inside(at place) *place {
+	if len(e.unused) == 0 {
+		e.unused = make([]place, roomFor)
+	}
+	taken := &e.unused[0]
+	e.unused = e.unused[1:]
+	*taken = at
+	return taken
 }
 
 // run estimates a whole operation.
@@ -56,12 +71,15 @@ func (e *estimate) run(operation *lookahead.Operation) {
 func (e *estimate) fields(fields []lookahead.Field, at place) {
 	for i := range fields {
 		e.values += at.times
-		inside := at
+		if fields[i].Kind == lookahead.Plain && len(fields[i].Fields) == 0 {
+			continue // nothing is read for it, and nothing is below it
+		}
+		inside := e.inside(at)
 		if inside.stats == nil {
 			inside.stats = new(float64) // of this root field
 		}
-		e.field(&fields[i], &inside)
-		e.fields(fields[i].Fields, inside)
+		e.field(&fields[i], inside)
+		e.fields(fields[i].Fields, *inside)
 	}
 }
 
