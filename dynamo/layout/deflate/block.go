@@ -70,21 +70,22 @@ func (b *blockWriter) search(c *code, text string) {
 	b.steps[0] = step{}
 	skip := 0
 	for at := range len(text) {
-		b.reach(at+1, b.steps[at].cost+uint32(c.cost[text[at]]), 1, 0)
+		b.reach(at+1, b.steps[at].cost+c.cost[text[at]], 1, 0)
 		if at+minLength > len(text) {
 			continue
 		}
-		hash := hash(text[at:])
+		key := hash(text[at:])
 		if at >= skip {
-			if longest := b.repetitions(c, text, at, int(b.last[hash])-1); longest >= longEnough {
+			if longest := b.repetitions(c, text, at, int(b.last[key])-1); longest >= longEnough {
 				skip = at + longest
 			}
 		}
-		b.previous[at] = b.last[hash]
-		b.last[hash] = uint16(at + 1)
+		b.previous[at] = b.last[key]
+		b.last[key] = uint16(at + 1)
 	}
 }
 
+// hash returns a number below 1<<hashBits for the first three bytes of a text.
 func hash(text string) uint32 {
 	return (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) * 0x9e3779b1 >> (32 - hashBits)
 }
@@ -97,7 +98,7 @@ func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longes
 		if length := common(text[earlier:], text[at:]); length > longest {
 			cost := b.steps[at].cost + c.distanceCost(at-earlier)
 			for n := longest + 1; n <= length; n++ {
-				b.reach(at+n, cost+uint32(c.cost[endOfText+n]), n, at-earlier)
+				b.reach(at+n, cost+c.cost[endOfText+n], n, at-earlier)
 			}
 			longest = length
 		}

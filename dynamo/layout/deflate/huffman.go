@@ -10,7 +10,6 @@ const (
 	numDistances = 30
 	minLength    = 3
 	maxLength    = 258
-	window       = 32 << 10 // how far back a repetition can refer
 )
 
 // maxBits is the length of the longest word of a preset code. A longer one would make texts with
@@ -56,7 +55,7 @@ func lengthOf(length int) (symbol int, extra uint32, extraBits uint8) {
 	}
 }
 
-// distanceOf returns the symbol of a distance of 1 to window, and the extra bits that follow it.
+// distanceOf returns the symbol of a distance of 1 to 32 KB, and the extra bits that follow it.
 func distanceOf(distance int) (symbol int, extra uint32, extraBits uint8) {
 	n := distance - 1
 	if n < 4 {
