@@ -6,9 +6,18 @@ import (
 	"github.com/go-faster/jx"
 )
 
-// Rows calls row for each member of a Map whose members are lists of whole numbers. The numbers are
-// valid until row returns. It returns ErrUnusual for any other JSON, perhaps after some rows.
+// Rows calls row for each member of a Map whose members are lists of whole numbers. Of two calls
+// with one name, the last counts. The numbers are valid until row returns. It returns ErrUnusual for
+// any other JSON, perhaps after some rows.
 func Rows(json []byte, row func(name string, numbers []int64)) error {
+	if plainRows(json, row) {
+		return nil
+	}
+	return anyRows(json, row)
+}
+
+// anyRows reads rows in any JSON.
+func anyRows(json []byte, row func(name string, numbers []int64)) error {
 	var numbers []int64
 	return decode(json, func(d *jx.Decoder, name []byte) error {
 		numbers = numbers[:0]
@@ -31,6 +40,79 @@ func Rows(json []byte, row func(name string, numbers []int64)) error {
 		return err
 	})
 }
+
+// plainRows reads rows as DynamoDB writes them: without white space and escapes. It reports false
+// for any other JSON, perhaps after some rows. It takes a quarter of the time of anyRows.
+func plainRows(json []byte, row func(name string, numbers []int64)) bool {
+	s := plainScanner{json}
+	numbers := make([]int64, 0, usualNumbers)
+	if s.skip("{}") {
+		return len(s.rest) == 0
+	}
+	start := "{"
+	for ; s.skip(start); start = "," {
+		name, ok := s.name()
+		if !ok || !s.skip(`:{"L":[`) {
+			return false
+		}
+		if numbers, ok = s.numbers(numbers[:0]); !ok || !s.skip("]}") {
+			return false
+		}
+		row(string(name), numbers)
+	}
+	return start == "," && string(s.rest) == "}"
+}
+
+// usualNumbers is how many numbers a row has: one for each rating.
+const usualNumbers = 5
+
+// plainScanner takes apart JSON from its beginning.
+type plainScanner struct{ rest []byte }
+
+// skip skips a text, if it comes next.
+func (s *plainScanner) skip(text string) bool {
+	if len(s.rest) < len(text) || string(s.rest[:len(text)]) != text {
+		return false
+	}
+	s.rest = s.rest[len(text):]
+	return true
+}
+
+// name reads a string of ASCII letters, digits and marks without escapes.
+func (s *plainScanner) name() (name []byte, ok bool) {
+	if !s.skip(`"`) {
+		return nil, false
+	}
+	for i, c := range s.rest {
+		switch {
+		case c == '"':
+			name, s.rest = s.rest[:i], s.rest[i+1:]
+			return name, true
+		case c < ' ' || c >= 0x7f || c == '\\':
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// numbers appends the elements of a list, up to its end.
+func (s *plainScanner) numbers(to []int64) (numbers []int64, ok bool) {
+	for start := `{"N":"`; s.skip(start); start = `,{"N":"` {
+		n, digits := int64(0), 0
+		for ; digits < len(s.rest) && s.rest[digits]-'0' <= 9; digits++ {
+			n = 10*n + int64(s.rest[digits]-'0')
+		}
+		s.rest = s.rest[digits:]
+		if digits == 0 || digits > maxDigits || !s.skip(`"}`) {
+			return nil, false
+		}
+		to = append(to, n)
+	}
+	return to, true
+}
+
+// maxDigits is how many digits any number of 64 bits can have.
+const maxDigits = 18
 
 // only reads a value of one type.
 func only(d *jx.Decoder, kind string, read func(d *jx.Decoder) error) error {
