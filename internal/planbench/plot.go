@@ -77,9 +77,9 @@ func productOf(averages []Average, set Set) []plot.Panel {
 			return plot.Grouped(a.Ratings), a.Ratings > 0 && a.Group == Group{Set: set, Weight: Equal, Languages: languages, Ratings: a.Ratings}
 		}))
 	}
-	return append(panels, panelOf(averages, "One product, deep in the list", "page, by cursor", func(a Average) (string, bool) {
+	return append(panels, panelOf(averages, "Deep in the list", "page, by cursor", func(a Average) (string, bool) {
 		return plot.Grouped(a.Page), a.Page > 0 && a.Set == set && a.Walk == EachPage
-	}), panelOf(averages, "One product, ever more comments", "comments on the product", func(a Average) (string, bool) {
+	}), panelOf(averages, "Ever more comments", "comments on the product", func(a Average) (string, bool) {
 		return plot.Grouped(a.Comments), a.Group == Group{Set: Set{1, a.Comments}, Weight: Equal, Languages: anyLanguages}
 	}))
 }
