@@ -37,6 +37,30 @@ func TestColdPagesOfLargeProducts(t *testing.T) {
 	}
 }
 
+// A process that was just started plans the first pages of a large product better with what earlier
+// ones saved of it.
+func TestHintsSaveReads(t *testing.T) {
+	p, err := NewProduct(t.Context(), Generate(1500, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[Walk]float64{}
+	for _, walk := range []Walk{NoHints, Hints} {
+		rows, err := MeasureWalk(t.Context(), p, PageSize, walk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if row.Page == 1 {
+				units[walk] += row.Costs[Cold].Units
+			}
+		}
+	}
+	if units[Hints] > 0.9*units[NoHints] {
+		t.Errorf("first pages cost %.1f units with hints and %.1f without", units[Hints], units[NoHints])
+	}
+}
+
 // coldAverages reads a part of the pages of products of which nothing is known but a prior.
 func coldAverages(t *testing.T, products [][]comment.Comment, priorOf func(product int) *planner.Prior) []Average {
 	t.Helper()

@@ -24,6 +24,7 @@ type Product struct {
 	table    *Table
 	ledger   ledger
 	prior    *planner.Prior // for the cold way, nil for what every Store knows
+	hint     planner.Hint   // for the cold way
 }
 
 // NewProduct returns a product with comments, in any order and at different positions.

@@ -28,6 +28,15 @@ func halfPriors(ctx context.Context, products [][]comment.Comment) (priors [2]*p
 	return priors, err
 }
 
+// hinted is the product as a process knows it that starts with what earlier ones saved, after they
+// had read the product's statistics.
+func (p *Product) hinted() *Product {
+	learner, hinted := prior.NewLearner(), *p
+	learner.Count(p.id, p.stats)
+	hinted.hint = learner.Hint(p.id)
+	return &hinted
+}
+
 // seen is what a Store has seen of a product of which it has read all.
 func (p *Product) seen() prior.Seen {
 	seen := prior.Seen{Count: len(p.comments), Ended: true, Ratings: p.stats.Counts(comment.Filter{}), Languages: map[comment.Language]int{}}

@@ -46,9 +46,13 @@ func measureAll(ctx context.Context, comments []comment.Comment, prior *planner.
 	if err != nil {
 		return nil, fmt.Errorf("product %q: %w", p.id, err)
 	}
-	walked, err := MeasureWalk(ctx, p, PageSize, NoHints)
-	if err != nil {
-		return nil, fmt.Errorf("product %q, %v: %w", p.id, NoHints, err)
+	walks := [][]Row{rows}
+	for _, walk := range []Walk{NoHints, Hints} {
+		rows, err := MeasureWalk(ctx, p, PageSize, walk)
+		if err != nil {
+			return nil, fmt.Errorf("product %q, %v: %w", p.id, walk, err)
+		}
+		walks = append(walks, rows)
 	}
-	return [][]Row{rows, walked}, nil
+	return walks, nil
 }
