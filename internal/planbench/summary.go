@@ -112,17 +112,24 @@ func (s *Summary) Add(set Set, rows []Row) {
 	s.by(set, rows, func(r Row) Group { return Group{Languages: r.languagesOf(), Ratings: len(ratingsOf(r.Filter))} })
 	s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Ratings: len(ratingsOf(r.Filter))} })
 	s.by(set, rows, func(Row) Group { return Group{Languages: anyLanguages} })
-	if set.Products == 1 {
-		rows = deepest(rows)
-	} else {
+	if set.Products > 1 {
 		s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Most: sizeClass(r.Comments)} })
 		s.by(set, rows, func(r Row) Group {
 			return Group{Languages: anyLanguages, Ratings: len(ratingsOf(r.Filter)), Most: sizeClass(r.Comments)}
 		})
 	}
-	if set.Products == 1 || len(rows) > 0 && rows[0].Walk != EachPage {
-		s.by(set, rows, func(r Row) Group { return Group{Languages: anyLanguages, Page: r.Page} })
+	s.by(set, paged(set, rows), func(r Row) Group { return Group{Languages: anyLanguages, Page: r.Page} })
+}
+
+// paged are the pages to compare by their number: those of walks, and of a lone product the deepest.
+func paged(set Set, rows []Row) []Row {
+	switch {
+	case len(rows) > 0 && rows[0].Walk != EachPage:
+		return rows
+	case set.Products == 1:
+		return deepest(rows)
 	}
+	return nil
 }
 
 // by adds pages to their groups, whose set, walk and weight are added.
