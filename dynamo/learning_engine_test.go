@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/wait"
@@ -20,10 +21,11 @@ import (
 func TestWhatIsLearntOutlivesTheProcess(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		const products = 30
+		r := commenttest.Rand(t)
 		var comments []comment.Comment
 		for p := range products {
 			for range 3 {
-				c := commenttest.Random(commenttest.Rand(t), fmt.Sprint("product-", p))
+				c := commenttest.Random(r, fmt.Sprint("product-", p))
 				c.Language = "de"
 				comments = append(comments, c)
 			}
@@ -86,6 +88,65 @@ func TestWhatIsLearntIsNoComment(t *testing.T) {
 
 func newestOf(product string) comment.Query {
 	return comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20}}
+}
+
+// A new process plans by what the earlier one learnt: in a shop whose products have many comments
+// and few bad ones, a cold page of bad ones costs less than by the default.
+func TestAColdPageCostsLessByWhatWasLearnt(t *testing.T) {
+	const compared, products, each = 3, 23, 50
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	for p := range products {
+		for i := range each {
+			c := commenttest.Large(r, fmt.Sprint("product-", p), 500)
+			c.Language, c.Rating = "de", 5
+			if i%25 == 0 {
+				c.Rating = 1
+			}
+			comments = append(comments, c)
+		}
+	}
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	bad := func(ctx context.Context, store *dynamo.Store) (units float64) {
+		t.Helper()
+		for p := range compared {
+			q := newestOf(fmt.Sprint("product-", p))
+			q.Filter.Ratings = []int{1, 2, 3}
+			page, err := store.Comments(ctx, q)
+			if err != nil || len(page.Comments) != 2 {
+				t.Fatalf("%d comments, %v", len(page.Comments), err)
+			}
+			units += page.Plan.ReadUnits
+		}
+		return units
+	}
+	silent := slog.New(slog.DiscardHandler)
+	ignorant := dynamo.NewStore(client, table)
+	ignorant.UsePrior(planner.DefaultPrior())
+	byDefault := bad(t.Context(), ignorant)
+	earlier, later := dynamo.NewStore(client, table), dynamo.NewStore(client, table)
+	err := earlier.KeepPrior(t.Context(), silent, func(ctx context.Context) error {
+		for p := compared; p < products; p++ {
+			if _, err := earlier.Comments(ctx, newestOf(fmt.Sprint("product-", p))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = later.KeepPrior(t.Context(), silent, func(ctx context.Context) error {
+		awaitPrior(t, later)
+		learnt := bad(ctx, later)
+		if t.Logf("%v read units by what was learnt, %v by the default", learnt, byDefault); learnt > 0.8*byDefault {
+			t.Errorf("the pages cost %v read units by what was learnt, %v by the default", learnt, byDefault)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // awaitPrior waits until a store has loaded what was saved.

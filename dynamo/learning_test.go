@@ -1,9 +1,12 @@
 package dynamo
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
@@ -91,5 +94,49 @@ func TestWhatPlansAreTold(t *testing.T) {
 	store.memory.shown("p", comment.Stats{"de": {1, 0, 0, 0, 4000}})
 	if known := store.known(newestPage("p", 1, comment.Filter{})); known.Hint != (planner.Hint{}) || known.Stats == nil {
 		t.Errorf("plans are told %v beside the counts", known.Hint)
+	}
+}
+
+// slowFirst is a table whose first read takes so long that the product's statistics, which were
+// asked for beside the page, are there before it ends.
+type slowFirst struct {
+	*warehouse
+	during func()
+}
+
+func (s slowFirst) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if s.calls.Load() == 0 {
+		s.during()
+	}
+	return s.warehouse.Query(ctx, in, options...)
+}
+
+// Statistics that come while the first wave of a cold page is under way plan the second.
+func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
+	comments := alike(t, 1, 400, 5)
+	for i := range 3 {
+		comments[200+i].Rating = 1 + i
+	}
+	stats := comment.Stats{"de": {1, 1, 1, 0, 397}}
+	for _, row := range []struct {
+		during func(*Store)
+		want   bool
+	}{
+		{func(*Store) {}, false},
+		{func(s *Store) { s.memory.shown("product-0", stats) }, true},
+	} {
+		table := slowFirst{warehouse: &warehouse{comments: comments}}
+		store := NewStore(&table, "comments")
+		table.during = func() { row.during(store) }
+		store.UseStatistics(nil, 0)
+		store.UsePrior(planner.DefaultPrior())
+		page, err := store.Comments(t.Context(), newestPage("product-0", 20, comment.Filter{Ratings: []int{1, 2, 3, 4}}))
+		if err != nil || len(page.Comments) != 3 {
+			t.Fatalf("%d comments, %v", len(page.Comments), err)
+		}
+		last := page.Plan.Reads[len(page.Plan.Reads)-1]
+		if got := last.Limit == 1; page.Plan.Waves != 2 || last.PartitionKey != "P#product-0/4" || got != row.want {
+			t.Errorf("it is known that no comment has four stars: %t, want %t:\n%s", got, row.want, page.Plan.Summary())
+		}
 	}
 }
