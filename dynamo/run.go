@@ -290,8 +290,8 @@ type rest struct {
 	cells []comment.Cell   // of the comments that the first call returned
 	past  comment.Position // up to which the rest was read, zero for nothing
 	most  float64          // what an attempt for the rest may cost in read units
-	runs  []*run           // for the rest; the last of each wave brought it
-	waves int              // of the latest of these that followed each other
+	runs  []*run           // for the rest, and attempts for it that were given up
+	waves int              // of those that were made the last time that something was missing
 }
 
 // note notes a comment that the first call returned.
@@ -348,27 +348,23 @@ func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, re
 	plan := list.Take(request)
 	if plan.Residual() && r.most > 0 {
 		if rest.most >= plan.LeastUnits() {
-			items, err := r.nest(rest, plan.LimitedTo(rest.most), rest.most).takeInto(ctx, rest)
+			items, err := r.takeBy(ctx, rest, plan.LimitedTo(rest.most), rest.most)
 			if !errors.Is(err, capacity.ErrBound) {
 				return items, err
 			}
 		}
 		plan = list.Narrow(request)
 	}
-	return r.nest(rest, plan, 0).takeInto(ctx, rest)
+	return r.takeBy(ctx, rest, plan, 0)
 }
 
-// nest is a run within another.
-func (r *run) nest(rest *rest, plan planner.Plan, most float64) *run {
+// takeBy takes comments by a plan, in a run within this one.
+func (r *run) takeBy(ctx context.Context, rest *rest, plan planner.Plan, most float64) ([]layout.Compressed, error) {
 	one := newRun(r.client, r.table, plan)
 	one.meter, one.most = r.meter, most
 	rest.runs = append(rest.runs, one)
-	return one
-}
-
-func (r *run) takeInto(ctx context.Context, rest *rest) ([]layout.Compressed, error) {
-	items, err := r.merge(ctx)
-	rest.waves += r.waves
+	items, err := one.merge(ctx)
+	rest.waves += one.waves
 	return items, err
 }
 

@@ -1,0 +1,81 @@
+package dynamo
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// rareTable is a product of 400 comments, most of which have three stars.
+func rareTable(t *testing.T) *warehouse {
+	r := commenttest.Rand(t)
+	s := &warehouse{comments: commenttest.Many(r, "42", 400)}
+	for i := range s.comments {
+		s.comments[i].Language, s.comments[i].Rating = "en", 3
+		if i%16 == 0 {
+			s.comments[i].Rating = 1 + i/16%2
+		}
+	}
+	slices.SortFunc(s.comments, func(a, b comment.Comment) int { return cmp.Compare(b.ID, a.ID) })
+	return s
+}
+
+// A product that turns out to be large, with few of the wanted comments, is read on from partitions
+// that hold nothing else, below what was read: in two waves, and nothing twice.
+func TestSecondWaveFollowsTheFirst(t *testing.T) {
+	s := rareTable(t)
+	filter := comment.Filter{Ratings: []int{1, 2}}
+	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}}
+	store := NewStore(s, "comments")
+	page, err := store.Comments(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := commenttest.NewModel(s.comments...).List("42", filter, q.Order)[:10]
+	if !slices.EqualFunc(want, page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID && a.Text == b.Text }) {
+		t.Errorf("shown are %v, want %v", page.Comments, want)
+	}
+	whole, byRating := 0, 0
+	for _, read := range page.Plan.Reads {
+		switch layout.Index(read.Index) {
+		case layout.All:
+			whole++
+		case layout.ByRating:
+			byRating++
+			if read.SortKeyTo == nil {
+				t.Errorf("%s is read from its beginning", read.PartitionKey)
+			}
+		}
+	}
+	if page.Plan.Waves != 2 || page.Plan.Queries != 3 || whole != 1 || byRating != 2 {
+		t.Errorf("want the whole product, then two ratings\n%s", page.Plan.Summary())
+	}
+}
+
+// A comment that an edit moves between two ratings cannot be missed where the whole product was
+// read, and can be where the ratings were.
+func TestMovesBelowTheFirstWave(t *testing.T) {
+	s := rareTable(t)
+	list := planner.Planner{Product: "42", Filter: comment.Filter{Ratings: []int{1, 2}}}
+	w := planner.WindowOf(comment.Query{Order: comment.NewestFirst})
+	r := newRun(s, "comments", list.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 11}))
+	taken, err := r.take(t.Context())
+	if err != nil || len(taken) != 11 || len(r.all()) != 2 {
+		t.Fatalf("%d comments in %d runs, %v", len(taken), len(r.all()), err)
+	}
+	for _, row := range []struct {
+		why  string
+		at   int
+		want bool
+	}{{"within the first wave", 2, true}, {"below it", len(s.comments) / 3, false}} {
+		m := moved{}.after(move{position: s.comments[row.at].ID.Position(), from: comment.Cell{Language: "en", Rating: 1}, to: comment.Cell{Language: "en", Rating: 2}, version: 2})
+		if got := stayed(r.readAt(m.position), m); got != row.want {
+			t.Errorf("%s: it stayed where it was read: %t", row.why, got)
+		}
+	}
+}
