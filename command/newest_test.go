@@ -146,6 +146,11 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 		}
 		data.check(t, row.why, model)
 	}
+	client.take()
+	service.mustAsk(`{ product(id: "vase") { comments(first: 0, filter: {ratings: [3]}) { totalCount stats { average } } } }`, nil, &struct{}{})
+	if calls, _ := client.take(); !slices.Equal(calls, []string{"BatchGetItem"}) {
+		t.Errorf("counts alone take %v", calls)
+	}
 	service.mustAsk(`mutation { addComment(input: {productId: "vase", rating: 2, language: "de", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`, nil, &struct{}{})
 	var data newestAnswer
 	service.mustAsk(productPage, nil, &data)

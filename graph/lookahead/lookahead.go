@@ -68,6 +68,9 @@ type Page struct {
 	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
 	// below 1.
 	Number int
+	// OnlyCounts says that the page has no comments, and that only counts of its whole list are asked
+	// for which the statistics have.
+	OnlyCounts bool
 	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
 	// FromEnd is set, and that the list has all languages and dates.
 	FromNewest bool

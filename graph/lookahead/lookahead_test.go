@@ -171,6 +171,30 @@ func TestFromNewest(t *testing.T) {
 	}
 }
 
+// A page without comments is not read for what the statistics have.
+func TestOnlyCounts(t *testing.T) {
+	for _, row := range []struct {
+		arguments, selection string
+		want                 bool
+	}{
+		{"(first: 0)", "totalCount a: totalCount", true},
+		{"(first: 0, filter: {ratings: [1]})", "stats { total }", true},
+		{"(last: 0)", "totalCount", true},
+
+		{"(first: 1)", "totalCount", false},
+		{"(first: 0)", "totalCount pageInfo { hasNextPage }", false},
+		{"(first: 0)", "totalCount plan { summary }", false},
+		{"(first: 0)", "totalCount nodes { id }", false},
+		{"(first: 0)", "totalCount pageCount", false},
+		{"(first: 0)", "__typename", false},
+		{`(first: 0, filter: {createdAfter: "2024-05-01T00:00:00Z"})`, "totalCount", false},
+	} {
+		if got := comments(t, row.arguments, row.selection, map[string]any{"n": nil, "f": nil, "yes": true}).Page.OnlyCounts; got != row.want {
+			t.Errorf("comments%s { %s }: %v", row.arguments, row.selection, got)
+		}
+	}
+}
+
 func TestOperation(t *testing.T) {
 	const id = "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"
 	type asked struct {

@@ -101,12 +101,25 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 	}
 	page.number(&f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
+	if f.Page != nil {
+		f.Page.OnlyCounts = f.Page.Size == 0 && !f.Page.Dated && onlyCounts(f.Fields)
+	}
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
 		f.WantsLatest = f.WantsLatest || f.Fields[i].WantsLatest
 		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
 	}
 	return f
+}
+
+// onlyCounts reports whether all fields of a connection are counts of its whole list.
+func onlyCounts(fields []Field) bool {
+	for i := range fields {
+		if kind := fields[i].Kind; kind != ListTotal && kind != ListStats {
+			return false
+		}
+	}
+	return len(fields) > 0
 }
 
 // number has something told of page numbers along with the page, if the field asks for that.
