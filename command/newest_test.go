@@ -151,7 +151,20 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 	if calls, _ := client.take(); !slices.Equal(calls, []string{"BatchGetItem"}) {
 		t.Errorf("counts alone take %v", calls)
 	}
-	service.mustAsk(`mutation { addComment(input: {productId: "vase", rating: 2, language: "de", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`, nil, &struct{}{})
+	var written struct {
+		AddComment struct {
+			Comment struct {
+				ID      string
+				Product struct{ LatestNegative struct{ ID string } }
+			}
+		}
+	}
+	service.mustAsk(`mutation { addComment(input: {productId: "vase", rating: 2, language: "de", text: "", author: {id: "a", name: "A"}}) {
+		comment { id product { stats { total } latestNegative { id } lastCommentedAt } }
+	} }`, nil, &written)
+	if got := written.AddComment.Comment; got.Product.LatestNegative.ID != got.ID {
+		t.Errorf("the answer to a write does not have it: %+v", got)
+	}
 	var data newestAnswer
 	service.mustAsk(productPage, nil, &data)
 	if got := data.Product; got.LatestNegative == nil || got.LatestNegative.ID != got.Comments.Nodes[0].ID {
