@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 // collect returns the rows that a reader finds, the last of each name.
 func collect(json string, read func([]byte, func(string, []int64)) error) (map[string][]int64, error) {
 	rows := map[string][]int64{}
-	err := read([]byte(json), func(name string, numbers []int64) { rows[name] = slices.Clone(numbers) })
+	err := read([]byte(json), func(name string, numbers []int64) { rows[name] = append([]int64{}, numbers...) })
 	return rows, err
 }
 
