@@ -26,7 +26,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/sample"
@@ -158,9 +157,11 @@ func newBenchReads(b *testing.B) benchReads {
 		c.ProductID = r.product
 		put(layout.Encode(c))
 		counts := layout.ProductKey(fmt.Sprint(n), layout.StatisticsSK)
+		row := &types.AttributeValueMemberL{}
 		for rating := 1; rating <= 5; rating++ {
-			counts[layout.CellText(comment.Cell{Language: "en", Rating: rating})] = layout.Number(int64(n * rating))
+			row.Value = append(row.Value, layout.Number(int64(n*rating)))
 		}
+		counts["g"] = &types.AttributeValueMemberM{Value: layout.Item{"en": row}}
 		put(counts)
 		if n++; n == 20 {
 			return r
@@ -186,11 +187,11 @@ func (r benchReads) ask(ctx context.Context, client reads, operation string) (it
 	for n := range 20 {
 		want.Keys = append(want.Keys, layout.ProductKey(fmt.Sprint(n), layout.StatisticsSK))
 	}
-	output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{r.table: want}})
-	if err != nil {
-		return 0, err
-	}
-	return len(output.Responses[r.table]), nil
+	rows, _, err := GetEach(ctx, client, r.table, want, func(r *layout.Reader) (rows int) {
+		r.Rows("g", func(string, []int64) { rows++ })
+		return rows
+	})
+	return len(rows), err
 }
 
 // record returns the answers of the engine, by operation.
