@@ -40,6 +40,7 @@ func TestWhatIsLearntOutlivesTheProcess(t *testing.T) {
 			}
 		}
 		process(func(ctx context.Context, store *dynamo.Store) error {
+			dynamo.Teach(store, "large", comment.Stats{"de": {500, 0, 0, 0, 500}})
 			for p := range products {
 				if _, err := store.Comments(ctx, newestOf(fmt.Sprint("product-", p))); err != nil {
 					return err
@@ -48,8 +49,11 @@ func TestWhatIsLearntOutlivesTheProcess(t *testing.T) {
 			return nil
 		})
 		process(func(ctx context.Context, store *dynamo.Store) error {
-			if awaitPrior(t, store); dynamo.PriorOf(store).Learnt != products {
-				t.Errorf("learnt from %d products, want %d", dynamo.PriorOf(store).Learnt, products)
+			if awaitPrior(t, store); dynamo.PriorOf(store).Learnt != products+1 {
+				t.Errorf("learnt from %d products, want %d", dynamo.PriorOf(store).Learnt, products+1)
+			}
+			if hint := dynamo.HintOf(store, "large"); hint.Comments < 900 || hint.Ratings[0] == 0 {
+				t.Errorf("a large product is known as %v", hint)
 			}
 			return nil
 		})

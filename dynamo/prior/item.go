@@ -15,8 +15,8 @@ import (
 )
 
 // The item of what was learnt. It is JSON in one attribute, about a kilobyte, for people and
-// programs to read, and hints on large products, at most 11 KB. A release that stores something else uses another sort key, so that servers of
-// both releases can run together.
+// programs to read, and hints on large products in another, at most 11 KB. A release that stores
+// something else uses another sort key, so that servers of both releases can run together.
 const (
 	itemPK      = "PLANS"
 	itemSK      = "PRIOR#1"

@@ -95,7 +95,7 @@ func (l *Learner) See(product string, seen Seen) {
 	l.told.Add(product, now)
 	l.fresh = l.fresh.bounded()
 	l.news++
-	if l.behind++; l.behind > int(l.fresh.Products.Products/50) {
+	if l.behind++; l.behind > l.current.Load().Learnt/50 {
 		l.publish()
 	}
 }
@@ -163,10 +163,15 @@ func (l *Learner) portrait(product string) portrait {
 	return portrait{}
 }
 
-// publish makes the prior of all that was learnt.
+// publish makes the prior of all that was learnt. Hints on large products are no part of it.
 func (l *Learner) publish() {
+	var all tally
+	for _, t := range [...]tally{l.stored, l.pending, l.fresh} {
+		t.Large = nil
+		all = all.plus(t)
+	}
+	l.current.Store(all.bounded().prior())
 	l.behind = 0
-	l.current.Store(l.stored.plus(l.pending).plus(l.fresh).bounded().prior())
 }
 
 // count adds what is new about the number of comments of a product.
