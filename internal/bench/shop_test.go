@@ -118,16 +118,6 @@ func shopPages() []shopPage {
 	}
 }
 
-// page is the page of a name.
-func (s *shop) page(name string) shopPage {
-	for _, page := range s.pages {
-		if page.name == name {
-			return page
-		}
-	}
-	panic("there is no page " + name)
-}
-
 // readsOfWhole asks the whole server for every page until its plans have settled, and writes the
 // calls that it then makes to a file, which it returns.
 func (s *shop) readsOfWhole(tb testing.TB) string {
