@@ -330,7 +330,7 @@ func (r *run) readRest(ctx context.Context, number, missing int) (merge.Batch[la
 func (r *run) sizesOf(read *readState) planner.Sizes {
 	known := r.plan.Known.Sizes
 	if seen := read.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
-		likely := r.plan.Known.Likely().Any
+		likely := r.plan.Known.LikelySizes().Any
 		all := measurements{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
 		all.add(seen)
 		known.Any = all.moments().size()

@@ -109,8 +109,8 @@ func byRating(languages []comment.Language, ratings []int) Cover {
 }
 
 // narrowest is the first candidate of at most maxReads partitions, of candidates in the order of
-// covers. Without statistics it is the safest choice: scanning a whole product for a rare language
-// may find nothing for long. The whole product is one partition, so there always is one.
+// covers. A count scans all that it reads, so it reads as little else as it can. The whole product is
+// one partition, so there always is one.
 func narrowest(candidates []Candidate) Candidate {
 	return candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 }

@@ -50,7 +50,7 @@ func newEstimator(known Known, filter comment.Filter, r Request) estimator {
 	if r.Sample != nil {
 		e.wave = thirdWavePrice
 	}
-	e.Sizes = known.Likely()
+	e.Sizes = known.LikelySizes()
 	if e.Stats = known.counts(filter); e.Stats != nil {
 		e.matches = max(e.Stats.AtMost(filter).Total(), 1)
 		return e

@@ -106,9 +106,14 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			p := Planner{Product: "p", Filter: filter, Known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
-			b.ReportAllocs()
-			for b.Loop() {
-				p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+			for _, known := range []Known{p.Known, {}} {
+				p.Known = known
+				b.Run(fmt.Sprintf("counted=%t", known.Stats != nil), func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+					}
+				})
 			}
 		})
 	}

@@ -58,8 +58,8 @@ func (k Known) counts(filter comment.Filter) comment.Stats {
 	return nil
 }
 
-// Likely are the sizes of comments: those of the product, or what is likely.
-func (k Known) Likely() Sizes {
+// LikelySizes are the sizes of comments: those of the product, or what is likely.
+func (k Known) LikelySizes() Sizes {
 	switch prior := k.prior(); {
 	case k.Sizes.Any.Mean > 0:
 		return k.Sizes

@@ -107,7 +107,7 @@ func (p Planner) through(q comment.Query, comments int) float64 {
 	}
 	list := covers(p.Filter)
 	if p.Known.counts(p.Filter) == nil && len(list[0].Cover) == 1 {
-		return price + p.Known.Likely().Any.expected(comments)
+		return price + p.Known.LikelySizes().Any.expected(comments)
 	}
 	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).candidates()[0].Price
 }
