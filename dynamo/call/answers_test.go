@@ -58,7 +58,7 @@ var comparing = []cmp.Option{
 	cmpopts.IgnoreUnexported(outcome{}, types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
 		types.AttributeValueMemberNULL{}, types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberSS{},
 		types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{}),
-	cmpopts.EquateEmpty(), sameText,
+	cmpopts.EquateEmpty(),
 }
 
 // patience is how long a call waits for an answer that may not come.

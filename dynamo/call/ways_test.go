@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -202,15 +200,3 @@ func (o outcome) secrets() []string {
 
 // written is what a customer wrote, in some of the answers.
 const written = "what a customer wrote"
-
-// sameText compares texts but for what stands where there was no text: bytes that are not UTF-8,
-// and halves of surrogate pairs. DynamoDB stores neither. The SDK replaces them if there is an
-// escape in the same text.
-var sameText = cmp.Comparer(func(a, b string) bool { return a == b || replaced(a) == replaced(b) })
-
-// notText are runs of what stands for no text, and what may stand for the second half of a pair.
-var notText = regexp.MustCompile("\ufffd[\ufffd\U00010000-\U0010ffff]*")
-
-func replaced(text string) string {
-	return notText.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), "\ufffd")
-}
