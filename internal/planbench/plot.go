@@ -64,7 +64,7 @@ func catalogueOf(averages []Average, set Set) []plot.Panel {
 		ratings("A catalogue, each product once", Equal),
 		ratings("The same, by their comments", ByComments),
 		panelOf(averages, "The same, by size", "comments on the product", func(a Average) (string, bool) {
-			return a.sizeText(), a.Most > 0 && a.Group == Group{Set: set, Weight: Equal, Languages: anyLanguages, Most: a.Most}
+			return strings.Replace(a.sizeText(), "over ", ">", 1), a.Most > 0 && a.Group == Group{Set: set, Weight: Equal, Languages: anyLanguages, Most: a.Most}
 		}),
 	}
 }
