@@ -22,7 +22,11 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 	c := newContest(t)
 	for _, bc := range c.cases {
 		var bare []byte
-		whole, wholeCalls := c.settled(t, bc)
+		settle := c.settled
+		if bc.page {
+			settle = c.learn // what the server learns from the other pages may change a limit by one
+		}
+		whole, wholeCalls := settle(t, bc)
 		bareCalls := c.bareTape.during(func() { bare = bytes.Clone(ask(t, c.bare, bc.body)) })
 		if diff := cmp.Diff(wholeCalls, bareCalls, cmp.AllowUnexported(tapedCall{})); diff != "" {
 			t.Errorf("%s: the whole server (-) and the bare handler (+) make other calls:\n%s", bc.name, diff)

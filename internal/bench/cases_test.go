@@ -82,6 +82,7 @@ type contest struct {
 	whole, bare, published http.Handler
 	wholeTape, bareTape    *tape
 	endpoint, table        string
+	reads                  bareReads // of the bare handler
 	cases                  []benchCase
 }
 
@@ -104,20 +105,27 @@ func newContest(tb testing.TB) *contest {
 	endpoint, table := dynamotest.Dynoxide(tb), dynamotest.TableName(tb)
 	comments := load(tb, endpoint, table)
 	reads := bareReads{}
-	c := &contest{wholeTape: newTape(), bareTape: newTape(), endpoint: endpoint, table: table, cases: casesOf(comments)}
+	c := &contest{wholeTape: newTape(), bareTape: newTape(), endpoint: endpoint, table: table, reads: reads, cases: casesOf(comments)}
 	c.whole = serverOver(tapedClient(endpoint, c.wholeTape), endpoint, table, upToNow{})
 	c.bare = bareHandler{client: plainClient(endpoint, c.bareTape), table: table, reads: reads}
 	c.published = bareHandler{client: plainClient(endpoint, newTape()), table: table, published: true}
 	warmUp(tb, c.whole)
 	for _, bc := range c.cases {
 		if bc.page {
-			_, calls := c.settled(tb, bc)
-			if err := reads.learn(learned(bc.body, calls)); err != nil {
-				tb.Fatal(err)
-			}
+			c.learn(tb, bc)
 		}
 	}
 	return c
+}
+
+// learn has the bare handler read a page as the server now does. It returns what settled does.
+func (c *contest) learn(tb testing.TB, bc benchCase) (answer []byte, calls []tapedCall) {
+	tb.Helper()
+	answer, calls = c.settled(tb, bc)
+	if err := c.reads.learn(learned(bc.body, calls)); err != nil {
+		tb.Fatal(err)
+	}
+	return answer, calls
 }
 
 // settled is the server's answer once it has seen the same page often, and the calls that it then
