@@ -90,16 +90,6 @@ func benchQuery() *dynamodb.QueryInput {
 	}
 }
 
-func benchBatch() *dynamodb.BatchGetItemInput {
-	var keys []layout.Item
-	for i := range benchItems {
-		keys = append(keys, layout.ProductKey("stand-mixer-"+strconv.Itoa(i), layout.StatisticsSK))
-	}
-	return &dynamodb.BatchGetItemInput{
-		RequestItems: map[string]types.KeysAndAttributes{"t": {Keys: keys}}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}
-}
-
 // answer answers as DynamoDB does.
 func answer(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -125,22 +115,6 @@ func recordedQuery(tb testing.TB) []byte {
 		"Count": benchItems, "ScannedCount": benchItems, "Items": items,
 		"LastEvaluatedKey": jsonOf(layout.Item{layout.AttrPK: layout.Text("C#01HZ0000000000000000000000"), layout.AttrSK: layout.Text("C"), layout.AttrAll: layout.Text("P#stand-mixer")}),
 		"ConsumedCapacity": map[string]any{"TableName": "t", "CapacityUnits": 1.5},
-	})
-}
-
-// recordedBatch is the answer to a BatchGetItem of 20 products' statistics.
-func recordedBatch(tb testing.TB) []byte {
-	var items []any
-	for i := range benchItems {
-		it := layout.ProductKey("stand-mixer-"+strconv.Itoa(i), layout.StatisticsSK)
-		row := []types.AttributeValue{layout.Number(1), layout.Number(0), layout.Number(3), layout.Number(12), layout.Number(31)}
-		it["n"] = layout.Number(47)
-		it["g"] = &types.AttributeValueMemberM{Value: layout.Item{"en": &types.AttributeValueMemberL{Value: row}}}
-		items = append(items, jsonOf(it))
-	}
-	return marshal(tb, map[string]any{
-		"Responses": map[string]any{"t": items}, "UnprocessedKeys": map[string]any{},
-		"ConsumedCapacity": []any{map[string]any{"TableName": "t", "CapacityUnits": 10}},
 	})
 }
 
