@@ -18,7 +18,7 @@ import (
 var promises = []struct{ title, shows string }{
 	{"Newest comments", `"summary"`},
 	{"One language", `"language": "de"`},
-	{"Ratings and languages", `"partitionKey": "P#espresso-machine`}, // which one depends on what is known by then
+	{"Ratings and languages", `"partitionKey": "P#espresso-machine`}, // of which index depends on what is known by then
 	{"Next page", `"hasPreviousPage": false`},
 	{"Previous page", `"hasNextPage": false`},
 	{"Date range", `"createdAt": "2024-`},
