@@ -28,9 +28,6 @@ func (s *Sample) add(cell comment.Cell) {
 	}
 }
 
-// holds tells whether the partition of the sample holds a cell.
-func (s *Sample) holds(cell comment.Cell) bool { return Part{Partition: s.partition}.Holds(cell) }
-
 // posterior is a mean share after so many of some comments were seen to be in it, if the mean
 // before counts as weight comments.
 func posterior(mean, weight float64, seen, of int) float64 {
