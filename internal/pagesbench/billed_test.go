@@ -3,6 +3,7 @@ package pagesbench
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,23 +64,8 @@ func keepsPages(key string) bool { return strings.HasPrefix(key, "R#") || string
 
 func unitsOf(item layout.Item) float64 { return float64((bytesOf(item) + 1023) / 1024) }
 
-// bytesOf is the size of an item.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-func bytesOf(item layout.Item) (bytes int) {
-	for name, value := range item {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberM:
-			bytes += len(name) + 3 + len(v.Value) + bytesOf(v.Value)
-		case *types.AttributeValueMemberL:
-			bytes += len(name) + 3 + len(v.Value)
-			for _, element := range v.Value {
-				bytes += bytesOf(layout.Item{"": element})
-			}
-		default:
-			bytes += layout.SizeOf(item, []string{name})
-		}
-	}
-	return bytes
+func bytesOf(item layout.Item) int {
+	return layout.SizeOf(item, slices.Collect(maps.Keys(item)))
 }
 
 func (b *billed) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {

@@ -49,10 +49,8 @@ func (b *bill) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	return b.Client.TransactWriteItems(ctx, in, options...)
 }
 
-// bytesOf is the size of an item, with the cells of a header.
 func bytesOf(item layout.Item) int {
-	cells := itemOf(item[attrCells])
-	return layout.SizeOf(item, slices.Collect(maps.Keys(item))) + layout.SizeOf(cells, slices.Collect(maps.Keys(cells))) + 3 + len(cells)
+	return layout.SizeOf(item, slices.Collect(maps.Keys(item)))
 }
 
 func (b *bill) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
