@@ -43,7 +43,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 
 // look reads the header.
 func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look, error) {
-	l := &look{store: s, list: list, chunks: map[[2]int][]comment.Position{}, meter: m, waves: 2}
+	l := &look{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
 	g, err := s.get(ctx, generationsKey(), m)
 	if err != nil {
 		return l, err

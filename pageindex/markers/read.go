@@ -30,8 +30,8 @@ type look struct {
 	cells   []state
 	names   []string
 	ratings []int
-	// chunks are stamps that were read, by cell and number of the chunk.
-	chunks map[[2]int][]comment.Position
+	// chunks read stamps, each chunk once, by cell and number of the chunk.
+	chunks map[[2]int]func() ([]comment.Position, error)
 	mu     sync.Mutex // guards chunks
 	meter  *meter
 	waves  int
@@ -41,15 +41,21 @@ type look struct {
 // are there only while a cell is stamped again.
 const readThrough = 4
 
-// stamps reads a chunk of stamps of a cell, once. Wrong ones are left out.
+// stamps reads a chunk of stamps of a cell, once for all that search it, also at the same time.
 func (l *look) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	at := [2]int{cell, chunk}
 	l.mu.Lock()
-	stamps, read := l.chunks[at]
-	l.mu.Unlock()
-	if read {
-		return stamps, nil
+	read := l.chunks[at]
+	if read == nil {
+		read = sync.OnceValues(func() ([]comment.Position, error) { return l.readStamps(ctx, cell, chunk) })
+		l.chunks[at] = read
 	}
+	l.mu.Unlock()
+	return read()
+}
+
+// readStamps reads a chunk of stamps of a cell. Wrong ones are left out.
+func (l *look) readStamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
 	if err != nil {
 		return nil, err
@@ -58,11 +64,7 @@ func (l *look) stamps(ctx context.Context, cell, chunk int) ([]comment.Position,
 	if len(stamps) < min(right, l.store.perChunk) {
 		return nil, errChanged
 	}
-	stamps = stamps[:min(len(stamps), right)]
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.chunks[at] = stamps
-	return stamps, nil
+	return stamps[:min(len(stamps), right)], nil
 }
 
 // stamp returns the position of stamp number n of a cell, from 0.
