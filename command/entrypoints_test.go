@@ -117,14 +117,14 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 	var list []any
 	for _, r := range records {
 		change := map[string]any{
-			"ApproximateCreationDateTime": r.Created.Unix(), "SequenceNumber": r.Sequence, "Keys": wireItem(r.Keys),
+			"ApproximateCreationDateTime": r.Created.Unix(), "SequenceNumber": r.Sequence, "Keys": dynamotest.JSON(r.Keys),
 			"StreamViewType": "NEW_AND_OLD_IMAGES",
 		}
 		if r.Old != nil {
-			change["OldImage"] = wireItem(r.Old)
+			change["OldImage"] = dynamotest.JSON(r.Old)
 		}
 		if r.New != nil {
-			change["NewImage"] = wireItem(r.New)
+			change["NewImage"] = dynamotest.JSON(r.New)
 		}
 		list = append(list, map[string]any{
 			"eventSource": "aws:dynamodb", "dynamodb": change,
@@ -140,37 +140,6 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 		t.Fatal(err)
 	}
 	return event
-}
-
-func wireItem(item map[string]types.AttributeValue) map[string]any {
-	out := map[string]any{}
-	for name, value := range item {
-		out[name] = wire(value)
-	}
-	return out
-}
-
-// wire is a value as JSON has it, of the types that the table holds.
-func wire(value types.AttributeValue) any {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
-	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
-	case *types.AttributeValueMemberB:
-		return map[string]any{"B": v.Value} // base64, as JSON writes bytes
-	case *types.AttributeValueMemberBOOL:
-		return map[string]any{"BOOL": v.Value}
-	case *types.AttributeValueMemberM:
-		return map[string]any{"M": wireItem(v.Value)}
-	case *types.AttributeValueMemberL:
-		list := []any{}
-		for _, element := range v.Value {
-			list = append(list, wire(element))
-		}
-		return map[string]any{"L": list}
-	}
-	panic("the table holds other types")
 }
 
 // A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // BenchmarkDecode measures what an answer of 20 comments takes to become comments: by the SDK's
@@ -109,11 +109,11 @@ func recordedQuery(tb testing.TB) []byte {
 			delete(it, index.PartitionAttr())
 		}
 		delete(it, layout.AttrSK)
-		items = append(items, jsonOf(it))
+		items = append(items, dynamotest.JSON(it))
 	}
 	return marshal(tb, map[string]any{
 		"Count": benchItems, "ScannedCount": benchItems, "Items": items,
-		"LastEvaluatedKey": jsonOf(layout.Item{layout.AttrPK: layout.Text("C#01HZ0000000000000000000000"), layout.AttrSK: layout.Text("C"), layout.AttrAll: layout.Text("P#stand-mixer")}),
+		"LastEvaluatedKey": dynamotest.JSON(layout.Item{layout.AttrPK: layout.Text("C#01HZ0000000000000000000000"), layout.AttrSK: layout.Text("C"), layout.AttrAll: layout.Text("P#stand-mixer")}),
 		"ConsumedCapacity": map[string]any{"TableName": "t", "CapacityUnits": 1.5},
 	})
 }
@@ -124,33 +124,4 @@ func marshal(tb testing.TB, value any) []byte {
 		tb.Fatal(err)
 	}
 	return body
-}
-
-// jsonOf returns an item as DynamoDB writes it.
-func jsonOf(it layout.Item) map[string]any {
-	out := map[string]any{}
-	for name, value := range it {
-		out[name] = jsonValue(value)
-	}
-	return out
-}
-
-func jsonValue(value types.AttributeValue) any {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return map[string]any{"S": v.Value}
-	case *types.AttributeValueMemberN:
-		return map[string]any{"N": v.Value}
-	case *types.AttributeValueMemberB:
-		return map[string]any{"B": v.Value}
-	case *types.AttributeValueMemberM:
-		return map[string]any{"M": jsonOf(v.Value)}
-	case *types.AttributeValueMemberL:
-		list := []any{}
-		for _, element := range v.Value {
-			list = append(list, jsonValue(element))
-		}
-		return map[string]any{"L": list}
-	}
-	panic(fmt.Sprintf("no JSON for %T", value))
 }
