@@ -23,7 +23,7 @@ func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, missing := os.Stat(filepath.Join(folder, "stamp"))
+	_, missing := os.Stat(filepath.Join(folder, "node_modules", "stamp"))
 	node, err := exec.LookPath("node")
 	if missing != nil || err != nil {
 		leaveOut(t, "the audit of GraphQL over HTTP: node is not on PATH, or .cache/graphql-http does not exist: run `make provision`")
