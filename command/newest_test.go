@@ -32,61 +32,66 @@ const productPage = `{ product(id: "vase") {
 	lastCommentedAt
 } }`
 
-// callTime is how long each call takes at least. Calls that begin within it are of one wave.
-const callTime = 100 * time.Millisecond
-
-// slowly makes calls, and notes when each began and ended.
-type slowly struct {
+// paced makes calls and notes them. It makes the calls of a wave once all of them are there, so none of
+// them can have waited for another.
+type paced struct {
 	under dynamodb.HTTPClient
 	mu    sync.Mutex
-	calls []madeCall
-}
-
-type madeCall struct {
-	operation    string
-	began, ended time.Time
+	calls []string
+	waves []int         // how many calls are missing from each wave; calls behind the last are made at once
+	whole chan struct{} // closed once the first wave is there
 }
 
 // Do implements dynamodb.HTTPClient.
-func (s *slowly) Do(request *http.Request) (*http.Response, error) {
+func (p *paced) Do(request *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	c := madeCall{operation: operation, began: time.Now()}
-	response, err := s.under.Do(request)
-	time.Sleep(time.Until(c.began.Add(callTime)))
-	c.ended = time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = append(s.calls, c)
-	return response, err
-}
-
-// take returns the calls since it was last called, sorted, and how many of them followed each
-// other.
-func (s *slowly) take() (calls []string, waves int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slices.SortFunc(s.calls, func(a, b madeCall) int { return a.began.Compare(b.began) })
-	var end time.Time
-	for _, c := range s.calls {
-		if c.operation == "GetItem" {
-			continue // statistics that are read in the background, for pages to come
-		}
-		calls = append(calls, c.operation)
-		if c.began.After(end) || waves == 0 {
-			waves, end = waves+1, c.ended
+	if operation != "GetItem" { // statistics that are read in the background, for pages to come
+		select {
+		case <-p.note(operation):
+		case <-request.Context().Done():
+			return nil, request.Context().Err()
 		}
 	}
-	s.calls = nil
-	slices.Sort(calls)
-	return calls, waves
+	return p.under.Do(request)
 }
 
-// slowAPI is a service whose calls are counted, over a table whose comments are.
-func slowAPI(a *api) (*api, *slowly) {
-	client := &slowly{under: a.session.Client.Options().HTTPClient}
-	slow := &api{tb: a.tb, session: a.session, watermark: prompt{}}
-	slow.useClient(call.Over(a.session.Client, client))
-	return slow, client
+// note notes a call, and returns what is closed once its wave is there.
+func (p *paced) note(operation string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, operation)
+	whole := p.whole
+	if len(p.waves) > 0 {
+		p.waves[0]--
+	}
+	if len(p.waves) == 0 || p.waves[0] == 0 {
+		close(whole)
+		p.waves, p.whole = p.waves[min(1, len(p.waves)):], make(chan struct{})
+	}
+	return whole
+}
+
+// expect forgets the calls so far, and expects waves of so many calls.
+func (p *paced) expect(waves ...int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls, p.waves, p.whole = nil, slices.Clone(waves), make(chan struct{})
+}
+
+// made returns the calls since the last expect, sorted.
+func (p *paced) made() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(slices.Values(p.calls))
+}
+
+// pacedAPI is a service whose calls are counted, over a table whose comments are.
+func pacedAPI(a *api) (*api, *paced) {
+	client := &paced{under: a.session.Client.Options().HTTPClient}
+	client.expect()
+	service := &api{tb: a.tb, session: a.session, watermark: prompt{}}
+	service.useClient(call.Over(a.session.Client, client))
+	return service, client
 }
 
 // A product page takes three calls in two waves of a server that knows nothing of the product, and
@@ -106,51 +111,54 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 	}
 	a.load(comments...)
 	a.count(arrived(comments...)...)
-	service, client := slowAPI(a)
+	service, client := pacedAPI(a)
 	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // a process looks once whether anything was ever counted
 	for _, row := range []struct {
-		why         string
-		do          func()
-		most, waves int
+		why   string
+		do    func()
+		waves []int // how many calls each has
 	}{
-		{"nothing is known", func() {}, 3, 2},
-		{"the newest complaint is known to be beyond the page", func() {}, 2, 1},
+		{"nothing is known", func() {}, []int{2, 1}},
+		{"the newest complaint is known to be beyond the page", func() {}, []int{2}},
 		{"it was edited, which is not counted yet", func() {
 			a.delete(comments[40].ID)
 			after := comments[40]
 			after.Rating = 3
 			a.load(after)
 			model.Replace(after)
-		}, 0, 0}, // what the counts say of it is wrong for a moment, and plans follow them
+		}, nil}, // what the counts say of it is wrong for a moment, and plans follow them
 		{"that is counted", func() {
 			after := comments[40]
 			after.Rating = 3
 			a.count(change{before: &comments[40], after: &after})
-		}, 4, 2},
+		}, []int{2, 2}},
 		{"a complaint is new", func() {
 			fresh := commenttest.Many(commenttest.Rand(t), "vase", 1)[0]
 			fresh.ID, fresh.Rating = comment.IDOf(comments[0].ID.Position().Next()), 1
 			a.load(fresh)
 			a.count(arrived(fresh)...)
 			model.Insert(fresh)
-		}, 2, 1},
+		}, []int{2}},
 	} {
 		row.do()
-		client.take()
+		client.expect(row.waves...)
 		var data newestAnswer
 		service.mustAsk(productPage, nil, &data)
-		if calls, waves := client.take(); row.most > 0 && (len(calls) > row.most || waves > row.waves) {
-			t.Errorf("%s: %v in %d waves, want at most %d in %d", row.why, calls, waves, row.most, row.waves)
-		} else {
-			t.Logf("%s: %v in %d waves", row.why, calls, waves)
+		most := 0
+		for _, calls := range row.waves {
+			most += calls
+		}
+		if calls := client.made(); most > 0 && len(calls) != most {
+			t.Errorf("%s: %v, want waves of %v calls", row.why, calls, row.waves)
 		}
 		data.check(t, row.why, model)
 	}
-	client.take()
+	client.expect(1)
 	service.mustAsk(`{ product(id: "vase") { comments(first: 0, filter: {ratings: [3]}) { totalCount stats { average } } } }`, nil, &struct{}{})
-	if calls, _ := client.take(); !slices.Equal(calls, []string{"BatchGetItem"}) {
+	if calls := client.made(); !slices.Equal(calls, []string{"BatchGetItem"}) {
 		t.Errorf("counts alone take %v", calls)
 	}
+	client.expect()
 	var written struct {
 		AddComment struct {
 			Comment struct {
@@ -345,15 +353,14 @@ func TestCostOfAProductPage(t *testing.T) {
 		why     string
 		queries []string
 	}{{"together", []string{inner}}, {"apart", apart}} {
-		service, client := slowAPI(a)
+		service, client := pacedAPI(a)
 		service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{})
-		client.take()
 		for _, visit := range []string{"first", "second"} {
 			calls, units := 0, 0.0
 			for _, fields := range row.queries {
+				client.expect()
 				units += service.units(`{ product(id: "vase") {` + fields + `} }`)
-				made, _ := client.take()
-				calls += len(made)
+				calls += len(client.made())
 			}
 			t.Logf("%s, %s visit: %d calls, %.1f read units", row.why, visit, calls, units)
 			if row.why == "together" && (visit == "first" && calls > 3 || visit == "second" && calls > 2) {
