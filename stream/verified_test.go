@@ -1,0 +1,55 @@
+package stream_test
+
+import (
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/stream"
+)
+
+// answering gives every call one answer, with a checksum.
+type answering struct {
+	body     string
+	checksum uint32
+	calls    int
+}
+
+// Do implements dynamodb.HTTPClient.
+func (a *answering) Do(request *http.Request) (*http.Response, error) {
+	a.calls++
+	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}, "X-Amz-Crc32": {strconv.FormatUint(uint64(a.checksum), 10)}}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: request}, nil
+}
+
+// Records that were damaged on their way are never counted: they are asked for again.
+func TestDamagedRecordsAreNotTaken(t *testing.T) {
+	const none = `{"Records":[],"NextShardIterator":"next"}`
+	right := crc32.ChecksumIEEE([]byte(none))
+	for _, row := range []struct {
+		why    string
+		answer answering
+		fails  bool
+	}{
+		{"the checksum is right", answering{body: none, checksum: right}, false},
+		{"the checksum is wrong", answering{body: none, checksum: right + 1}, true},
+		{"the answer is empty", answering{}, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			answer := row.answer
+			client := stream.NewClient(call.Over(call.NewLocalClient("http://table"), &answer))
+			_, err := client.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String("here")})
+			if (err != nil) != row.fails || (answer.calls > 1) != row.fails {
+				t.Errorf("%s: %d calls, %v", row.why, answer.calls, err)
+			}
+		})
+	}
+}
