@@ -4,15 +4,19 @@
 package servertest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/netip"
+	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // Bounds of waits. Only a failing test uses them up.
@@ -74,8 +78,30 @@ func (s *Server) Restart(tb testing.TB) {
 	}
 }
 
-// Pause lets the server take connections and answer nothing, as a machine does that hangs.
-func (s *Server) Pause(tb testing.TB) { s.signal(tb, syscall.SIGSTOP) }
+// Pause lets the server take connections and answer nothing, as a machine does that hangs. A signal
+// stops the threads of a process a moment later, each for itself: Pause waits for all of them.
+func (s *Server) Pause(tb testing.TB) {
+	tb.Helper()
+	s.signal(tb, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(tb.Context(), stopWithin)
+	defer cancel()
+	for !paused(s.running.PID()) {
+		if err := wait.For(ctx, time.Millisecond); err != nil {
+			tb.Fatalf("the server goes on: %v", err)
+		}
+	}
+}
+
+// paused reports whether no thread of a process is running, as far as the system tells.
+// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+func paused(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
+	return !slices.ContainsFunc(threads, func(thread string) bool {
+		stat, err := os.ReadFile(thread)
+		_, state, _ := bytes.Cut(stat, []byte(") ")) // behind the program's name
+		return err == nil && !bytes.HasPrefix(state, []byte("T"))
+	})
+}
 
 // Resume ends Pause.
 func (s *Server) Resume(tb testing.TB) { s.signal(tb, syscall.SIGCONT) }
