@@ -48,6 +48,8 @@ if [ -n "$left_out" ]; then
 	echo "$left_out"
 fi
 if [ -e "$failed" ]; then
+	echo
+	awk -f "$here/failures.awk" "$log"
 	cat "$failed" >&2
 	exit 1
 fi
