@@ -144,6 +144,7 @@ var own = map[string]struct {
 	"internal/bench":        {nil, "it measures from outside; its tests wire what they measure"},
 	"internal/planbench":    {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "dynamo/prior", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
+	"internal/episode":      {[]string{"internal/faulttest", "internal/wait"}, "trouble knows the names of a table's parts, and nothing of what is in them"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
 	"internal/schematest":   {[]string{"internal/doctest"}, "it reads a file"},

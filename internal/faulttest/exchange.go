@@ -36,6 +36,15 @@ func newExchange(under HTTPClient, request *http.Request) (exchange, error) {
 	return e, err
 }
 
+// Spoiled makes one call with a fault over a client.
+func Spoiled(under HTTPClient, request *http.Request, fault Fault) (*http.Response, error) {
+	e, err := newExchange(under, request)
+	if err != nil {
+		return nil, err
+	}
+	return e.meet(fault)
+}
+
 var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
 
 // perform makes the call even if its caller no longer waits, since a request under way arrives.

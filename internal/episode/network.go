@@ -1,0 +1,178 @@
+package episode
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/wait"
+)
+
+// unanswered is after what time a caller in this process gives up on a HalfOpen call, as the
+// transport of package dynamo/call does.
+const unanswered = 5 * time.Second
+
+// Network is what lies between callers and an engine. Use it as the HTTP client of an SDK's client
+// (call.Over of package dynamo/call), or as a proxy (To) for processes. It is safe for concurrent
+// use.
+type Network struct {
+	under faulttest.HTTPClient
+
+	mu      sync.Mutex
+	running []*Running
+	late    sync.WaitGroup // calls that arrive after their caller has left
+}
+
+// Running is an episode that has begun.
+type Running struct {
+	Episode
+
+	network *Network
+	calls   int // so far
+}
+
+// Over returns a network over an HTTP client. It changes nothing until an episode begins.
+func Over(under faulttest.HTTPClient) *Network { return &Network{under: under} }
+
+// Begin begins an episode. Of several that hit a call, the first that began decides.
+func (n *Network) Begin(e Episode) *Running {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	running := &Running{Episode: e, network: n}
+	n.running = append(n.running, running)
+	return running
+}
+
+// End ends the episode and returns how many calls it hit.
+func (r *Running) End() (calls int) {
+	r.network.mu.Lock()
+	defer r.network.mu.Unlock()
+	r.network.running = slices.DeleteFunc(r.network.running, func(other *Running) bool { return other == r })
+	return r.calls
+}
+
+// Play begins and ends the episodes of a schedule, until the context ends. It returns how many calls
+// they hit.
+func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
+	for _, e := range s.Episodes {
+		if wait.For(ctx, e.Pause) != nil {
+			return calls
+		}
+		running := n.Begin(e)
+		_ = wait.For(ctx, e.For) // the loop looks at the context
+		calls += running.End()
+	}
+	return calls
+}
+
+// Settle waits for calls that are still to arrive although their callers have left.
+func (n *Network) Settle() { n.late.Wait() }
+
+// Do makes one call, or what an episode leaves of it.
+func (n *Network) Do(request *http.Request) (*http.Response, error) {
+	return n.do(request, unanswered)
+}
+
+// do is Do, where a call that is never answered fails after the patience of its caller.
+func (n *Network) do(request *http.Request, patience time.Duration) (*http.Response, error) {
+	body, err := bodyOf(request)
+	if err != nil {
+		return nil, err
+	}
+	e, number := n.hit(callOf(request, body))
+	takesEffect := number%2 == 0
+	switch e.Kind {
+	case Throttled:
+		return faulttest.Spoiled(n.under, request, faulttest.Throttled)
+	case Slow:
+		return n.slow(request, body, e.Delay)
+	case HalfOpen:
+		if takesEffect {
+			n.arrive(request, body)
+		}
+		return nil, hang(request, patience)
+	case AnswersLost:
+		return faulttest.Spoiled(n.under, request, faulttest.AnswerLost)
+	case Refused:
+		return faulttest.Spoiled(n.under, request, faulttest.Refused)
+	case Failing:
+		if takesEffect {
+			return faulttest.Spoiled(n.under, request, faulttest.AnswerError)
+		}
+		return faulttest.Spoiled(n.under, request, faulttest.ServerError)
+	}
+	return n.under.Do(request)
+}
+
+// bodyOf returns the body of a request, which can be sent afterwards.
+func bodyOf(request *http.Request) ([]byte, error) {
+	if request.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	request.ContentLength = int64(len(body))
+	return body, nil
+}
+
+// hit returns the episode that a call meets, with the number of the call in it from 1, or no
+// episode.
+func (n *Network) hit(call Call) (e Episode, number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, running := range n.running {
+		if running.Target.Hits(call) {
+			running.calls++
+			return running.Episode, running.calls
+		}
+	}
+	return Episode{}, 0
+}
+
+// slow makes a call after a delay. If its caller leaves before, the call arrives all the same.
+func (n *Network) slow(request *http.Request, body []byte, delay time.Duration) (*http.Response, error) {
+	began := time.Now()
+	if err := wait.For(request.Context(), delay); err != nil {
+		n.late.Go(func() {
+			_ = wait.For(context.WithoutCancel(request.Context()), delay-time.Since(began)) // it does not end
+			n.perform(request, body)
+		})
+		return nil, err
+	}
+	return n.under.Do(request)
+}
+
+// arrive makes a call that nobody waits for.
+func (n *Network) arrive(request *http.Request, body []byte) {
+	n.late.Go(func() { n.perform(request, body) })
+}
+
+// perform makes a call whose answer nobody reads.
+func (n *Network) perform(request *http.Request, body []byte) {
+	own := request.Clone(context.WithoutCancel(request.Context()))
+	own.Body, own.GetBody = io.NopCloser(bytes.NewReader(body)), nil
+	response, err := n.under.Do(own)
+	if err != nil {
+		return // the engine has ended, or refuses
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+	_ = response.Body.Close()
+}
+
+// hang waits until the caller gives up.
+func hang(request *http.Request, patience time.Duration) error {
+	if err := wait.For(request.Context(), patience); err != nil {
+		return err
+	}
+	return &url.Error{Op: "Post", URL: request.URL.String(), Err: os.ErrDeadlineExceeded}
+}
