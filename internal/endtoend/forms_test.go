@@ -209,8 +209,13 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.press(kb.Enter)
 	b.focusIn("dialog:modal .quiet")
 	b.press(kb.Escape)
+	b.until(root + ".querySelector('dialog') === null")
 	b.focusIn(".actions button:last-child")
 	b.press(kb.Enter)
+	b.focusIn("dialog:modal .quiet")
+	// Asked for again before the dialog has told that it is closed.
+	b.do(chromedp.Evaluate(root+".querySelector('dialog').close(); "+root+".activeElement.click()", nil))
+	b.focusIn("dialog:modal .quiet")
 	b.tabTo("dialog .danger")
 	b.press(kb.Enter)
 	b.until("told.join() === 'added,edited,deleted' && " + root + ".querySelector('.list article, dialog') === null")

@@ -10,13 +10,15 @@ export function PlanStrip() {
   const fuller = useMemo(() => withPlans(query ?? ''), [query]);
   const [open, setOpen] = useState(storage.get('plan') !== 'folded');
   if (!response) return isFetching ? null : <p className="plan-none">No answer yet. Press the run button to get one.</p>;
+  // By state alone: an element tells that it was folded later, and may be gone by then for an answer to come.
   const fold = (event) => {
-    setOpen(event.currentTarget.open);
-    storage.set('plan', event.currentTarget.open ? '' : 'folded');
+    event.preventDefault();
+    setOpen(!open);
+    storage.set('plan', open ? 'folded' : '');
   };
   return (
-    <details className="plan" open={open} onToggle={fold}>
-      <summary>Plan <span>{plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}</span></summary>
+    <details className="plan" open={open}>
+      <summary onClick={fold}>Plan <span>{plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}</span></summary>
       <div className="plan-body">
         {plans.map(({ where, plan }) => <Plan key={where} where={plans.length > 1 && where} plan={plan} />)}
         <Hint asked={plans.length > 0} fuller={fuller === query ? null : () => queryEditor.setValue(fuller)} />

@@ -18,8 +18,11 @@ interface Props {
 }
 
 /** A comment of the list. Who wrote it can edit and delete it in place. */
-export class Entry extends Component<Props, { asks: boolean }> {
+export class Entry extends Component<Props, { asked: number }> {
   readonly #article = createRef<HTMLElement>();
+  override state = { asked: 0 };
+  /** How often deletion was asked for. */
+  #times = 0;
 
   #edit = (): void => {
     const { desk, comment } = this.props;
@@ -29,20 +32,25 @@ export class Entry extends Component<Props, { asks: boolean }> {
 
   #close = (): void => this.forceUpdate(() => this.#article.current?.querySelector('button')?.focus());
 
-  override render({ desk, texts, viewer, comment, content }: Props, { asks }: { asks: boolean }) {
+  #askDeletion = (): void => this.setState({ asked: ++this.#times });
+
+  /** A dialog tells that it is closed a moment after it gave back the focus. By then, the next one may be open. */
+  #closeDeletion = (which: number): void => this.setState(({ asked }) => (asked === which ? { asked: 0 } : null));
+
+  override render({ desk, texts, viewer, comment, content }: Props, { asked }: { asked: number }) {
     const mine = desk !== null && mayChange(viewer, comment);
     // What was typed stays in sight when a token expires.
     const edits = desk !== null && (mine || !viewer?.mayWrite) && load(placeOf(desk, comment.id)) !== null;
     const actions = mine && (
       <span class="actions">
         <button class="button quiet" type="button" onClick={this.#edit}>{texts.say('write.edit')}</button>
-        <button class="button quiet" type="button" onClick={() => this.setState({ asks: true })}>{texts.say('write.delete')}</button>
+        <button class="button quiet" type="button" onClick={this.#askDeletion}>{texts.say('write.delete')}</button>
       </span>
     );
     return (
       <article ref={this.#article} class="comment" part="comment" id={comment.id} data-version={comment.version}>
         {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
-        {mine && asks && <Deletion desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.setState({ asks: false })} />}
+        {mine && asked > 0 && <Deletion key={asked} desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.#closeDeletion(asked)} />}
       </article>
     );
   }
