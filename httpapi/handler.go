@@ -30,11 +30,11 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	api := o.around(newGraphQL(o), sender)
-	mux.Handle("/graphql", api)
+	mux.Handle(graphQLPath, api)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Logger)))
-	mux.Handle("/", sender.light(o.Pages(api)))
-	return o.Connections.entered(strict(o.HSTSAge)(withRequestID(mux)))
+	mux.Handle("/", sender.light(o.Pages(o.observed(api, true))))
+	return o.Connections.entered(strict(o.HSTSAge)(withRequestID(o.observed(mux, false))))
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its
@@ -71,6 +71,9 @@ func newGraphQL(o Options) http.Handler {
 	server.AddTransport(transport{maxQuery: o.MaxQuery})
 	server.SetErrorPresenter(o.ErrorPresenter)
 	server.SetRecoverFunc(recoverPanic)
+	if len(o.Observers) > 0 {
+		server.Use(observing{}) // before the limits, which it then wraps
+	}
 	o.bound(server)
 	if o.Fields != nil {
 		server.AroundFields(o.Fields) // after the limits, which then wrap it

@@ -78,6 +78,8 @@ type Options struct {
 	// HSTSAge is for how long browsers are to use HTTPS only, told in answers over TLS. Zero tells
 	// them nothing.
 	HSTSAge time.Duration
+	// Observers are told of every request.
+	Observers []Observer
 	// Origins are those whose pages may call the API and read its answers. Without any, only pages
 	// of this server may.
 	Origins []Origin

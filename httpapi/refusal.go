@@ -14,6 +14,7 @@ type refusal struct {
 	message string // may have verbs, which with fills in
 	header  string // name of a further header, empty for none
 	value   string // of that header
+	reason  string // which limit of the server refuses, a word; empty for what a client can correct
 }
 
 // The table of all refusals. Package resolvers has the codes of errors in fields.
@@ -42,9 +43,9 @@ var (
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
-	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1"}
-	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1"}
-	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1"}
+	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"}
+	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1", reason: "arriving"}
+	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1", reason: "unread"}
 )
 
 const (
@@ -78,6 +79,7 @@ func (f *refusal) write(w http.ResponseWriter) {
 	if f.header != "" {
 		w.Header().Set(f.header, f.value)
 	}
+	noteRefusal(w, f.code, f.reason)
 	w.WriteHeader(f.status)
 	_, _ = w.Write(body) // a client that went away needs no answer
 }

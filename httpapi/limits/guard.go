@@ -13,7 +13,7 @@ import (
 )
 
 // Guard applies the limits to each operation. It is an extension of the GraphQL server, and must be
-// the first one.
+// the first one that reads operations.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits

@@ -1,0 +1,190 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// Observer is told of every request. Its methods are called by many goroutines, those of the
+// requests, so they must be quick.
+type Observer interface {
+	// Began is called before a request is processed, and returns the context for that.
+	Began(r *http.Request, e *Exchange) context.Context
+	// Ended is called once the answer is sent, with the context that Began returned. The Exchange
+	// does not change any more, and belongs to the observers.
+	Ended(ctx context.Context, e *Exchange)
+}
+
+// Outcome says what became of a request to the API.
+type Outcome string
+
+// The outcomes. They are values of a metric, so they do not change.
+const (
+	// OutcomeOK is an answer without errors.
+	OutcomeOK Outcome = "ok"
+	// OutcomePartial is an answer with data and with errors.
+	OutcomePartial Outcome = "partial"
+	// OutcomeFailed is an operation that ran, or would have if its time had not been over, and has no
+	// data.
+	OutcomeFailed Outcome = "failed"
+	// OutcomeRefused is a request that did not become an operation that runs.
+	OutcomeRefused Outcome = "refused"
+)
+
+// Exchange is a request and its answer.
+type Exchange struct {
+	// ID is the request's id, as the client and the log know it.
+	ID string
+	// Method is the method as the client sent it, which may be any text.
+	Method string
+	// Route is the path without what differs between requests, one of a few; Scheme is http or https.
+	Route, Scheme string
+	// Inside says that a page of this server asked, without HTTP.
+	Inside bool
+	// Began and Took are when the request was read to the end of its head, and how long it took from
+	// there until the answer was sent.
+	Began time.Time
+	Took  time.Duration
+	// Status is the status of the answer, 0 if the connection was given up before.
+	Status int
+
+	// Operation is query or mutation; empty if the request had none that could be recognized.
+	Operation string
+	// Name is the name of the operation as the client sent it, which may be any text of any length.
+	Name string
+	// Outcome is empty for requests that are not to the API.
+	Outcome Outcome
+	// Code is that of the first error; empty without errors.
+	Code string
+	// Refused is a word that says which limit of the server refused the request; empty if none did.
+	Refused string
+	// EstimatedUnits are what the operation was charged beforehand, Units what its reads consumed, in
+	// read units.
+	EstimatedUnits, Units float64
+}
+
+// graphQLPath is where the API is.
+const graphQLPath = "/graphql"
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange of a request's context, nil if it is not observed.
+func exchangeOf(ctx context.Context) *Exchange {
+	e, _ := ctx.Value(exchangeKey{}).(*Exchange)
+	return e
+}
+
+// routeOf returns one of a few routes for a path.
+func routeOf(path string) string {
+	switch {
+	case path == graphQLPath, path == "/healthz", path == "/readyz", path == "/":
+		return path
+	case strings.HasPrefix(path, "/products/"):
+		return "/products/{id}"
+	}
+	return "/{file}"
+}
+
+// settle fills in what follows from the rest.
+func (e *Exchange) settle() {
+	if e.Route != graphQLPath || e.Outcome != "" {
+		return
+	}
+	switch {
+	case e.Status == 0:
+		e.Outcome = OutcomeFailed
+	case e.Status >= http.StatusBadRequest:
+		e.Outcome = OutcomeRefused
+	default: // an answer to OPTIONS
+		e.Outcome = OutcomeOK
+	}
+}
+
+// note notes what became of an operation.
+func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
+	if graphql.HasOperationContext(ctx) {
+		if operation := graphql.GetOperationContext(ctx); operation.Operation != nil {
+			e.Name, e.Operation = operation.Operation.Name, kindText(operation.Operation.Operation)
+		}
+	}
+	e.EstimatedUnits, e.Units = float64(limits.EstimatedUnits(ctx)), usage.From(ctx).Units()
+	e.Code, e.Outcome = codeOf(response.Errors), outcomeOf(ctx, response)
+}
+
+func kindText(kind ast.Operation) string {
+	if kind == ast.Mutation {
+		return "mutation"
+	}
+	return "query"
+}
+
+// codeOf returns the code of the first error, empty if there is none.
+func codeOf(errs gqlerror.List) string {
+	if len(errs) == 0 {
+		return ""
+	}
+	code, _ := errs[0].Extensions["code"].(string)
+	return code
+}
+
+func outcomeOf(ctx context.Context, response *graphql.Response) Outcome {
+	switch {
+	case len(response.Errors) == 0:
+		return OutcomeOK
+	case response.Data == nil && ctx.Err() == nil:
+		return OutcomeRefused
+	case response.Data == nil, bytes.Equal(response.Data, []byte("null")):
+		return OutcomeFailed
+	}
+	return OutcomePartial
+}
+
+// observedAnswer is an answer whose status is noted.
+type observedAnswer struct {
+	http.ResponseWriter
+	exchange *Exchange
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (a *observedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *observedAnswer) WriteHeader(status int) {
+	if a.exchange.Status == 0 && status >= http.StatusOK {
+		a.exchange.Status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter].
+func (a *observedAnswer) Write(p []byte) (int, error) {
+	if a.exchange.Status == 0 {
+		a.exchange.Status = http.StatusOK
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// noteRefusal notes why a request was refused, if it is observed.
+func noteRefusal(w http.ResponseWriter, code, reason string) {
+	for {
+		switch under := w.(type) {
+		case *observedAnswer:
+			under.exchange.Outcome, under.exchange.Code, under.exchange.Refused = OutcomeRefused, code, reason
+			return
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = under.Unwrap()
+		default:
+			return
+		}
+	}
+}

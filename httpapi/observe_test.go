@@ -1,0 +1,135 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// observer keeps what it is told.
+type observer struct {
+	mu    sync.Mutex
+	began int
+	ended []httpapi.Exchange
+}
+
+type observedKey struct{}
+
+func (o *observer) Began(r *http.Request, _ *httpapi.Exchange) context.Context {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.began++
+	return context.WithValue(r.Context(), observedKey{}, true)
+}
+
+func (o *observer) Ended(ctx context.Context, e *httpapi.Exchange) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if ctx.Value(observedKey{}) == true {
+		o.ended = append(o.ended, *e)
+	}
+}
+
+// Observers are told of every request, with what became of it.
+func TestObservers(t *testing.T) {
+	var told observer
+	handler := httpapi.New(options(func(o *httpapi.Options) { o.Observers, o.MaxBody = []httpapi.Observer{&told}, 200 }))
+	ask := func(method, path, body string) *http.Request {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		return r
+	}
+	operation := func(text string) *http.Request { return ask("POST", "/graphql", `{"query": "`+text+`"}`) }
+	api := httpapi.Exchange{Method: "POST", Route: "/graphql", Scheme: "http", Status: 200}
+	with := func(change func(*httpapi.Exchange)) httpapi.Exchange {
+		e := api
+		change(&e)
+		return e
+	}
+	for _, row := range []struct {
+		why     string
+		request *http.Request
+		want    httpapi.Exchange
+	}{
+		{"a query that is answered", operation("query mine { echo }"), with(func(e *httpapi.Exchange) { e.Operation, e.Name, e.Outcome = "query", "mine", "ok" })},
+		{"a mutation", operation("mutation { change }"), with(func(e *httpapi.Exchange) { e.Operation, e.Outcome = "mutation", "ok" })},
+		{"a field that fails", operation("{ fails }"), with(func(e *httpapi.Exchange) { e.Operation, e.Outcome = "query", "partial" })},
+		{"an operation that cannot be parsed", operation("{"), with(func(e *httpapi.Exchange) { e.Outcome, e.Code = "refused", "GRAPHQL_PARSE_FAILED" })},
+		{"one that does not fit the schema", operation("{ nothing }"), with(func(e *httpapi.Exchange) { e.Outcome, e.Code = "refused", "GRAPHQL_VALIDATION_FAILED" })},
+		{"a body that is too large", operation(strings.Repeat(" ", 200)), with(func(e *httpapi.Exchange) { e.Status, e.Outcome, e.Code = 413, "refused", "BODY_TOO_LARGE" })},
+		{"a method that is not served", ask("PATCH", "/graphql", ""), with(func(e *httpapi.Exchange) {
+			e.Method, e.Status, e.Outcome, e.Code = "PATCH", 405, "refused", "METHOD_NOT_ALLOWED"
+		})},
+		{"a question for methods", ask("OPTIONS", "/graphql", ""), with(func(e *httpapi.Exchange) { e.Method, e.Status, e.Outcome = "OPTIONS", 204, "ok" })},
+		{"a probe", ask("GET", "/healthz", ""), httpapi.Exchange{Method: "GET", Route: "/healthz", Scheme: "http", Status: 200}},
+		{"a page", ask("GET", "/products/a%2Fb", ""), httpapi.Exchange{Method: "GET", Route: "/products/{id}", Scheme: "http", Status: 404}},
+		{"any other path", ask("GET", "/somewhere/else", ""), httpapi.Exchange{Method: "GET", Route: "/{file}", Scheme: "http", Status: 404}},
+	} {
+		told.ended = nil
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, row.request)
+		if len(told.ended) != 1 {
+			t.Fatalf("%s: told of %d requests", row.why, len(told.ended))
+		}
+		got := told.ended[0]
+		if got.ID != answer.Header().Get("X-Request-Id") || got.Took <= 0 || got.Began.IsZero() {
+			t.Errorf("%s: id %q, took %v since %v", row.why, got.ID, got.Took, got.Began)
+		}
+		if diff := cmp.Diff(row.want, got, cmpopts.IgnoreFields(httpapi.Exchange{}, "ID", "Began", "Took")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.why, diff)
+		}
+	}
+}
+
+// A refusal of a limit of the server says which; a page that asks within the server is told of as
+// such; and an abandoned answer has no status.
+func TestObserversOfWhatGoesWrong(t *testing.T) {
+	s, told := newSchema(), &observer{}
+	handler := httpapi.New(options(func(o *httpapi.Options) {
+		o.Observers, o.Schema, o.MaxInFlight = []httpapi.Observer{told}, s, 1
+		o.Pages = func(api http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/abandoned" {
+					panic(http.ErrAbortHandler)
+				}
+				api.ServeHTTP(w, httptest.NewRequest("GET", "/graphql?query={echo}", nil).WithContext(r.Context()))
+			})
+		}
+	}))
+	serve := func(path string) {
+		defer func() { _ = recover() }()
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		serve("/graphql?query={waits}")
+	}()
+	<-s.entered
+	serve("/graphql?query={echo}")
+	close(s.released)
+	<-done
+	serve("/")
+	serve("/abandoned")
+	want := []httpapi.Exchange{
+		{Route: "/graphql", Status: 503, Outcome: "refused", Code: "OVERLOADED", Refused: "limit"},
+		{Route: "/graphql", Status: 200, Outcome: "ok", Operation: "query"},
+		{Route: "/graphql", Status: 200, Outcome: "ok", Operation: "query", Inside: true},
+		{Route: "/", Status: 200},
+		{Route: "/{file}", Status: 0},
+	}
+	if diff := cmp.Diff(want, told.ended, cmpopts.IgnoreFields(httpapi.Exchange{}, "ID", "Began", "Took", "Method", "Scheme")); diff != "" {
+		t.Error(diff)
+	}
+	if told.began != len(want) {
+		t.Errorf("%d requests began", told.began)
+	}
+}
