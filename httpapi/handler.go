@@ -3,7 +3,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -47,11 +46,11 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
-		refuseTwice,                             // before everything that reads these headers
-		refuseCrossSite,                         // after allow, whose verdict it uses
-		withBody(o.MaxBody, o.Connections),      // inside builtFirst, which counts its refusals too
-		withPlace(o.MaxInFlight, o.Connections), // after the body, which may arrive slowly
-		compressed,                              // inside the place: it takes processor time
+		refuseTwice,                        // before everything that reads these headers
+		refuseCrossSite,                    // after allow, whose verdict it uses
+		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too
+		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
+		compressed, // inside the place: it takes processor time
 		o.withRequest,
 	}
 	if o.Authenticate != nil {
@@ -102,20 +101,19 @@ func (o Options) validationRules() *rules.Rules {
 	return coercion.ValidationRules(rules.NewDefaultRules())
 }
 
-// withRequest gives each request what belongs to it alone: a bound on its time, its loaders, and
-// the account of what it uses, which is closed once its answer is built.
+// withRequest gives each request what belongs to it alone: its loaders, and the account of what it
+// uses, which is closed once its answer is built.
 func (o Options) withRequest(next http.Handler) http.Handler {
 	pool := usage.NewPool(o.Limits.ProcessTextBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), o.OperationTimeout)
-		defer cancel()
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
 		load.UseLatest(o.Latest)
-		ctx = usage.With(loaders.With(ctx, load), account)
+		ctx := usage.With(loaders.With(r.Context(), load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
+		consumes(ctx, account.Units())
 	})
 }
 

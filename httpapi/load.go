@@ -2,10 +2,13 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
 // perRequest is what a request occupies while it arrives, in addition to its head and body: its
@@ -96,20 +99,41 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// withPlace processes at most so many requests at a time, and refuses others at once. A request
-// that waited would cost memory, and its client would give up before it is answered.
-func withPlace(limit int, connections *Connections) func(http.Handler) http.Handler {
-	places := make(chan struct{}, limit)
+// withPlace processes as many requests at a time as the limiter lets in, and refuses the others. What
+// a client takes to send or to read is outside of it. The time of an operation runs from here, so a
+// request that waits for its turn has less left.
+func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			select {
-			case places <- struct{}{}:
-				defer func() { <-places }()
-				defer connections.work(connections.of(r.Context()))()
-				next.ServeHTTP(w, r)
-			default:
+			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
+			defer cancel()
+			place, err := limiter.Enter(ctx)
+			if err != nil {
 				overloaded.write(w)
+				return
+			}
+			var read consumed
+			class := concurrency.Unmeasured // unless it ends well
+			defer func() { place.Leave(class) }()
+			defer connections.work(connections.of(ctx))()
+			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, consumedKey{}, &read)))
+			if r.Context().Err() == nil {
+				class = concurrency.ClassOf(read.units)
 			}
 		})
+	}
+}
+
+type consumedKey struct{}
+
+// consumed is what a request in progress has read from the table.
+type consumed struct{ units float64 }
+
+// consumes notes what a request has read. Its duration is compared with those of requests that read
+// about as much. One that read nothing, since it was refused or its answer was there already, tells
+// nothing about the server.
+func consumes(ctx context.Context, units float64) {
+	if read, ok := ctx.Value(consumedKey{}).(*consumed); ok {
+		read.units = units
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/loaders"
 )
@@ -19,7 +20,8 @@ const (
 	DefaultMaxBody = 64 << 10
 	// DefaultMaxQuery is 16 KiB.
 	DefaultMaxQuery = 16 << 10
-	// DefaultMaxInFlight is as many requests as the open connections to the table can carry.
+	// DefaultMaxInFlight is as many requests as the open connections to the table can carry. Usually
+	// fewer are let in: see package concurrency.
 	DefaultMaxInFlight = 256
 	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
 	DefaultMaxUnsent = 64 << 20
@@ -67,6 +69,9 @@ type Options struct {
 	// MaxInFlight bounds how many requests to the API are processed at a time. The default is
 	// DefaultMaxInFlight.
 	MaxInFlight int
+	// Concurrency lets requests to the API in, usually fewer at a time than MaxInFlight. The default
+	// follows what the server carries.
+	Concurrency *concurrency.Limiter
 	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
 	// connections that hold most bytes for longest are closed. This needs Connections, and a server
 	// with a WriteTimeout. The default is DefaultMaxUnsent.
@@ -92,6 +97,9 @@ func (o Options) withDefaults() Options {
 	o.MaxInFlight = cmp.Or(o.MaxInFlight, DefaultMaxInFlight)
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
+	if o.Concurrency == nil {
+		o.Concurrency = concurrency.New(o.MaxInFlight)
+	}
 	if o.Connections == nil {
 		o.Connections = NewConnections(0, 0)
 	}

@@ -1,0 +1,172 @@
+package concurrency
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Class says which requests are alike: their durations are compared with each other only.
+type Class int
+
+// Unmeasured is the class of requests that say nothing about the server: they failed, were
+// cancelled, or did no work worth measuring.
+const Unmeasured Class = 0
+
+const classes = 12
+
+// ClassOf returns the class of requests that consume about so many read units: those of 1 are one
+// class, 2 to 3 the next, 4 to 7 the next.
+func ClassOf(units float64) Class {
+	if units <= 0 {
+		return Unmeasured
+	}
+	return Class(min(1+bits.Len(uint(units)), classes-1))
+}
+
+// How the limit moves.
+const (
+	// perProcessor is how many requests for each processor are let in at least, and at first four
+	// times as many.
+	perProcessor = 4
+	// steepest is by how much one window may lower the limit.
+	steepest = 0.5
+	// A window lasts until it has so many requests and so much time has passed; a quiet one until it
+	// has some and has lasted for long.
+	windowSize, windowTime = 20, 100 * time.Millisecond
+	quietSize, quietTime   = 5, time.Second
+	// windowMost is of how many requests a window keeps the durations.
+	windowMost = 1000
+)
+
+// How usual durations are learned.
+const (
+	// A probe lasts until so many of its requests are done, or for so long.
+	probeSize, probeTime = 8, 80 * time.Millisecond
+	// probePause is how long the next probe waits while requests are refused.
+	probePause = 3 * time.Second
+	// upRate and downRate are how much one request changes what is usual. The first ones of a probe
+	// still share the processors with those before it, so a quick one says more than a slow one.
+	upRate, downRate = 0.1, 0.3
+	// quicker is when requests are so much quicker than usual that what is usual must be wrong.
+	quicker = 0.7
+)
+
+// gradient computes the limit. It is Envoy's gradient controller with some changes, which
+// docs/design/overload.md explains. It does nothing by itself: the limiter tells it what happens.
+type gradient struct {
+	least, most, alone int
+	limit              float64
+	usual              [classes]float64 // seconds that requests take when few are in flight, 0 unknown
+
+	// The window: requests that were let in since the limit last changed.
+	window int
+	since  time.Time
+	ratios []float64 // durations of its requests, as multiples of the usual ones
+	peak   int       // most requests in flight in it
+
+	probing bool
+	probed  time.Time // when the last probe began
+	probes  int       // requests of this probe that are done
+	refused bool      // whether a request was since
+}
+
+func newGradient(most, processors int, now time.Time) *gradient {
+	least := min(perProcessor*processors, most)
+	return &gradient{
+		least: least, most: most, alone: min(processors, most), limit: float64(min(4*least, most)),
+		since: now, probing: true, probed: now,
+	}
+}
+
+// visit is what the gradient remembers of a request in progress.
+type visit struct {
+	window      int
+	probe, lone bool
+}
+
+// visit notes that a request begins, with which so many are in flight.
+func (g *gradient) visit(inFlight int) visit {
+	g.peak = max(g.peak, inFlight)
+	return visit{window: g.window, probe: g.probing, lone: inFlight <= g.alone}
+}
+
+// tick begins and ends probes. A probe lets few requests in, so that they take as long as usual. It
+// is made only while requests are refused: else there are moments with few requests in flight, or
+// nothing is lost.
+func (g *gradient) tick(now time.Time) {
+	switch since := now.Sub(g.probed); {
+	case g.probing && (g.probes >= probeSize || since >= probeTime):
+		g.probing = false
+		g.begin(now)
+	case !g.probing && g.refused && since >= probePause:
+		g.probing, g.probed, g.probes, g.refused = true, now, 0, false
+	}
+}
+
+// refuse notes that a request is refused. During a probe that is no reason for another probe.
+func (g *gradient) refuse() { g.refused = g.refused || !g.probing }
+
+// begin begins a window.
+func (g *gradient) begin(now time.Time) {
+	g.window++
+	g.since, g.ratios, g.peak = now, g.ratios[:0], 0
+}
+
+// finished notes how long a request took.
+func (g *gradient) finished(now time.Time, v visit, class Class, took time.Duration) {
+	if v.probe && g.probing {
+		g.probes++
+	}
+	if class != Unmeasured {
+		g.measured(v, class, max(took, time.Microsecond).Seconds())
+	}
+	g.tick(now)
+	if g.complete(now) {
+		g.adjust()
+		g.begin(now)
+	}
+}
+
+func (g *gradient) measured(v visit, class Class, took float64) {
+	usual := g.usual[class]
+	if v.window == g.window && !g.probing && usual > 0 && len(g.ratios) < windowMost {
+		g.ratios = append(g.ratios, took/usual)
+	}
+	if !v.lone && !(v.probe && (g.probing || g.probes < probeSize)) {
+		return
+	}
+	switch {
+	case usual == 0:
+		g.usual[class] = took
+	case v.probe && took < usual:
+		g.usual[class] *= math.Pow(took/usual, downRate)
+	default:
+		g.usual[class] *= math.Pow(took/usual, upRate)
+	}
+}
+
+// complete reports whether the window has seen enough.
+func (g *gradient) complete(now time.Time) bool {
+	lasted, size := now.Sub(g.since), len(g.ratios)
+	return !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietTime)
+}
+
+// adjust moves the limit by what the window has seen: in proportion to how much longer than usual
+// requests take, with some room to grow while the limit is in use. It looks at the quickest quarter.
+// When the processors are busy all requests take longer; when a part of the table is slow, some do.
+func (g *gradient) adjust() {
+	slices.Sort(g.ratios)
+	ratio := g.ratios[len(g.ratios)/4]
+	next := g.limit * max(steepest, min(1, 1/ratio))
+	if g.peak >= int(g.limit)/2 {
+		next += math.Sqrt(g.limit)
+	}
+	g.limit = max(float64(g.least), min(next, float64(g.most)))
+	if ratio < quicker {
+		for class := range g.usual {
+			g.usual[class] *= ratio
+		}
+	}
+}

@@ -1,0 +1,200 @@
+// Package concurrency bounds how many requests are processed at a time. The bound is no fixed
+// number: it follows what the server and its table carry, by how long requests take beside how long
+// they take when few are in progress. See docs/design/overload.md.
+package concurrency
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// longestWait is how long a request may wait for its turn. One that would have to wait longer, by
+// what requests take now, is refused at once.
+const longestWait = 100 * time.Millisecond
+
+// Why a request is refused.
+var (
+	// ErrFull means that too many requests are in progress, and enough are waiting.
+	ErrFull = errors.New("too many requests are in progress")
+	// ErrWaited means that the request waited for its turn for too long.
+	ErrWaited = errors.New("too many requests are in progress, and this one has waited for its turn")
+)
+
+// Limiter lets requests in. It is safe for concurrent use.
+type Limiter struct {
+	mu       sync.Mutex
+	gradient *gradient
+	inFlight int
+	probing  int           // requests in flight that a probe let in
+	pace     time.Duration // how long requests take at present
+	queue    []*waiter     // the first is the next
+	counted  Counters
+}
+
+// New returns a limiter that lets at least some requests for each processor in, and at most so many
+// in all.
+func New(most int) *Limiter { return newLimiter(most, runtime.GOMAXPROCS(0)) }
+
+func newLimiter(most, processors int) *Limiter {
+	return &Limiter{gradient: newGradient(most, processors, time.Now())}
+}
+
+// Enter waits for the turn of a request, and returns its place. The caller gives the place back by
+// Leave. The error is ErrFull, ErrWaited, or that of a context that ended first.
+func (l *Limiter) Enter(ctx context.Context) (*Place, error) {
+	place, w := l.enter(time.Now())
+	if place != nil {
+		return place, nil
+	}
+	if w == nil {
+		return nil, ErrFull
+	}
+	timer := time.NewTimer(longestWait)
+	defer timer.Stop()
+	select {
+	case place := <-w.turn:
+		return place, nil
+	case <-timer.C:
+		return l.giveUp(w, ErrWaited)
+	case <-ctx.Done():
+		return l.giveUp(w, ctx.Err())
+	}
+}
+
+// enter returns a place, or else a waiter if there is room to wait.
+func (l *Limiter) enter(now time.Time) (*Place, *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gradient.tick(now)
+	l.admit(now)
+	if len(l.queue) == 0 && l.free() {
+		return l.let(now), nil
+	}
+	if !l.worthWaiting() {
+		l.counted.Full++
+		l.gradient.refuse()
+		return nil, nil
+	}
+	w := &waiter{turn: make(chan *Place, 1)}
+	l.queue = append(l.queue, w)
+	return nil, w
+}
+
+// free reports whether another request may be in progress.
+func (l *Limiter) free() bool {
+	if l.gradient.probing {
+		return l.probing < l.gradient.alone && l.inFlight < l.gradient.most
+	}
+	return l.inFlight < int(l.gradient.limit)
+}
+
+// worthWaiting reports whether one more request may wait: fewer than half as many are waiting as
+// may be in progress, and its turn comes soon.
+func (l *Limiter) worthWaiting() bool {
+	waiting, limit := len(l.queue), int(l.gradient.limit)
+	return waiting < limit/2 && l.pace*time.Duration(waiting+1)/time.Duration(limit) <= longestWait
+}
+
+// let takes a place. The caller holds the lock.
+func (l *Limiter) let(now time.Time) *Place {
+	l.inFlight++
+	l.counted.Admitted++
+	place := &Place{limiter: l, began: now, visit: l.gradient.visit(l.inFlight)}
+	if place.visit.probe {
+		l.probing++
+	}
+	return place
+}
+
+// admit gives free places to those who wait.
+func (l *Limiter) admit(now time.Time) {
+	for len(l.queue) > 0 && l.free() {
+		next := l.queue[0]
+		l.queue = slices.Delete(l.queue, 0, 1)
+		next.turn <- l.let(now)
+	}
+}
+
+// giveUp ends the waiting of a request without a place. If its turn came at the same moment, the
+// place is its own, or is given back if nobody waits for the answer.
+func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.queue, w)
+	late := at < 0
+	switch {
+	case late && reason == ErrWaited:
+		return <-w.turn, nil
+	case late:
+		place := <-w.turn
+		l.leave(time.Now(), place, Unmeasured)
+	default:
+		l.queue = slices.Delete(l.queue, at, at+1)
+	}
+	if reason == ErrWaited {
+		l.counted.Waited++
+		l.gradient.refuse()
+	} else {
+		l.counted.Gone++
+	}
+	return nil, reason
+}
+
+func (l *Limiter) leave(now time.Time, place *Place, class Class) {
+	l.inFlight--
+	if place.visit.probe {
+		l.probing--
+	}
+	took := now.Sub(place.began)
+	l.pace += (took - l.pace) / paceMemory
+	l.gradient.finished(now, place.visit, class, took)
+	l.admit(now)
+}
+
+// paceMemory is of about how many requests the pace is the average.
+const paceMemory = 16
+
+// waiter is a request that waits for its turn.
+type waiter struct{ turn chan *Place }
+
+// Place is a request in progress.
+type Place struct {
+	limiter *Limiter
+	began   time.Time
+	visit   visit
+}
+
+// Leave gives the place back, once. The class says with which other requests this one is compared.
+func (p *Place) Leave(class Class) {
+	now := time.Now()
+	p.limiter.mu.Lock()
+	defer p.limiter.mu.Unlock()
+	p.limiter.leave(now, p, class)
+}
+
+// Counters count requests since the limiter was made.
+type Counters struct {
+	// Admitted were let in. Full were refused at once, Waited after they had waited. Gone are those
+	// whose client gave up while they waited.
+	Admitted, Full, Waited, Gone uint64
+}
+
+// State is what a limiter does at a moment.
+type State struct {
+	// Limit is how many requests may be in progress, InFlight how many are, and Queued how many
+	// wait for their turn.
+	Limit, InFlight, Queued int
+	// Counters are those until now.
+	Counters
+}
+
+// State returns what the limiter does now.
+func (l *Limiter) State() State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return State{int(l.gradient.limit), l.inFlight, len(l.queue), l.counted}
+}

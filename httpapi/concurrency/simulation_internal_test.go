@@ -1,0 +1,283 @@
+package concurrency
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// machine is a server with a table: requests need a processor before and after they read, and wait
+// for the table between. So it carries processors / cpu requests a second.
+type machine struct {
+	limiter    *Limiter
+	processors chan struct{}
+	r          *rand.Rand
+	mix        func(r *rand.Rand) request
+
+	mu      sync.Mutex
+	took    []time.Duration // from arrival, of requests that are answered
+	refused []time.Duration
+	failed  error
+}
+
+// request is what a request needs.
+type request struct {
+	class      Class
+	cpu, table time.Duration
+}
+
+func newMachine(mix func(r *rand.Rand) request) *machine {
+	return &machine{
+		limiter: newLimiter(256, 2), processors: make(chan struct{}, 2),
+		r: rand.New(rand.NewPCG(1, 2)), mix: mix,
+	}
+}
+
+// pages are requests of one kind, which take some longer and some less long: 5 ms of a processor
+// and 10 ms of the table.
+func pages(r *rand.Rand) request {
+	return request{class: 1, cpu: varied(r, 5*time.Millisecond), table: varied(r, 10*time.Millisecond)}
+}
+
+func varied(r *rand.Rand, about time.Duration) time.Duration {
+	return time.Duration(float64(about) * (0.7 + 0.6*r.Float64()))
+}
+
+// arrive sends so many requests a second for so long, at random times whatever becomes of them.
+func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
+	m.took, m.refused = nil, nil
+	var group sync.WaitGroup
+	end := time.Now().Add(lasting)
+	for time.Now().Before(end) {
+		time.Sleep(time.Duration(m.r.ExpFloat64() / perSecond * float64(time.Second)))
+		needs := m.mix(m.r)
+		group.Go(func() { m.serve(needs) })
+	}
+	group.Wait()
+	return m.outcome(lasting)
+}
+
+func (m *machine) serve(needs request) {
+	arrived := time.Now()
+	place, err := m.limiter.Enter(context.Background())
+	if err == nil {
+		m.work(needs.cpu / 2)
+		time.Sleep(needs.table)
+		m.work(needs.cpu / 2)
+		place.Leave(needs.class)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch took := time.Since(arrived); {
+	case err == nil:
+		m.took = append(m.took, took)
+	case errors.Is(err, ErrFull), errors.Is(err, ErrWaited):
+		m.refused = append(m.refused, took)
+	default:
+		m.failed = err
+	}
+}
+
+func (m *machine) work(cpu time.Duration) {
+	m.processors <- struct{}{}
+	time.Sleep(cpu)
+	<-m.processors
+}
+
+// outcome is what came of requests.
+type outcome struct {
+	goodput float64 // answers a second
+	p99     time.Duration
+	refused int
+	waited  int // of those refused, how many took 10 ms or more
+}
+
+func (m *machine) outcome(lasting time.Duration) outcome {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.Sort(m.took)
+	slices.Sort(m.refused)
+	at, _ := slices.BinarySearch(m.refused, 10*time.Millisecond)
+	return outcome{
+		goodput: float64(len(m.took)) / lasting.Seconds(), p99: m.took[len(m.took)*99/100],
+		refused: len(m.refused), waited: len(m.refused) - at,
+	}
+}
+
+// capacity is how many pages a machine carries, a second.
+const capacity = 400
+
+// simulate runs a machine in time that passes at once.
+func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(pages)
+		run(t, m)
+		if m.failed != nil {
+			t.Error(m.failed)
+		}
+		if state := m.limiter.State(); state.InFlight != 0 || state.Queued != 0 {
+			t.Errorf("%d places and %d waiters are left behind", state.InFlight, state.Queued)
+		}
+	})
+}
+
+// However many requests come, as many are answered as without overload, nearly as quickly, and the
+// others are refused at once. Afterwards nothing is refused that the machine can carry.
+func TestOverload(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		unloaded := m.arrive(capacity/2, 10*time.Second)
+		for _, times := range []float64{1, 3, 10} {
+			got := m.arrive(times*capacity, 5*time.Second)
+			t.Logf("%v times the capacity: %+v", times, got)
+			if got.goodput < 0.9*capacity {
+				t.Errorf("%v times the capacity: %.0f answers a second, want 90 %% of %d", times, got.goodput, capacity)
+			}
+			if got.p99 > 3*unloaded.p99 {
+				t.Errorf("%v times the capacity: one in 100 takes %v, and %v without load", times, got.p99, unloaded.p99)
+			}
+			if got.waited > got.refused/100 {
+				t.Errorf("%v times the capacity: %d of %d refusals took 10 ms", times, got.waited, got.refused)
+			}
+		}
+		if after := m.arrive(capacity/2, 5*time.Second); after.refused > 0 || after.p99 > 2*unloaded.p99 {
+			t.Errorf("after the overload: %+v", after)
+		}
+	})
+}
+
+// A server that starts under overload has seen no quiet moment.
+func TestStartUnderOverload(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.arrive(3*capacity, time.Second)
+		if got := m.arrive(3*capacity, 9*time.Second); got.goodput < 0.9*capacity || got.p99 > 60*time.Millisecond {
+			t.Errorf("after a second: %+v", got)
+		}
+	})
+}
+
+// What makes some requests slow does not lower the limit for the others, if the processors could do
+// more. It grows within seconds to what they need.
+func TestSlowRequests(t *testing.T) {
+	slowly := func(share float64, class Class, table time.Duration) func(*rand.Rand) request {
+		return func(r *rand.Rand) request {
+			p := pages(r)
+			if r.Float64() < share {
+				p.class, p.table = class, varied(r, table)
+			}
+			return p
+		}
+	}
+	for name, mix := range map[string]func(*rand.Rand) request{
+		"deep pages":                         slowly(0.3, 6, 200*time.Millisecond),
+		"a throttled product":                slowly(0.3, 1, 300*time.Millisecond),
+		"a throttled product that most want": slowly(0.7, 1, 300*time.Millisecond),
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, m *machine) {
+				m.arrive(capacity/2, 3*time.Second)
+				m.mix = mix
+				m.arrive(capacity*3/4, 5*time.Second)
+				if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 0 {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+// When a table that took seconds for each call is well again, so is the server.
+func TestSlowTable(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.arrive(capacity*3/4, 3*time.Second)
+		m.mix = func(r *rand.Rand) request {
+			p := pages(r)
+			p.table = varied(r, 3*time.Second)
+			return p
+		}
+		if got := m.arrive(capacity*3/4, 20*time.Second); got.goodput < 2 {
+			t.Errorf("while the table is slow: %+v", got)
+		}
+		m.mix = pages
+		m.arrive(capacity*3/4, 3*time.Second)
+		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 || got.p99 > 60*time.Millisecond {
+			t.Errorf("3 s after the table is well: %+v", got)
+		}
+	})
+}
+
+// Places pass to those who wait in the order in which they came, and one who gives up leaves
+// nothing behind.
+func TestQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(4, 2)
+		var places []*Place
+		enter := func(ctx context.Context, order chan<- int, number int) {
+			place, err := limiter.Enter(ctx)
+			if err == nil {
+				order <- number
+				place.Leave(Unmeasured)
+			} else if ctx.Err() == nil {
+				t.Errorf("number %d: %v", number, err)
+			}
+		}
+		time.Sleep(time.Second) // the first probe is over
+		for range 4 {
+			place, err := limiter.Enter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			places = append(places, place)
+		}
+		order := make(chan int, 3)
+		leaving, cancel := context.WithCancel(t.Context())
+		go enter(leaving, order, 1)
+		synctest.Wait()
+		go enter(t.Context(), order, 2)
+		synctest.Wait()
+		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrFull) {
+			t.Errorf("the third to wait: %v, want to be refused", err)
+		}
+		cancel()
+		synctest.Wait()
+		go enter(t.Context(), order, 3)
+		synctest.Wait()
+		for _, place := range places {
+			place.Leave(Unmeasured)
+			synctest.Wait()
+		}
+		if first, second := <-order, <-order; first != 2 || second != 3 {
+			t.Errorf("%d before %d, want 2 before 3", first, second)
+		}
+		synctest.Wait()
+		want := Counters{Admitted: 6, Full: 1, Gone: 1}
+		if got := limiter.State(); got.InFlight != 0 || got.Queued != 0 || got.Counters != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// One whose turn does not come is refused.
+func TestWaitIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(2, 2)
+		time.Sleep(time.Second) // the first probe is over
+		for range 2 {
+			if _, err := limiter.Enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if got := limiter.State(); got.Queued != 0 || got.Waited != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
