@@ -71,10 +71,10 @@ check-component:
 	web/component/check.sh
 
 # Random tests for much longer: thousands of seeds of the simulated stream, hundreds of killed processes, every call of a
-# counter and of a rebuild spoiled in every way, and both engines where `make test` asks one. It runs these packages whole, so
-# that no test can be missing here. The race detector is off.
+# counter and of a rebuild spoiled in every way, minutes of a table in trouble, and both engines where `make test` asks one. It runs
+# these packages whole, so that no test can be missing here. The race detector is off.
 torture: provision
-	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench
+	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench ./internal/safety
 
 # What gofmt, go vet, the architecture test and staticcheck find. What they read of packages is compiled first, so that nothing is
 # compiled by two at once. The tests go first where the processor is short.

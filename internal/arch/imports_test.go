@@ -146,6 +146,8 @@ var own = map[string]struct {
 	"internal/planbench":    {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "dynamo/prior", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":    {nil, "a network knows nothing of what goes over it"},
 	"internal/episode":      {[]string{"internal/faulttest", "internal/wait"}, "trouble knows the names of a table's parts, and nothing of what is in them"},
+	"internal/workload":     {[]string{"comment"}, "it speaks to a server over HTTP only, and shares no code with what it checks but the form of an id"},
+	"internal/safety":       {nil, "its tests start the program and speak to it as clients do"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
 	"internal/schematest":   {[]string{"internal/doctest"}, "it reads a file"},

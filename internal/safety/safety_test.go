@@ -1,0 +1,167 @@
+package safety
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/episode"
+	"github.com/talkback/talkback/internal/workload"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// site is a server whose table lies behind a network that can be in trouble.
+type site struct {
+	t       *testing.T
+	network *episode.Network
+	engine  string // the address of the table, through the network
+	direct  string // and without it
+	table   string
+	url     string // of the server
+	log     *text
+}
+
+// open starts a server.
+func open(t *testing.T) *site {
+	t.Helper()
+	direct := dynamotest.Dynoxide(t)
+	address, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, network: episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}), direct: direct, table: dynamotest.TableName(t), log: &text{}}
+	proxy := httptest.NewServer(s.network.To(address))
+	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); s.network.Settle() })
+	s.engine = proxy.URL
+	s.url = s.serve("--create-table")
+	return s
+}
+
+// text is what was logged. It is safe for concurrent use.
+type text struct {
+	mu    sync.Mutex
+	lines bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (t *text) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lines.Write(p)
+}
+
+// String implements fmt.Stringer.
+func (t *text) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lines.String()
+}
+
+var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
+
+// serve runs the program within this process until the test ends, and returns its address.
+func (s *site) serve(arguments ...string) (address string) {
+	s.t.Helper()
+	said, says := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() {
+		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", s.engine, "--table", s.table}, arguments...), command.Terminal{
+			In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		})
+		_ = says.Close()
+		ended <- status
+	}()
+	s.t.Cleanup(func() {
+		stop()
+		if status := <-ended; status != 0 {
+			s.t.Errorf("the program ended with status %d", status)
+		}
+	})
+	var text bytes.Buffer
+	for buffer := make([]byte, 4096); ; {
+		n, err := said.Read(buffer)
+		text.Write(buffer[:n])
+		if found := apiAddress.FindSubmatch(text.Bytes()); found != nil {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return string(found[1])
+		}
+		if err != nil {
+			s.t.Fatalf("the program did not say where it answers: %s", &text)
+		}
+	}
+}
+
+// talkback runs another command on the same table.
+func (s *site) talkback(ctx context.Context, endpoint string, arguments ...string) error {
+	var said text
+	status := command.Main(ctx, append(arguments, "--endpoint", endpoint, "--table", s.table), command.Terminal{
+		In: strings.NewReader(""), Out: &said, Err: &said, Logger: slog.New(slog.NewTextHandler(&said, nil)),
+	})
+	if status != 0 {
+		return fmt.Errorf("talkback %s ended with status %d: %s", arguments[0], status, &said)
+	}
+	return nil
+}
+
+// imports imports lines by the command, in spite of all trouble.
+func (s *site) imports(ctx context.Context, lines []byte) error {
+	file := filepath.Join(s.t.TempDir(), "lines.jsonl")
+	if err := os.WriteFile(file, lines, 0o600); err != nil {
+		return err
+	}
+	return s.talkback(ctx, s.engine, "import", "--no-count", file)
+}
+
+// While parts of the table are in trouble, one after the other, no page, count, leaderboard or
+// comment is wrong, and no write is lost or done twice. Once it is over, all is counted exactly.
+func TestSafety(t *testing.T) {
+	t.Parallel()
+	r := commenttest.Rand(t)
+	s := open(t)
+	load := workload.New(s.url, r.Uint64N(1e6))
+	load.Import = s.imports
+	load.Rest = 2 * time.Millisecond
+	targets := []episode.Target{
+		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("leaders"),
+		episode.Partition("P#" + load.Products()[0]), episode.Keys("what is about products", "P#"), episode.Keys("leases", "STREAM"),
+	}
+	schedule := episode.Draw(r.Uint64(), episode.Plan{
+		Episodes: commenttest.Times(6, 120), Targets: targets, Longest: time.Duration(commenttest.Times(400, 2000)) * time.Millisecond,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		t.Logf("%s%d calls were hit", schedule, s.network.Play(ctx, schedule))
+	}()
+	err := load.Run(ctx)
+	s.network.Settle()
+	t.Log(load.Tally())
+	if err != nil {
+		t.Fatal(err)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := load.Audit(patient); err != nil {
+		t.Fatalf("%v\n%s", err, s.log)
+	}
+	if err := s.talkback(patient, s.direct, "verify"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,214 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// auditPage is the size of the pages that an audit reads: small, so that there are many.
+const auditPage = 7
+
+// Audit recounts everything, once nothing is in trouble any more and Run has returned: every list
+// under many filters by cursor and by number, every count and the leaderboards. It waits until all
+// is counted, at most until the context ends, and returns what was wrong, then or in Run.
+func (w *Workload) Audit(ctx context.Context) error {
+	for {
+		wrong, err := w.audit(ctx)
+		if err == nil && wrong == "" {
+			return w.Err()
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("all is over, and still: %s %w\n%w", wrong, err, w.Err())
+		}
+		rest(ctx, again)
+	}
+}
+
+// audit returns the first difference, or an error of the server.
+func (w *Workload) audit(ctx context.Context) (wrong string, err error) {
+	for _, product := range w.products {
+		if wrong, err := w.resolve(ctx, product); wrong != "" || err != nil {
+			return wrong, err
+		}
+	}
+	for _, l := range w.lists() {
+		for _, look := range []func(context.Context, list, []*content) (string, error){w.auditCounts, w.auditNumbers, w.auditWalk} {
+			if wrong, err := look(ctx, l, w.expected(l)); wrong != "" || err != nil {
+				return wrong, err
+			}
+		}
+	}
+	return w.auditLeaders(ctx)
+}
+
+// lists returns the lists to look at: each rating and language alone, together, and all.
+func (w *Workload) lists() (out []list) {
+	for i, product := range w.products {
+		out = append(out, list{product: product}, list{product: product, oldest: true, ratings: []int{1, 5}})
+		for rating := 1; rating <= 5; rating++ {
+			language := languages[(rating+i)%len(languages)]
+			out = append(out, list{product: product, ratings: []int{rating}}, list{product: product, ratings: []int{rating}, languages: []string{language}})
+		}
+		for _, language := range languages {
+			out = append(out, list{product: product, languages: []string{language}})
+		}
+	}
+	return out
+}
+
+// resolve reads all comments of a product and decides by what is there what became of each write
+// whose outcome is unknown. What it shows is checked as by any reader.
+func (w *Workload) resolve(ctx context.Context, product string) (wrong string, err error) {
+	there := map[string]bool{}
+	err = w.each(ctx, list{product: product}, 100, func(got shown) { there[got.Text] = true })
+	if err != nil {
+		return "", err
+	}
+	w.locked(func() {
+		for _, s := range w.model.stories {
+			if last := s.now(); s.pending && last != nil && last.product == product && !there[last.text] {
+				s.refuse() // nothing is under way any more
+				s.pending = false
+			}
+		}
+	})
+	return "", nil
+}
+
+// each reads a whole list by cursor.
+func (w *Workload) each(ctx context.Context, l list, size int, do func(shown)) error {
+	variables, after := l.variables(size), ""
+	for {
+		var data struct{ Product struct{ Comments page } }
+		at, err := w.ask(ctx, byCursor, variables, &data)
+		if err != nil {
+			return err
+		}
+		p := data.Product.Comments
+		w.locked(func() { w.checkPage(view{list: l, page: p, at: at, after: after, first: after == ""}) })
+		for _, e := range p.Edges {
+			do(e.Node)
+			after = e.Node.ID
+		}
+		if !p.PageInfo.HasNextPage {
+			return nil
+		}
+		variables["after"] = p.PageInfo.EndCursor
+	}
+}
+
+// expected returns what a list consists of now, in its order.
+func (w *Workload) expected(l list) []*content {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var stories []*story
+	for _, s := range w.model.stories {
+		if l.allows(s.now()) {
+			stories = append(stories, s)
+		}
+	}
+	slices.SortFunc(stories, func(a, b *story) int {
+		if l.oldest {
+			a, b = b, a
+		}
+		return strings.Compare(b.id, a.id)
+	})
+	out := make([]*content, len(stories))
+	for i, s := range stories {
+		out[i] = s.now()
+	}
+	return out
+}
+
+func (w *Workload) auditWalk(ctx context.Context, l list, want []*content) (wrong string, err error) {
+	var got []string
+	err = w.each(ctx, l, auditPage, func(s shown) { got = append(got, fmt.Sprint(*s.content())) })
+	return differ(l, "by cursor", got, want), err
+}
+
+// auditNumbers reads all pages of a list by their numbers, and one beyond the last.
+func (w *Workload) auditNumbers(ctx context.Context, l list, want []*content) (wrong string, err error) {
+	var got []string
+	variables := l.variables(auditPage)
+	for number := 1; number <= len(want)/auditPage+2; number++ {
+		variables["page"] = number
+		var data struct{ Product struct{ Comments page } }
+		if _, err := w.ask(ctx, byPage, variables, &data); err != nil {
+			return "", err
+		}
+		for _, e := range data.Product.Comments.Edges {
+			got = append(got, fmt.Sprint(*e.Node.content()))
+		}
+	}
+	return differ(l, "by number", got, want), nil
+}
+
+// differ returns the first difference of a list from what it should be.
+func differ(l list, how string, got []string, want []*content) string {
+	for i := range max(len(got), len(want)) {
+		is, should := "nothing", "nothing"
+		if i < len(got) {
+			is = got[i]
+		}
+		if i < len(want) {
+			should = fmt.Sprint(*want[i])
+		}
+		if is != should {
+			return fmt.Sprintf("%s read %s has at place %d %s, want %s; %d comments, want %d", l, how, i, is, should, len(got), len(want))
+		}
+	}
+	return ""
+}
+
+func (w *Workload) auditCounts(ctx context.Context, l list, want []*content) (wrong string, err error) {
+	var data struct{ Product struct{ Comments page } }
+	if _, err = w.ask(ctx, countList, l.variables(0), &data); err != nil {
+		return "", err
+	}
+	got := data.Product.Comments
+	if got.TotalCount != len(want) || got.Stats.Total != len(want) {
+		return fmt.Sprintf("%s has %d comments, and %d are counted", l, len(want), got.TotalCount), nil
+	}
+	for _, row := range got.Stats.Ratings {
+		count := 0
+		for _, c := range want {
+			if c.rating == row.Rating {
+				count++
+			}
+		}
+		if row.Count != count {
+			return fmt.Sprintf("%s has %d comments with %d stars, and %d are counted", l, count, row.Rating, row.Count), nil
+		}
+	}
+	return "", nil
+}
+
+func (w *Workload) auditLeaders(ctx context.Context) (wrong string, err error) {
+	for _, language := range append([]string{""}, languages...) {
+		variables := map[string]any{}
+		if language != "" {
+			variables["language"] = language
+		}
+		var data struct{ Leaderboard []leader }
+		at, err := w.ask(ctx, leaderboard, variables, &data)
+		if err != nil {
+			return "", err
+		}
+		counts := map[string]int{}
+		for _, entry := range data.Leaderboard {
+			counts[entry.Product.ID] = entry.Count
+		}
+		for _, product := range w.products {
+			l := list{product: product, ratings: []int{5}}
+			if language != "" {
+				l.languages = []string{language}
+			}
+			if want := len(w.expected(l)); counts[product] != want && len(data.Leaderboard) < 100 {
+				return fmt.Sprintf("the leaderboard of %q has %s with %d at %s, want %d", language, product, counts[product], clock(at.came), want), nil
+			}
+		}
+	}
+	return "", nil
+}

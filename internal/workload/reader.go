@@ -1,0 +1,177 @@
+package workload
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// reader reads, one operation after the other, and checks each answer against the model.
+type reader struct {
+	*Workload
+	random *rand.Rand
+}
+
+// read makes one read.
+func (r *reader) read(ctx context.Context) {
+	switch r.random.IntN(6) {
+	case 0, 1:
+		r.walk(ctx)
+	case 2:
+		r.byNumber(ctx)
+	case 3:
+		r.counts(ctx)
+	case 4:
+		r.leaders(ctx)
+	case 5:
+		r.byID(ctx)
+	}
+}
+
+// list draws a list.
+func (r *reader) list() list {
+	l := list{product: r.products[r.random.IntN(len(r.products))], oldest: r.random.IntN(2) == 0}
+	for rating := 1; rating <= 5; rating++ {
+		if r.random.IntN(3) == 0 {
+			l.ratings = append(l.ratings, rating)
+		}
+	}
+	for _, language := range languages {
+		if r.random.IntN(4) == 0 {
+			l.languages = append(l.languages, language)
+		}
+	}
+	return l
+}
+
+// variables are what an operation about the list is asked with.
+func (l list) variables(size int) map[string]any {
+	order := "NEWEST_FIRST"
+	if l.oldest {
+		order = "OLDEST_FIRST"
+	}
+	return map[string]any{
+		"product": l.product, "order": order, "first": size,
+		"filter": map[string]any{"languages": l.languages, "ratings": l.ratings},
+	}
+}
+
+// page is what an answer has of a page.
+type page struct {
+	Edges    []edge
+	PageInfo struct {
+		HasNextPage, HasPreviousPage bool
+		EndCursor                    *string
+	}
+	TotalCount int
+	Stats      stats
+}
+
+type edge struct{ Node shown }
+
+// stats are counts in an answer.
+type stats struct {
+	Total   int
+	Ratings []struct{ Rating, Count int }
+	AsOf    *time.Time
+}
+
+const (
+	pageFields = `{ edges { node ` + fields + ` } pageInfo { hasNextPage hasPreviousPage endCursor } }`
+	statFields = `{ total ratings { rating count } asOf }`
+	byCursor   = `query Page($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $after: String) {
+  product(id: $product) { comments(filter: $filter, order: $order, first: $first, after: $after) ` + pageFields + ` } }`
+	byPage = `query Number($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $page: Int) {
+  product(id: $product) { comments(filter: $filter, order: $order, first: $first, page: $page) ` + pageFields + ` } }`
+	countList = `query Count($product: ID!, $filter: CommentFilter) {
+  product(id: $product) { comments(filter: $filter, first: 0) { totalCount stats ` + statFields + ` } } }`
+	leaderboard = `query Leaders($language: Language) { leaderboard(first: 100, language: $language) { rank count product { id } } }`
+	commentByID = `query One($id: ID!) { comment(id: $id) ` + fields + ` }`
+)
+
+// walk reads some pages by cursor.
+func (r *reader) walk(ctx context.Context) {
+	l, after := r.list(), ""
+	variables := l.variables(1 + r.random.IntN(12))
+	for range 3 {
+		var data struct{ Product struct{ Comments page } }
+		at, err := r.ask(ctx, byCursor, variables, &data)
+		if err != nil {
+			return
+		}
+		p := data.Product.Comments
+		r.locked(func() { r.checkPage(view{list: l, page: p, at: at, after: after, first: after == ""}) })
+		if !p.PageInfo.HasNextPage || len(p.Edges) == 0 {
+			return
+		}
+		after, variables["after"] = p.Edges[len(p.Edges)-1].Node.ID, p.PageInfo.EndCursor
+	}
+}
+
+// byNumber reads a page by its number.
+func (r *reader) byNumber(ctx context.Context) {
+	l, size, number := r.list(), 1+r.random.IntN(12), 1+r.random.IntN(6)
+	variables := l.variables(size)
+	variables["page"] = number
+	var data struct{ Product struct{ Comments page } }
+	at, err := r.ask(ctx, byPage, variables, &data)
+	if err != nil {
+		return
+	}
+	r.locked(func() {
+		v := view{list: l, page: data.Product.Comments, at: at, first: number == 1}
+		r.checkPage(v)
+		r.checkRank(v, (number-1)*size)
+	})
+}
+
+// counts reads how many comments a list has.
+func (r *reader) counts(ctx context.Context) {
+	l := r.list()
+	var data struct{ Product struct{ Comments page } }
+	at, err := r.ask(ctx, countList, l.variables(0), &data)
+	if err == nil {
+		r.locked(func() { r.checkCounts(l, data.Product.Comments, at) })
+	}
+}
+
+// leaders reads a leaderboard.
+func (r *reader) leaders(ctx context.Context) {
+	variables, language := map[string]any{}, ""
+	if r.random.IntN(2) == 0 {
+		language = languages[r.random.IntN(len(languages))]
+		variables["language"] = language
+	}
+	asOf := time.Time{}
+	r.locked(func() { asOf = r.asOf }) // before it is asked: what it says is at least as new
+	var data struct{ Leaderboard []leader }
+	at, err := r.ask(ctx, leaderboard, variables, &data)
+	if err == nil {
+		r.locked(func() { r.checkLeaders(language, data.Leaderboard, asOf, at) })
+	}
+}
+
+type leader struct {
+	Rank, Count int
+	Product     struct{ ID string }
+}
+
+// byID reads one comment.
+func (r *reader) byID(ctx context.Context) {
+	var s *story
+	id := ""
+	r.locked(func() {
+		if n := len(r.model.stories); n > 0 {
+			s = r.model.stories[r.random.IntN(n)]
+			id = s.id
+		}
+	})
+	if id == "" {
+		return
+	}
+	var data struct{ Comment *shown }
+	at, err := r.ask(ctx, commentByID, map[string]any{"id": id}, &data)
+	if err == nil {
+		r.locked(func() { r.checkOne(s, data.Comment, at) })
+	}
+}
