@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// lateness is how late lists may be with a comment that the server did not write itself, or of which
+// it was not told that it did: 5 seconds by its --statistics-age, and the clocks of servers.
+const lateness = 7 * time.Second
+
 // content is what a comment says. Each state of each comment has a text of its own, by which it is
 // known again.
 type content struct {
@@ -99,6 +103,7 @@ type list struct {
 	oldest    bool // first
 }
 
+// String describes the list.
 func (l list) String() string {
 	return fmt.Sprintf("%s languages %v ratings %v oldest first %v", l.product, l.languages, l.ratings, l.oldest)
 }

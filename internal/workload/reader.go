@@ -44,51 +44,6 @@ func (r *reader) list() list {
 	return l
 }
 
-// variables are what an operation about the list is asked with.
-func (l list) variables(size int) map[string]any {
-	order := "NEWEST_FIRST"
-	if l.oldest {
-		order = "OLDEST_FIRST"
-	}
-	return map[string]any{
-		"product": l.product, "order": order, "first": size,
-		"filter": map[string]any{"languages": l.languages, "ratings": l.ratings},
-	}
-}
-
-// page is what an answer has of a page.
-type page struct {
-	Edges    []edge
-	PageInfo struct {
-		HasNextPage, HasPreviousPage bool
-		EndCursor                    *string
-	}
-	TotalCount int
-	Stats      stats
-}
-
-type edge struct{ Node shown }
-
-// stats are counts in an answer.
-type stats struct {
-	Total   int
-	Ratings []struct{ Rating, Count int }
-	AsOf    *time.Time
-}
-
-const (
-	pageFields = `{ edges { node ` + fields + ` } pageInfo { hasNextPage hasPreviousPage endCursor } }`
-	statFields = `{ total ratings { rating count } asOf }`
-	byCursor   = `query Page($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $after: String) {
-  product(id: $product) { comments(filter: $filter, order: $order, first: $first, after: $after) ` + pageFields + ` } }`
-	byPage = `query Number($product: ID!, $filter: CommentFilter, $order: CommentOrder, $first: Int, $page: Int) {
-  product(id: $product) { comments(filter: $filter, order: $order, first: $first, page: $page) ` + pageFields + ` } }`
-	countList = `query Count($product: ID!, $filter: CommentFilter) {
-  product(id: $product) { comments(filter: $filter, first: 0) { totalCount stats ` + statFields + ` } } }`
-	leaderboard = `query Leaders($language: Language) { leaderboard(first: 100, language: $language) { rank count product { id } } }`
-	commentByID = `query One($id: ID!) { comment(id: $id) ` + fields + ` }`
-)
-
 // walk reads some pages by cursor.
 func (r *reader) walk(ctx context.Context) {
 	l, after := r.list(), ""
@@ -149,11 +104,6 @@ func (r *reader) leaders(ctx context.Context) {
 	if err == nil {
 		r.locked(func() { r.checkLeaders(language, data.Leaderboard, asOf, at) })
 	}
-}
-
-type leader struct {
-	Rank, Count int
-	Product     struct{ ID string }
 }
 
 // byID reads one comment.

@@ -1,22 +1,16 @@
 package workload
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
-
-// lateness is how late lists may be with a comment that the server did not write itself, or of which
-// it was not told that it did: 5 seconds by its --statistics-age, and the clocks of servers.
-const lateness = 7 * time.Second
 
 // maxViolations is how many violations are told.
 const maxViolations = 10
@@ -51,6 +45,9 @@ type Workload struct {
 	number     int       // of the last text
 }
 
+// languages are those of comments, the most frequent first.
+var languages = []string{"en", "de", "fr", "ja"}
+
 // New makes a workload upon the products of an empty table, or on products of its own beside others
 // whose names the seed does not make.
 func New(url string, seed uint64) *Workload {
@@ -63,37 +60,6 @@ func New(url string, seed uint64) *Workload {
 
 // Products returns the products that are written about.
 func (w *Workload) Products() []string { return w.products }
-
-// Run reads and writes until the context ends, and then until the outcome of each write is known
-// that can be known. It returns what was wrong so far.
-func (w *Workload) Run(ctx context.Context) error {
-	var running sync.WaitGroup
-	for i := range cmp.Or(w.Readers, 3) {
-		r := reader{w, rand.New(rand.NewPCG(w.seed, uint64(i)))}
-		running.Go(func() { w.repeat(ctx, func() { r.read(ctx) }) })
-	}
-	for i := range cmp.Or(w.Writers, 2) {
-		writer := writer{Workload: w, random: rand.New(rand.NewPCG(w.seed, uint64(100+i))), number: i}
-		running.Go(func() { w.repeat(ctx, func() { writer.write(context.WithoutCancel(ctx)) }) })
-	}
-	running.Wait()
-	return w.Err()
-}
-
-// repeat works until the context ends.
-func (w *Workload) repeat(ctx context.Context, work func()) {
-	for ctx.Err() == nil {
-		work()
-		rest(ctx, w.Rest)
-	}
-}
-
-func rest(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
 
 // Err returns the violations that were found, nil if there are none.
 func (w *Workload) Err() error {
@@ -121,4 +87,19 @@ func (w *Workload) violate(format string, arguments ...any) {
 	if len(w.violations) < maxViolations {
 		w.violations = append(w.violations, fmt.Sprintf(format, arguments...))
 	}
+}
+
+// rest waits, at most until the context ends.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// locked works on what the lock guards.
+func (w *Workload) locked(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
 }

@@ -18,8 +18,6 @@ const again = 50 * time.Millisecond
 // most is how many comments a product has at most; beyond, comments are deleted.
 const most = 120
 
-var languages = []string{"en", "de", "fr", "ja"}
-
 // writer writes, one operation at a time. No other writer touches its comments, so each outcome is
 // known but for lost answers.
 type writer struct {
@@ -72,23 +70,6 @@ func (w *writer) story() *story {
 	w.own = append(w.own, s)
 	return s
 }
-
-// payload is what a mutation answers.
-type payload struct {
-	Result struct {
-		Comment    *shown
-		UserErrors []struct{ Code string }
-	}
-}
-
-// shown is a comment in an answer.
-type shown struct {
-	ID, Language, Text string
-	Rating, Version    int
-	Product            struct{ ID string }
-}
-
-const fields = `{ id language text rating version product { id } }`
 
 func mutation(name, input string) string {
 	return `mutation ($input: ` + input + `!) { result: ` + name + `(input: $input) { comment ` + fields + ` userErrors { code } } }`
@@ -175,16 +156,6 @@ func (w *writer) performed(s *story, to *content, c change, got payload, uncerta
 	if w.Servers {
 		s.settled = time.Now().Add(lateness)
 	}
-}
-
-func (s shown) content() *content {
-	return &content{product: s.Product.ID, language: s.Language, text: s.Text, rating: s.Rating, version: s.Version}
-}
-
-func (w *Workload) locked(do func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	do()
 }
 
 // imports imports some comments of a product, and repeats that until it succeeds. Their positions
