@@ -60,6 +60,9 @@ var errDamaged = errors.New("the answer is damaged")
 
 // decodeUsual decodes the usual answer of a read. With an error, it leaves the output empty.
 func decodeUsual(body []byte, out smithy.Deserializable, taker *taker) error {
+	if decodePlain(body, out, taker) == nil {
+		return nil
+	}
 	switch out := out.(type) {
 	case *dynamodb.QueryOutput:
 		return decodeInto(out, func(out *dynamodb.QueryOutput) error { return wire.Query(body, out, taker.begin()) })
@@ -67,6 +70,20 @@ func decodeUsual(body []byte, out smithy.Deserializable, taker *taker) error {
 		return decodeInto(out, func(out *dynamodb.BatchGetItemOutput) error { return wire.BatchGetItem(body, out, taker.begin()) })
 	case *dynamodb.GetItemOutput:
 		return decodeInto(out, func(out *dynamodb.GetItemOutput) error { return wire.GetItem(body, out) })
+	}
+	return wire.ErrUnusual
+}
+
+// decodePlain is decodeUsual for plain answers whose items are handed over.
+func decodePlain(body []byte, out smithy.Deserializable, taker *taker) error {
+	if taker == nil {
+		return wire.ErrUnusual
+	}
+	switch out := out.(type) {
+	case *dynamodb.QueryOutput:
+		return decodeInto(out, func(out *dynamodb.QueryOutput) error { return wire.PlainQuery(body, out, taker.begin()) })
+	case *dynamodb.BatchGetItemOutput:
+		return decodeInto(out, func(out *dynamodb.BatchGetItemOutput) error { return wire.PlainBatchGetItem(body, out, taker.begin()) })
 	}
 	return wire.ErrUnusual
 }

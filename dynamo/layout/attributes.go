@@ -78,7 +78,12 @@ func (r *Reader) find(attr string) wire.Value {
 }
 
 // has reports whether the item has an attribute.
-func (r *Reader) has(attr string) bool { return r.find(attr).Kind != wire.Missing }
+func (r *Reader) has(attr string) bool {
+	if r.record != nil {
+		return r.record.Has(attr)
+	}
+	return r.item[attr] != nil
+}
 
 // Err returns an error that names the first attribute that was missing or of another type, or nil.
 // The error holds no value of the item.

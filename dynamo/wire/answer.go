@@ -9,8 +9,13 @@ import (
 // Query decodes the answer of a Query into an empty output. If each is not nil, it gets the items,
 // and the output does not. With an error, each may have got some of them.
 func Query(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
+	return decode(body, queryMember(out, each))
+}
+
+// queryMember returns what reads a member of the answer of a Query.
+func queryMember(out *dynamodb.QueryOutput, each func(*Record)) func(d *jx.Decoder, name []byte) error {
 	given := false
-	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
+	return func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Items":
 			if given { // and cannot be taken back
@@ -31,7 +36,7 @@ func Query(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
 			err = d.Skip()
 		}
 		return err
-	})
+	}
 }
 
 // GetItem decodes the answer of a GetItem into an empty output.
@@ -53,7 +58,12 @@ func GetItem(body []byte, out *dynamodb.GetItemOutput) error {
 // BatchGetItem decodes the answer of a BatchGetItem into an empty output. If each is not nil, it
 // gets the items of all tables, and the output does not. With an error, each may have got some.
 func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Record)) error {
-	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
+	return decode(body, batchMember(out, each))
+}
+
+// batchMember returns what reads a member of the answer of a BatchGetItem.
+func batchMember(out *dynamodb.BatchGetItemOutput, each func(*Record)) func(d *jx.Decoder, name []byte) error {
+	return func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Responses":
 			if out.Responses != nil {
@@ -68,7 +78,7 @@ func BatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Reco
 			err = d.Skip()
 		}
 		return err
-	})
+	}
 }
 
 // responses reads the items of a batch, by table.

@@ -43,16 +43,29 @@ type attribute struct {
 
 // Get returns the value of an attribute.
 func (r *Record) Get(name string) Value {
+	a := r.find(name)
+	if a == nil {
+		return Value{}
+	}
+	v := a.value
+	if v.Kind == Text || v.Kind == Number {
+		v.Text = r.text[a.from:a.to]
+	}
+	return v
+}
+
+// Has reports whether the item has an attribute.
+func (r *Record) Has(name string) bool { return r.find(name) != nil }
+
+// find returns an attribute, nil for none.
+func (r *Record) find(name string) *attribute {
 	for i := len(r.attributes) - 1; i >= 0; i-- { // of two with one name, the last counts
-		if a := &r.attributes[i]; string(a.name) == name {
-			v := a.value
-			if v.Kind == Text || v.Kind == Number {
-				v.Text = r.text[a.from:a.to]
-			}
-			return v
+		a := &r.attributes[i]
+		if string(a.name) == name {
+			return a
 		}
 	}
-	return Value{}
+	return nil
 }
 
 // records calls each for each item of a list, with the same Record.

@@ -35,6 +35,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(programVariable); name != "" {
+		setMemoryProfile()
 		os.Exit(runProgram(name))
 	}
 	// A program that does not use memory profiles takes none; one that tests does, at each

@@ -141,6 +141,10 @@ func runProgram(name string) int {
 	}
 	fmt.Println(address)
 	for asked := bufio.NewScanner(os.Stdin); asked.Scan(); {
+		if err := profileAsAsked(asked.Text()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		if err := json.NewEncoder(os.Stdout).Encode(stated(asked.Text())); err != nil {
 			return 1
 		}

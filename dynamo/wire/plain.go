@@ -1,0 +1,226 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/base64"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/go-faster/jx"
+)
+
+// PlainQuery is [Query] for an answer as DynamoDB writes it: without white space, and with names
+// that need no escapes. It takes half of the time. Any other answer is ErrUnusual here.
+func PlainQuery(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
+	given, rest := false, queryMember(out, nil)
+	return decodePlain(body, each, func(a *plainAnswer, name []byte) error {
+		if string(name) != "Items" {
+			return a.member(name, rest)
+		}
+		if given {
+			return ErrUnusual
+		}
+		given = true
+		return a.items()
+	})
+}
+
+// PlainBatchGetItem is [BatchGetItem] for an answer as PlainQuery wants it.
+func PlainBatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(*Record)) error {
+	tables, rest := 0, batchMember(out, nil)
+	return decodePlain(body, each, func(a *plainAnswer, name []byte) error {
+		if string(name) != "Responses" {
+			return a.member(name, rest)
+		}
+		return a.members(func([]byte) error {
+			if tables++; tables > 1 { // nothing here asks several
+				return ErrUnusual
+			}
+			return a.items()
+		})
+	})
+}
+
+// plainAnswer reads an answer from its beginning. Of what is plain it takes the bytes as they are.
+// All else it leaves to jx: texts with escapes, nested values, members that are no items.
+type plainAnswer struct {
+	plainScanner
+	record Record
+	each   func(*Record)
+	d      *jx.Decoder
+}
+
+// decodePlain calls member for each member of an answer.
+func decodePlain(body []byte, each func(*Record), member func(a *plainAnswer, name []byte) error) error {
+	if !utf8.Valid(body) || escapesSurrogate(body) {
+		return ErrUnusual
+	}
+	a := plainAnswer{plainScanner: plainScanner{body}, each: each, d: decoders.Get().(*jx.Decoder)}
+	defer func() {
+		a.d.ResetBytes(nil)
+		decoders.Put(a.d)
+	}()
+	if err := a.members(func(name []byte) error { return member(&a, name) }); err != nil {
+		return ErrUnusual
+	}
+	return nil
+}
+
+// members calls read for each member of an object. It reads the value.
+func (a *plainAnswer) members(read func(name []byte) error) error {
+	if a.skip("{}") {
+		return nil
+	}
+	for start := "{"; a.skip(start); start = "," {
+		name, ok := a.name()
+		if !ok || !a.skip(":") {
+			return ErrUnusual
+		}
+		if err := read(name); err != nil {
+			return err
+		}
+	}
+	return a.must("}")
+}
+
+// items reads a list of items, and hands each over.
+func (a *plainAnswer) items() error {
+	if a.skip("[]") {
+		return nil
+	}
+	for start := "["; a.skip(start); start = "," {
+		r := &a.record
+		r.attributes, r.strings = r.attributes[:0], r.strings[:0]
+		if err := a.members(a.attribute); err != nil {
+			return err
+		}
+		r.text = string(r.strings)
+		a.each(r)
+	}
+	return a.must("]")
+}
+
+// attribute reads the value of an attribute: an object whose only member has the type for its name.
+func (a *plainAnswer) attribute(name []byte) (err error) {
+	r := &a.record
+	r.attributes = append(r.attributes, attribute{name: name})
+	to := &r.attributes[len(r.attributes)-1]
+	switch v := &to.value; {
+	case a.skip(`{"S":`):
+		v.Kind = Text
+		err = a.string(to)
+	case a.skip(`{"N":`):
+		v.Kind = Number
+		err = a.string(to)
+	case a.skip(`{"B":"`):
+		v.Kind = Binary
+		v.Bytes, err = a.binary()
+	case a.skip(`{"M":`):
+		v.Kind = Map
+		v.Bytes, err = a.nested('{')
+	case a.skip(`{"L":`):
+		v.Kind = List
+		v.Bytes, err = a.nested('[')
+	case a.skip(`{"BOOL":true`):
+		v.Kind, v.Flag = Flag, true
+	case a.skip(`{"BOOL":false`):
+		v.Kind = Flag
+	default:
+		err = ErrUnusual
+	}
+	if err != nil {
+		return err
+	}
+	return a.must("}")
+}
+
+// string reads a string into the text of all.
+func (a *plainAnswer) string(to *attribute) (err error) {
+	r := &a.record
+	to.from = len(r.strings)
+	if plain, ok := a.plainString(); ok {
+		r.strings = append(r.strings, plain...)
+	} else {
+		var raw []byte
+		if raw, err = a.raw(); err != nil {
+			return err
+		}
+		a.d.ResetBytes(raw)
+		r.strings, err = a.d.StrAppend(r.strings)
+	}
+	to.to = len(r.strings)
+	return err
+}
+
+// plainString reads a string without escapes. Without ok it reads nothing.
+func (a *plainAnswer) plainString() (text []byte, ok bool) {
+	if len(a.rest) == 0 || a.rest[0] != '"' {
+		return nil, false
+	}
+	for i, c := range a.rest[1:] {
+		if c == '"' {
+			text, a.rest = a.rest[1:i+1], a.rest[i+2:]
+			return text, true
+		}
+		if c == '\\' || c < ' ' {
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// binary reads bytes, which JSON holds in base64, up to the quote behind them.
+func (a *plainAnswer) binary() ([]byte, error) {
+	end := bytes.IndexByte(a.rest, '"')
+	if end < 0 {
+		return nil, ErrUnusual
+	}
+	text := a.rest[:end]
+	a.rest = a.rest[end+1:]
+	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 would skip them
+		return nil, ErrUnusual
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(out, text)
+	return out[:n], err
+}
+
+// nested reads a list or a map as JSON.
+func (a *plainAnswer) nested(opened byte) ([]byte, error) {
+	if len(a.rest) == 0 || a.rest[0] != opened {
+		return nil, ErrUnusual
+	}
+	return a.raw()
+}
+
+// member reads a member that has no items in it.
+func (a *plainAnswer) member(name []byte, read func(d *jx.Decoder, name []byte) error) error {
+	raw, err := a.raw()
+	if err != nil {
+		return err
+	}
+	a.d.ResetBytes(raw)
+	return read(a.d, name)
+}
+
+// raw reads any value as JSON.
+func (a *plainAnswer) raw() (jx.Raw, error) {
+	if len(a.rest) == 0 || a.rest[0] <= ' ' { // jx would leave white space out of what it returns
+		return nil, ErrUnusual
+	}
+	a.d.ResetBytes(a.rest)
+	raw, err := a.d.Raw()
+	if err != nil {
+		return nil, err
+	}
+	a.rest = a.rest[len(raw):]
+	return raw, nil
+}
+
+// must reads a text that has to come next.
+func (a *plainAnswer) must(text string) error {
+	if !a.skip(text) {
+		return ErrUnusual
+	}
+	return nil
+}
