@@ -23,6 +23,8 @@ func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
 		return result, err
 	}
 	switch v := result.(type) {
+	case *graph.CommentConnection:
+		return oneOf(ctx, connections, v), nil
 	case []*graph.CommentEdge:
 		return allOf(ctx, edges, v), nil
 	case []*comment.Comment:

@@ -234,7 +234,8 @@ func TestWhatIsWritten(t *testing.T) {
 	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version }"
 	query := `query($yes: Boolean!, $no: Boolean!) {
 		product(id: "pan") {
-			comments { edges { cursor node ` + all + ` } nodes ` + all + ` pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }
+			whole: comments { edges { node { id } } nodes { id } pageInfo { hasNextPage } }
+			comments { totalCount edges { cursor node ` + all + ` } nodes ` + all + ` pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }
 			latestPositive ` + all + `
 			latestNegative { id product { id } }
 		}
@@ -263,6 +264,7 @@ func TestWhatIsWritten(t *testing.T) {
 		"again[0].stats", // for the statistics of the other failed
 		"product.comments.edges", "product.comments.nodes", "product.comments.pageInfo",
 		"product.latestPositive", // the product of latestNegative has to be resolved
+		"product.whole",
 		"products",
 	}
 	if diff := cmp.Diff(want, written); diff != "" {

@@ -16,7 +16,7 @@ import (
 // argument or null the tables do not know would be answered wrongly.
 func TestTablesMatchTheSchema(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
-	checked := checkObject(t, schema, edges) + checkObject(t, schema, comments) + checkObject(t, schema, authors) +
+	checked := checkObject(t, schema, connections) + checkObject(t, schema, edges) + checkObject(t, schema, comments) + checkObject(t, schema, authors) +
 		checkObject(t, schema, pageInfos) + checkObject(t, schema, counts) + checkObject(t, schema, ratings) +
 		checkObject(t, schema, languages) + checkObject(t, schema, products) + checkObject(t, schema, viewers)
 	if written := objectsInSource(t); checked != written {

@@ -10,6 +10,15 @@ import (
 
 // The types of the schema whose fields need no resolver.
 var (
+	connections = &object[graph.CommentConnection]{
+		types: []string{"CommentConnection"},
+		fields: map[string]field[*graph.CommentConnection]{
+			"edges":    several(edges, func(c *graph.CommentConnection) []*graph.CommentEdge { return c.Edges }),
+			"nodes":    several(comments, func(c *graph.CommentConnection) []*comment.Comment { return c.Nodes }),
+			"pageInfo": nested(pageInfos, func(c *graph.CommentConnection) *graph.PageInfo { return c.PageInfo }),
+		},
+	}
+
 	edges = &object[graph.CommentEdge]{
 		types: []string{"CommentEdge"},
 		fields: map[string]field[*graph.CommentEdge]{
