@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net"
@@ -166,6 +167,10 @@ type connection struct {
 	net.Conn // nil without Bound
 	all      *Connections
 
+	// gathered is what is written, while an answer is written together, else nil. Only the goroutine
+	// that serves the connection writes.
+	gathered *bytes.Buffer
+
 	// Guarded by all.mu.
 	idle     bool // as the server says
 	requests int  // whose heads have arrived, and whose answers are not sent completely
@@ -201,6 +206,14 @@ func (c *connection) Read(p []byte) (int, error) {
 		c.countHead(n)
 	}
 	return n, err
+}
+
+// Write implements [net.Conn].
+func (c *connection) Write(p []byte) (int, error) {
+	if c.gathered != nil {
+		return c.gathered.Write(p)
+	}
+	return c.Conn.Write(p)
 }
 
 func (c *connection) countHead(bytes int) {

@@ -43,8 +43,9 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
 			built.empty()
 		}
-		defer s.waits(to, built.body.Cap())()
-		built.send(func() { s.connections.update(to, func() {}) })
+		together := to.togetherFor(r, built.body.Len())
+		defer s.waits(to, built.body.Cap()+together.room)()
+		built.send(together, func() { s.connections.update(to, func() {}) })
 		built.release()
 	})
 }
@@ -128,6 +129,10 @@ func newBuiltAnswer(w http.ResponseWriter) *builtAnswer {
 func (a *builtAnswer) release() {
 	body := a.body
 	a.body = nil
+	keepBody(body)
+}
+
+func keepBody(body *bytes.Buffer) {
 	if body.Cap() <= keptBody {
 		body.Reset()
 		bodyBuffers.Put(body)
@@ -153,7 +158,7 @@ func (a *builtAnswer) empty() {
 
 // send sends the answer as fast as the client reads it. It returns when everything is sent, or when
 // the client went away or stalls. It calls sent after each chunk.
-func (a *builtAnswer) send(sent func()) {
+func (a *builtAnswer) send(together together, sent func()) {
 	w := a.ResponseWriter
 	if a.body.Len() > 0 {
 		a.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
@@ -162,10 +167,15 @@ func (a *builtAnswer) send(sent func()) {
 	control := http.NewResponseController(w)
 	for chunk := range slices.Chunk(a.body.Bytes(), sendChunk) {
 		_ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) // a test's recorder has none
-		if _, err := w.Write(chunk); err != nil {
+		if err := together.write(func() error {
+			if _, err := w.Write(chunk); err != nil {
+				return err
+			}
+			return control.Flush() // or its end would stay in net/http's buffer until the handler returns
+		}); err != nil {
 			return
 		}
 		sent()
 	}
-	_ = control.Flush() // or its end would stay in net/http's buffer until the handler returns
+	_ = control.Flush() // of an answer without a body
 }

@@ -30,6 +30,9 @@ const (
 	headerTimeout   = 5 * time.Second
 	dialTimeout     = time.Second
 	findCredentials = 5 * time.Second
+	// readBuffer is the buffer of a connection, in bytes. An answer of 20 comments fits, so that it
+	// is read in one call of the system. All idle connections together have 4 MB.
+	readBuffer = 16 << 10
 )
 
 // localRegion is the region of clients of a local engine: the SDK requires one.
@@ -92,6 +95,7 @@ func httpClient() *awshttp.BuildableClient {
 			t.MaxIdleConns = idleConnections
 			t.MaxIdleConnsPerHost = idleConnections
 			t.ResponseHeaderTimeout = headerTimeout
+			t.ReadBufferSize = readBuffer
 		})
 }
 
