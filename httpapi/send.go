@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 )
 
@@ -114,12 +113,6 @@ type builtAnswer struct {
 	body                *bytes.Buffer
 }
 
-// keptBody is the largest buffer that is kept for another answer, in bytes: a page of 20 fits. It
-// counts as a whole while an answer waits, however small that is.
-const keptBody = 16 << 10
-
-var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 func newBuiltAnswer(w http.ResponseWriter) *builtAnswer {
 	return &builtAnswer{ResponseWriter: w, status: http.StatusOK, body: bodyBuffers.Get().(*bytes.Buffer)}
 }
@@ -130,13 +123,6 @@ func (a *builtAnswer) release() {
 	body := a.body
 	a.body = nil
 	keepBody(body)
-}
-
-func keepBody(body *bytes.Buffer) {
-	if body.Cap() <= keptBody {
-		body.Reset()
-		bodyBuffers.Put(body)
-	}
 }
 
 // Unwrap lets [http.ResponseController] reach the connection.
