@@ -49,6 +49,7 @@ type Store struct {
 	memory   *memory                           // statistics of products; nil before UseStatistics
 	learner  *prior.Learner                    // of what products are like
 	prior    func() *planner.Prior             // what the learner says, unless UsePrior fixed it
+	choices  *planner.Memo                     // that plans made by what the learner says alone
 	sizes    *sizes                            // of the comments of products
 	recent   *recent                           // what pages held when they were last read
 	attempts *attempts                         // that were given up lately
@@ -68,7 +69,7 @@ type Store struct {
 func NewStore(client client, table string) *Store {
 	s := &Store{
 		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
+		choices: planner.NewMemo(), sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
 	s.learner = prior.NewLearner()
 	s.prior = s.learner.Prior
