@@ -238,8 +238,12 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 	})
 }
 
-// announce prints where the server is reached, and who may write.
+// announce prints, or logs, where the server is reached, and who may write.
 func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
+	if term.LogsJSON {
+		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)
+		return
+	}
 	hosts := openable(address, net.InterfaceAddrs)
 	others := ""
 	for _, host := range hosts[1:] {
