@@ -3,16 +3,13 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/talkback/talkback/command"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := command.Signals()
 	defer stop()
 	os.Exit(command.Main(ctx, os.Args[1:], command.StandardTerminal()))
 }

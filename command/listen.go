@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/talkback/talkback/httpapi"
 )
 
 // ListenFlags say how clients reach the server.
@@ -20,8 +23,8 @@ type ListenFlags struct {
 }
 
 // open takes the port. Its error names the cure.
-func (f ListenFlags) open() (net.Listener, error) {
-	listener, err := net.Listen("tcp", f.Listen)
+func (f ListenFlags) open(ctx context.Context) (net.Listener, error) {
+	listener, err := httpapi.Listen(ctx, f.Listen)
 	var malformed *net.AddrError
 	if errors.As(err, &malformed) {
 		return nil, usagef("--listen %s is not an address (%s): give host and port, such as 127.0.0.1:8080", f.Listen, malformed.Err)

@@ -67,7 +67,7 @@ func startServerWith(t *testing.T, environment []string, arguments ...string) *s
 		t.Fatal(err)
 	}
 	process := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--engine", dynamotest.DynoxideBinary(t)}, arguments...)...)
-	process.Env = append(process.Environ(), environment...)
+	process.Env = append(append(process.Environ(), "TALKBACK_DRAIN_DELAY=0s"), environment...) // the latter win
 	return follow(t, process)
 }
 

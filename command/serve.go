@@ -33,13 +33,14 @@ type Serve struct {
 	CreateFlags
 	PagesFlag
 
-	OperationTimeout time.Duration `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
-	DrainTimeout     time.Duration `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
-	StatisticsAge    time.Duration `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
-	PageAge          time.Duration `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
-	SampleData       bool          `help:"Put sample data into an empty table."`
-	NoCount          bool          `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
-	NoIntrospection  bool          `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
+	OperationTimeout time.Duration  `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
+	DrainTimeout     time.Duration  `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
+	DrainDelay       *time.Duration `help:"How long after SIGTERM new connections are still taken, for load balancers to notice that the server is not ready (default: a third of --drain-timeout, of which it is a part)." placeholder:"5s"`
+	StatisticsAge    time.Duration  `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
+	PageAge          time.Duration  `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
+	SampleData       bool           `help:"Put sample data into an empty table."`
+	NoCount          bool           `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
+	NoIntrospection  bool           `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
 
 	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery       uint32           `help:"Longest query text, and longest parameters of a GET request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
@@ -74,9 +75,13 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
+	delay, err := c.drainDelay()
+	if err != nil {
+		return err
+	}
 	// The port comes first: without it nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
-	server, err := c.newServer(opening, term)
+	server, err := c.newServer(ctx, opening, delay, term)
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer garbage.Allow(garbageAllowed)()
-	server.start(ctx) // answers probes from now on
+	server.start() // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err
@@ -112,18 +117,31 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 			if c.NoCount {
 				return server.wait(ctx)
 			}
-			return pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.wait) })
+			// Another process counts on as soon as this one takes no more connections.
+			counted := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
+			return errors.Join(counted, server.wait(ctx))
 		})
 	})
 }
 
+// drainDelay returns for how long connections are taken after SIGTERM.
+func (c *Serve) drainDelay() (time.Duration, error) {
+	switch {
+	case c.DrainDelay == nil:
+		return c.DrainTimeout / 3, nil
+	case *c.DrainDelay > 0 && *c.DrainDelay >= c.DrainTimeout:
+		return 0, usagef("--drain-delay %v leaves no time for requests under way: give less than --drain-timeout, which is %v", *c.DrainDelay, c.DrainTimeout)
+	}
+	return *c.DrainDelay, nil
+}
+
 // newServer takes the port, and prepares to answer requests on it.
-func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) {
+func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
 	certificates, err := c.certificates()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := c.open()
+	listener, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +150,7 @@ func (c *Serve) newServer(handler http.Handler, term Terminal) (*server, error) 
 		http:        newHTTPServer(handler, c.protocols(), certificates, c.OperationTimeout, int(c.MaxQuery)),
 		listener:    listener,
 		connections: c.connections,
+		delay:       delay,
 		drain:       c.DrainTimeout,
 		log:         term.Logger,
 	}, nil

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/wait"
 )
 
 // Bounds on connections. Both reading a request and writing its response have to end: a client that
@@ -34,10 +35,12 @@ type server struct {
 	http        *http.Server
 	listener    net.Listener
 	connections *httpapi.Connections
-	drain       time.Duration // for requests under way at the end
+	delay       time.Duration // after SIGTERM, before connections are refused
+	drain       time.Duration // for all of the end
 	log         *slog.Logger
 
-	stop    context.CancelFunc // nil before start
+	stop    context.CancelCauseFunc // nil before start
+	refuses chan struct{}           // closed when no connections are taken any more
 	running errgroup.Group
 }
 
@@ -63,22 +66,31 @@ func newHTTPServer(handler http.Handler, protocols *http.Protocols, certificates
 	return server
 }
 
-// start answers requests from now on, until the context ends or close is called.
-func (s *server) start(ctx context.Context) {
-	ctx, s.stop = context.WithCancel(ctx)
+// start answers requests from now on, until wait or close ends that.
+func (s *server) start() {
+	ctx, stop := context.WithCancelCause(context.Background())
+	s.stop, s.refuses = stop, make(chan struct{})
 	s.running.Go(func() error { return s.serve(ctx) })
+}
+
+// taking returns when the server takes no more connections, as it does soon after the context.
+// Requests under way go on.
+func (s *server) taking(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { s.stop(context.Cause(ctx)) })()
+	<-s.refuses
+	return nil
 }
 
 // wait returns when the server has ended, as it does soon after the context.
 func (s *server) wait(ctx context.Context) error {
-	defer context.AfterFunc(ctx, s.stop)()
+	defer context.AfterFunc(ctx, func() { s.stop(context.Cause(ctx)) })()
 	return s.running.Wait()
 }
 
 // close ends the server and frees the port.
 func (s *server) close() {
 	if s.stop != nil {
-		s.stop()
+		s.stop(nil)
 	}
 	_ = s.running.Wait()   // wait returned its error
 	_ = s.listener.Close() // closed already if the server ran
@@ -90,28 +102,53 @@ func (s *server) serve(ctx context.Context) error {
 	defer said.Close()
 	s.http.ErrorLog = said.Logger()
 	listener := s.connections.Bound(s.http, s.listener)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveOn(s.http, listener) })
-	group.Go(func() error {
-		<-groupCtx.Done()
-		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
-		defer cancel()
-		if err := s.http.Shutdown(drain); err != nil {
-			s.log.Warn("some requests were cut off at the end", "error", err)
-			return s.http.Close()
-		}
-		return nil
-	})
-	return group.Wait()
+	served := make(chan error, 1)
+	go func() { served <- serveOn(s.http, listener) }()
+	var failed error
+	select {
+	case failed = <-served:
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.Background(), s.drain)
+	defer cancel()
+	if failed == nil {
+		s.leave(drain, context.Cause(ctx))
+		failed = <-served
+	}
+	close(s.refuses)
+	return errors.Join(failed, s.finish(drain))
 }
 
-// serveOn answers on a listener until the server is shut down.
+// leave tells clients that the server is about to end, and then takes no more connections. After
+// SIGTERM it waits in between: a load balancer has to notice. At a terminal, people wait for it.
+func (s *server) leave(ctx context.Context, cause error) {
+	s.connections.Stop()
+	if errors.Is(cause, errTerminated) {
+		_ = wait.For(ctx, s.delay)
+	}
+	_ = httpapi.CloseListener(ctx, s.listener) // serving on it ends either way
+}
+
+// finish lets requests under way be answered, and cuts them off when the context ends.
+func (s *server) finish(ctx context.Context) error {
+	err := s.connections.Drain(ctx)
+	if err == nil {
+		err = s.http.Shutdown(ctx)
+	}
+	if err != nil {
+		s.log.Warn("some requests were cut off at the end", "error", err)
+		return s.http.Close()
+	}
+	return nil
+}
+
+// serveOn answers on a listener until that is closed.
 func serveOn(server *http.Server, listener net.Listener) error {
 	serve := server.Serve
 	if server.TLSConfig != nil {
 		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") } // the certificates are there already
 	}
-	if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := serve(listener); !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +26,9 @@ const (
 // server's buffer doubles as it grows, and each line is copied.
 const headCost = 2
 
+// lastLook is for how long a connection that is about to be closed is read once more.
+const lastLook = time.Millisecond
+
 // Connections bounds what clients may hold of a server before it processes their requests: the open
 // connections, and the bytes of requests that are still arriving. New connections and bytes are
 // never refused. Connections that have been unused for longest are closed to make room for them.
@@ -31,8 +37,11 @@ type Connections struct {
 	max      int
 	arriving *budget
 
-	mu   sync.Mutex
-	open map[*connection]struct{}
+	stopping atomic.Bool
+
+	mu      sync.Mutex
+	open    map[*connection]struct{}
+	stopped time.Time // when Stop was called
 }
 
 // NewConnections bounds the number of open connections, and the bytes of requests that are still
@@ -121,15 +130,17 @@ func (c *Connections) update(of *connection, change func()) {
 // entered notes which connections have a request.
 func (c *Connections) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer c.enter(c.of(r.Context()))()
+		c.last(w)
+		defer c.enter(c.of(r.Context()), r.ProtoMajor)()
 		next.ServeHTTP(w, r)
 	})
 }
 
 // enter is called when the head of a request has arrived. The caller calls leave at its end.
-func (c *Connections) enter(by *connection) (leave func()) {
+func (c *Connections) enter(by *connection, protocol int) (leave func()) {
 	c.update(by, func() {
 		by.requests++
+		by.http2 = protocol == 2
 		by.forgetHead()
 	})
 	return func() { c.update(by, func() { by.requests-- }) }
@@ -139,6 +150,14 @@ func (c *Connections) enter(by *connection) (leave func()) {
 func (c *Connections) work(by *connection) (done func()) {
 	c.update(by, func() { by.working++ })
 	return func() { c.update(by, func() { by.working-- }) }
+}
+
+// last marks an answer as the last of its connection, if the server is stopping. net/http sends
+// GOAWAY in place of the header over HTTP/2.
+func (c *Connections) last(w http.ResponseWriter) {
+	if c.stopping.Load() {
+		w.Header().Set("Connection", "close")
+	}
 }
 
 type connectionKey struct{}
@@ -177,6 +196,8 @@ type connection struct {
 	working  int  // of these, those being processed
 	since    time.Time
 	head     *held
+	http2    bool // as its requests say
+	expired  bool // it is closed at the end of the server unless a request is arriving
 }
 
 // use is what a connection is used for, from the least to the most.
@@ -202,6 +223,9 @@ func (c *connection) use() use {
 // of one. Bodies are counted where they are read.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	if n == 0 && c.hasExpired(err) {
+		n, err = c.readLast(p)
+	}
 	if n > 0 {
 		c.countHead(n)
 	}
@@ -216,9 +240,40 @@ func (c *connection) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// readLast reads from an expired connection once more, because bytes may have come between the last
+// look at it and its deadline. A connection without any is closed at once.
+func (c *connection) readLast(p []byte) (int, error) {
+	_ = c.Conn.SetReadDeadline(time.Now().Add(lastLook))
+	n, err := c.Conn.Read(p)
+	if n == 0 {
+		c.hangUp()
+	}
+	return n, err
+}
+
+// hasExpired reports whether a read failed because the connection expired.
+func (c *connection) hasExpired(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	return c.expired
+}
+
+// revive lets a connection go on on which a request arrives after all. The caller holds all.mu.
+func (c *connection) revive() {
+	if c.expired {
+		c.expired = false
+		_ = c.Conn.SetReadDeadline(time.Time{}) // net/http sets its own
+	}
+}
+
 func (c *connection) countHead(bytes int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
+	c.revive()
+	c.idle = c.idle && c.http2 // frames of HTTP/2 need not be of a request
 	switch {
 	case c.requests > 0:
 	case c.head == nil:

@@ -31,7 +31,7 @@ func New(o Options) http.Handler {
 	api := o.around(newGraphQL(o), sender)
 	mux.Handle(graphQLPath, api)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
-	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Logger)))
+	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(o.observed(api, true))))
 	return o.Connections.entered(strict(o.HSTSAge)(withRequestID(o.observed(mux, false))))
 }

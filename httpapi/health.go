@@ -24,10 +24,15 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readiness answers whether requests can be served: whether the table exists and has the expected
-// keys and indexes. Why not is logged, not answered.
-func readiness(ready func(context.Context) error, logger *slog.Logger) http.Handler {
+// keys and indexes, and the server is not about to end. Why not is logged, not answered.
+func readiness(ready func(context.Context) error, connections *Connections, logger *slog.Logger) http.Handler {
 	table := &tableCheck{ask: ready, log: logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if connections.stopping.Load() {
+			connections.last(w) // Stop may have been called since the request came
+			answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping")
+			return
+		}
 		if err := table.ready(r.Context()); err != nil {
 			answer(w, http.StatusServiceUnavailable, "the table cannot be used; the log says why")
 			return

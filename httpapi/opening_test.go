@@ -5,13 +5,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/talkback/talkback/httpapi"
 )
 
-// Before there is a handler, every path is answered at once: that the process is alive, and why it
-// is not ready.
-func TestOpening(t *testing.T) {
+// Before there is a handler, every path is answered: that the process is alive, and why it is not
+// ready.
+func TestOpening(t *testing.T) { synctest.Test(t, testOpening) }
+
+func testOpening(t *testing.T) {
 	opening := httpapi.NewOpening("the table is being opened")
 	ask := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -45,4 +49,42 @@ func TestOpening(t *testing.T) {
 	if w := ask("/readyz"); w.Code != http.StatusTeapot {
 		t.Errorf("once open: %d", w.Code)
 	}
+}
+
+// A request to the API waits for the handler, but not for long, and only some do. Nothing else waits.
+func TestWaitingForTheAPI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opening := httpapi.NewOpening("the table is being opened")
+		statuses := make(chan int, 1000)
+		ask := func(path string) {
+			w := httptest.NewRecorder()
+			opening.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
+			statuses <- w.Code
+		}
+		for range 300 {
+			go ask("/graphql")
+		}
+		synctest.Wait()
+		refused := len(statuses)
+		if refused != 300-256 {
+			t.Errorf("%d of 300 are refused at once", refused)
+		}
+		began := time.Now()
+		ask("/readyz")
+		if time.Since(began) > 0 {
+			t.Error("a probe waits")
+		}
+		time.Sleep(4 * time.Second)
+		opening.Open(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+		synctest.Wait()
+		answered := 0
+		for range len(statuses) {
+			if <-statuses == http.StatusTeapot {
+				answered++
+			}
+		}
+		if answered != 256 {
+			t.Errorf("%d that waited are answered", answered)
+		}
+	})
 }

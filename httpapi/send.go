@@ -44,6 +44,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		}
 		together := to.togetherFor(r, built.body.Len())
 		defer s.waits(to, built.body.Cap()+together.room)()
+		s.connections.last(built) // the server may be stopping by now
 		built.send(together, func() { s.connections.update(to, func() {}) })
 		built.release()
 	})

@@ -115,7 +115,7 @@ var own = map[string]struct {
 	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/concurrency":   {nil, "how many requests are let in follows from how long they take, whatever they are"},
 	"httpapi/coercion":      {nil, "values are read by their types, whatever the schema is about"},
-	"httpapi":               {[]string{"httpapi/coercion", "httpapi/concurrency", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
+	"httpapi":               {[]string{"httpapi/coercion", "httpapi/concurrency", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage", "internal/wait"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
 	"internal/usage":        {[]string{"comment"}, "both ends of an operation take from its account, so it knows neither"},
 	"auth/authoring":        {[]string{"comment"}, "what may be written does not depend on where it is kept, nor on how it is asked for"},
 	"auth":                  {[]string{"comment"}, "tokens say who someone is; what they wrote is asked elsewhere"},

@@ -1,0 +1,166 @@
+package command_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// audience is clients that read and write as fast as they are answered, each with connections that it
+// keeps, until the server refuses new ones.
+type audience struct {
+	t        *testing.T
+	address  string
+	group    sync.WaitGroup
+	answered atomic.Int64
+}
+
+// join adds a client of a protocol, whose requests carry what body returns.
+func (c *audience) join(protocol func(*http.Protocols), trusted *x509.CertPool, body func() string) {
+	transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
+	protocol(transport.Protocols)
+	c.group.Go(func() {
+		defer transport.CloseIdleConnections()
+		for {
+			err := c.once(transport, body())
+			if errors.Is(err, syscall.ECONNREFUSED) {
+				return
+			}
+			if err != nil {
+				c.t.Errorf("after %d answers: %v", c.answered.Load(), err)
+				return
+			}
+			c.answered.Add(1)
+			time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // or no connection would ever be idle
+		}
+	})
+}
+
+// once sends one request and reads its whole answer, which must be a good one.
+func (c *audience) once(client *http.Transport, body string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/graphql", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if client.Protocols.HTTP1() {
+		request.GetBody = nil // or the client would repeat the request by itself; GOAWAY tells when that is safe
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && (response.StatusCode != http.StatusOK || strings.Contains(string(text), `"errors"`)) {
+		err = fmt.Errorf("%s %s", response.Status, text)
+	}
+	return err
+}
+
+// reading and writing are bodies of requests.
+func reading() string {
+	return `{"query": "{ product(id: \"kettle\") { comments(first: 20) { totalCount nodes { id text } } } }"}`
+}
+
+func writing() string {
+	return fmt.Sprintf(`{"query": "mutation { addComment(input: {productId: \"kettle\", rating: %d, language: \"en\", text: \"Hot.\", author: {id: \"u\", name: \"U\"}}) { comment { id } userErrors { code } } }"}`, 1+rand.IntN(5))
+}
+
+// SIGTERM under load: no client of any protocol sees a request fail. The server is not ready at
+// once, takes connections for as long as a load balancer may need to notice, and gives its leases
+// back.
+func TestStopUnderLoad(t *testing.T) {
+	t.Parallel()
+	certificate, key, trusted := selfSigned(t)
+	http1 := func(p *http.Protocols) { p.SetHTTP1(true) }
+	for name, row := range map[string]struct {
+		arguments []string
+		http2     func(*http.Protocols)
+	}{
+		"plain": {nil, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }},
+		"TLS":   {[]string{"--tls-cert", certificate, "--tls-key", key}, func(p *http.Protocols) { p.SetHTTP2(true) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAPI(t, dynamotest.Dynoxide(t))
+			s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=300ms"}, append(row.arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
+			c := &audience{t: t, address: s.address}
+			t.Cleanup(c.group.Wait)
+			for _, protocol := range []func(*http.Protocols){http1, row.http2} {
+				for range 3 {
+					c.join(protocol, trusted, reading)
+				}
+				c.join(protocol, trusted, writing)
+			}
+			eventually(t, "all are served", func() bool { return c.answered.Load() > 100 })
+			s.signal(syscall.SIGTERM)
+			c.expectUnready(trusted)
+			before := c.answered.Load()
+			c.group.Wait()
+			if c.answered.Load() <= before {
+				t.Error("nobody was answered after the server was not ready any more")
+			}
+			if status, said := s.wait(); status != 0 || strings.Contains(said, "cut off") {
+				t.Errorf("status %d\n%s", status, said)
+			}
+			_, held, err := leases.NewLeases(a.session.Client, a.session.Table).Current(t.Context())
+			if err != nil || len(held) == 0 {
+				t.Fatal(held, err)
+			}
+			for _, lease := range held {
+				if lease.Owner != "" {
+					t.Errorf("not given back: %+v", lease)
+				}
+			}
+		})
+	}
+}
+
+// expectUnready waits until the server says that it is not ready. It must do so before it refuses
+// connections, and each answer must end its connection.
+func (c *audience) expectUnready(trusted *x509.CertPool) {
+	c.t.Helper()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+	defer client.CloseIdleConnections()
+	eventually(c.t, "the server is not ready", func() bool {
+		response, err := client.Get(c.address + "/readyz")
+		if err != nil {
+			c.t.Fatalf("it was ready until it answered no more: %v", err)
+		}
+		_ = response.Body.Close()
+		unready := response.StatusCode == http.StatusServiceUnavailable
+		if unready && !response.Close {
+			c.t.Error("the connection stays open after an answer of a server that is stopping")
+		}
+		return unready
+	})
+}
+
+// A second signal ends the server at once, whatever is under way.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=100s", "TALKBACK_DRAIN_TIMEOUT=200s"}, "--endpoint", a.session.Address, "--table", a.session.Table)
+	s.signal(syscall.SIGTERM)
+	(&audience{t: t, address: s.address}).expectUnready(nil)
+	s.signal(syscall.SIGINT)
+	if status, said := s.wait(); status != -1 {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}
