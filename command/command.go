@@ -24,7 +24,6 @@ import (
 // line is the whole command line.
 type line struct {
 	Engine  EngineFlags      `embed:"" group:"Engine and table:"`
-	Log     LogFlags         `embed:"" group:"Log:"`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
@@ -69,9 +68,8 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	if err := refuseBlank(chosen); err != nil {
 		return finish(err, term)
 	}
-	term = l.Log.apply(term)
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	return finish(chosen.Run(term), term)
+	return finish(chosen.Run(), term)
 }
 
 // newParser makes the parser of a command line.
@@ -89,9 +87,10 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
 			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
+			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
 			"version": version(), "pages": stores.Forms(pageWords, pageKinds),
 		},
-		kong.Bind(&l.Engine),
+		kong.Bind(term, &l.Engine),
 	)...)
 }
 
@@ -100,21 +99,11 @@ func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	report(err, term)
+	screen := terminal.ScreenOf(term.Err)
+	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(plainly(err, term.Logger))))
 	var wrongLine *usageError
 	if errors.As(err, &wrongLine) {
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// report prints an error, or logs it where programs read the log.
-func report(err error, term Terminal) {
-	text := terminal.PrintableLines(plainly(err, term.Logger))
-	if term.LogsJSON {
-		term.Logger.Error("talkback ends", "error", text)
-		return
-	}
-	screen := terminal.ScreenOf(term.Err)
-	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+text))
 }

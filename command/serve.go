@@ -56,12 +56,15 @@ type Serve struct {
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`
 
+	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
+
 	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
 	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store is asked.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
+	clients     *httpapi.ClientLimits
 }
 
 // garbageAllowed is by how much the heap of a server may grow before garbage is collected, in bytes:
@@ -90,6 +93,12 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
+	clients, bounds, stopClients, err := c.Clients.limits(ctx, server.listener.Addr(), flags.Table, authorizer, term.Logger)
+	if err != nil {
+		return err
+	}
+	defer stopClients()
+	c.clients = clients
 	defer garbage.Allow(garbageAllowed)()
 	server.start() // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
@@ -111,7 +120,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		}
 	}
 	opening.Open(c.Handler(store, authorizer, term))
-	c.announce(server.listener.Addr(), session, notice, term)
+	c.announce(server.listener.Addr(), session, notice, bounds, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
 			if c.NoCount {
@@ -252,21 +261,22 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		MaxInFlight:      int(c.MaxInFlight),
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
+		Clients:          c.clients,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 	})
 }
 
-// announce prints, or logs, where the server is reached, and who may write.
-func (c *Serve) announce(address net.Addr, session *Session, writing string, term Terminal) {
-	if term.LogsJSON {
-		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)
-		return
-	}
+// announce prints where the server is reached, who may write, and what bounds each client, if
+// anything does.
+func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
 	hosts := openable(address, net.InterfaceAddrs)
 	others := ""
 	for _, host := range hosts[1:] {
 		others += fmt.Sprintf("  also      %s://%s\n", c.scheme(), host)
+	}
+	if bounds != "" {
+		writing += "\n  limits    " + bounds
 	}
 	fmt.Fprintf(term.Err, "Talkback answers.\n  API       %[1]s://%[2]s/graphql\n  explorer  %[1]s://%[2]s/playground\n%[3]s  table     %[4]s at %[5]s\n  writing   %[6]s\nStop with Ctrl-C.\n",
 		c.scheme(), hosts[0], others, session.Table, session.Address, writing)

@@ -39,7 +39,7 @@ func newCORS(origins []Origin) (*cors.Middleware, error) {
 		// Clients send many headers, for tracing and to identify themselves. The star does not
 		// cover Authorization.
 		RequestHeaders:  []string{"*", "Authorization"},
-		ResponseHeaders: []string{"ETag", "Retry-After", requestIDHeader},
+		ResponseHeaders: []string{"ETag", "RateLimit", "RateLimit-Policy", "Retry-After", requestIDHeader},
 		MaxAgeInSeconds: preflightAge,
 	}
 	for _, origin := range origins {

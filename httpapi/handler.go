@@ -49,17 +49,24 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		refuseTwice,                        // before everything that reads these headers
 		refuseCrossSite,                    // after allow, whose verdict it uses
 		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too
+		o.authenticated,                    // before the limits of clients, which go by it
+		o.Clients.perClient,                // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
 		o.withRequest,
-	}
-	if o.Authenticate != nil {
-		layers = append(layers, o.Authenticate)
 	}
 	for _, layer := range slices.Backward(layers) {
 		api = layer(api)
 	}
 	return api
+}
+
+// authenticated finds out who sent a request, if there is a way to.
+func (o Options) authenticated(next http.Handler) http.Handler {
+	if o.Authenticate == nil {
+		return next
+	}
+	return o.Authenticate(next)
 }
 
 // newGraphQL registers every transport and extension itself: gqlgen's default server is not meant
@@ -84,7 +91,7 @@ func newGraphQL(o Options) http.Handler {
 func (o Options) bound(server *handler.Server) {
 	cache := lru.New[*ast.QueryDocument](documents)
 	server.SetQueryCache(cache)
-	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection})
+	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
 	server.SetValidationRulesFn(o.validationRules)
 	server.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
 	server.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
@@ -108,6 +115,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
+		defer func() { visitOf(r.Context()).settle(r.Context(), account.Units()) }()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
 		load.UseLatest(o.Latest)

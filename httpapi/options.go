@@ -85,6 +85,8 @@ type Options struct {
 	HSTSAge time.Duration
 	// Observers are told of every request.
 	Observers []Observer
+	// Clients bounds what each client may use over time. Without it, nothing does.
+	Clients *ClientLimits
 	// Origins are those whose pages may call the API and read its answers. Without any, only pages
 	// of this server may.
 	Origins []Origin

@@ -3,7 +3,10 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // refusal is the answer to a request that never becomes an operation. It has the form of a GraphQL
@@ -42,6 +45,10 @@ var (
 	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it as UTF-8, and omit the charset", header: "Accept-Post", value: acceptPost}
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
 
+	clientReads  = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has used up its read units for now: send the request again in %d s, and ask for less at a time, such as smaller pages", reason: "client-reads"}
+	clientCost   = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has %d read units left for now, and the operation may cost %d: send it again in %d s, or ask for less, such as smaller pages", reason: "client-reads"}
+	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client may write %d comments at a time, and has done so: send the request again in %d s", reason: "client-writes"}
+
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
 	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"}
 	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1", reason: "arriving"}
@@ -60,6 +67,18 @@ func (f *refusal) with(values ...any) *refusal {
 	filled.message = fmt.Sprintf(f.message, values...)
 	return &filled
 }
+
+// after returns the refusal with the time after which the same request may succeed. Its seconds come
+// last in the message.
+func (f *refusal) after(wait time.Duration, values ...any) *refusal {
+	s := seconds(wait)
+	filled := f.with(append(values, s)...)
+	filled.header, filled.value = "Retry-After", strconv.Itoa(s)
+	return filled
+}
+
+// seconds returns whole seconds, 1 or more, that are no less than a time.
+func seconds(t time.Duration) int { return max(1, int(math.Ceil(t.Seconds()))) }
 
 // write answers with the refusal, in the content type that was set before.
 func (f *refusal) write(w http.ResponseWriter) {

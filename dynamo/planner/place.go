@@ -105,7 +105,8 @@ func (p Planner) through(q comment.Query, comments int) float64 {
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice
 	}
-	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
+	list := covers(p.Filter)
+	if p.Known.counts(p.Filter) == nil && len(list[0].Cover) == 1 {
 		return price + p.Known.LikelySizes().Any.expected(comments)
 	}
 	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).candidates()[0].Price

@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -70,11 +71,23 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 		if response.Extensions == nil {
 			response.Extensions = map[string]any{}
 		}
-		response.Extensions["cost"] = map[string]any{
-			"estimatedReadUnits": a.units, "readUnits": usage.From(ctx).Units(), "limit": g.Limits.ReadUnits,
-		}
+		response.Extensions["cost"] = g.cost(ctx, a)
 	}
 	return response
+}
+
+// cost returns what the operation was estimated to cost and did cost, what one may cost, and what
+// its client has left.
+func (g *Guard) cost(ctx context.Context, a *account) map[string]any {
+	used := usage.From(ctx).Units()
+	cost := map[string]any{"estimatedReadUnits": a.units, "readUnits": used, "usedReadUnits": used, "limit": g.Limits.ReadUnits}
+	if g.Quota == nil {
+		return cost
+	}
+	if remaining, resetAt, told := g.Quota.Left(ctx); told {
+		cost["remaining"], cost["resetAt"] = remaining, resetAt.UTC().Format(time.RFC3339)
+	}
+	return cost
 }
 
 // shorten keeps the first errors, and shortens their messages and paths.

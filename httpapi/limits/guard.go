@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -24,9 +25,21 @@ type Guard struct {
 	Documents graphql.Cache[*ast.QueryDocument]
 	// NoIntrospection refuses introspection.
 	NoIntrospection bool
+	// Quota bounds what clients may use over time. Optional.
+	Quota Quota
 
 	reader   *lookahead.Reader
 	averages map[*ast.FieldDefinition]float64
+}
+
+// Quota bounds what clients may use over time.
+type Quota interface {
+	// Charge takes from the client in the context what an operation may cost in read units, and the
+	// comments that it writes. It returns an error if the client may not use so much now.
+	Charge(ctx context.Context, units float64, writes int) *gqlerror.Error
+	// Left returns how many read units the client has left after the operation in the context, and
+	// when it has all of them again. It may not tell.
+	Left(ctx context.Context) (remaining int, resetAt time.Time, told bool)
 }
 
 var _ interface {
@@ -69,7 +82,7 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 
 // MutateOperationContext reads the operation and checks what it may cost, before anything is read
 // from the table.
-func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if g.NoIntrospection {
 		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
 			return err
@@ -78,13 +91,26 @@ func (g *Guard) MutateOperationContext(_ context.Context, operation *graphql.Ope
 	if err := checkConditions(operation); err != nil {
 		return err
 	}
-	cost := estimate{prices: g.Prices, averages: g.averages}
-	cost.run(g.reader.Read(operation))
+	cost, read := estimate{prices: g.Prices, averages: g.averages}, g.reader.Read(operation)
+	cost.run(read)
 	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
-	return first(
+	if err := first(
 		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),
 		atMost(AnswerTooLarge, ceiling(cost.values), g.Limits.AnswerValues),
-	)
+	); err != nil || g.Quota == nil {
+		return err
+	}
+	return g.Quota.Charge(ctx, cost.units, changes(read))
+}
+
+// changes returns how many comments an operation adds, edits and deletes.
+func changes(operation *lookahead.Operation) (n int) {
+	for i := range operation.Fields {
+		if operation.Fields[i].Kind == lookahead.Write {
+			n++
+		}
+	}
+	return n
 }
 
 // checkConditions refuses null as a condition of @skip and @include. Validation accepts a variable

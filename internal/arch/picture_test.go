@@ -83,7 +83,7 @@ func pictureOf(imports map[string][]string) string {
 			nodes = append(nodes, fmt.Sprintf("%s[%s]", node, name))
 		}
 	}
-	for line := range slices.Chunk(nodes, 5) {
+	for line := range slices.Chunk(nodes, 7) {
 		fmt.Fprintf(&out, "  %s\n", strings.Join(line, "; "))
 	}
 	for _, name := range names {

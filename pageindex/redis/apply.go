@@ -28,14 +28,14 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	for {
 		g, err := s.ensured(ctx)
 		if err != nil {
-			return s.name.failed(err)
+			return s.name.Failed(err)
 		}
 		rest := slices.DeleteFunc(g.all(), func(name string) bool { return written[name] })
 		if len(rest) == 0 {
 			return nil
 		}
 		if err := s.write(ctx, rest, entries); err != nil {
-			return s.name.failed(err)
+			return s.name.Failed(err)
 		}
 		for _, name := range rest {
 			written[name] = true

@@ -19,20 +19,20 @@ type building struct {
 // Build implements pageindex.Store. It deletes what an earlier build left behind.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	if err := s.checkEviction(ctx); err != nil {
-		return nil, s.name.failed(err)
+		return nil, s.name.Failed(err)
 	}
 	servers, err := s.servers(ctx)
 	if err != nil {
-		return nil, s.name.failed(err)
+		return nil, s.name.Failed(err)
 	}
 	if _, err := s.ensured(ctx); err != nil {
-		return nil, s.name.failed(err)
+		return nil, s.name.Failed(err)
 	}
 	b := &building{store: s, generation: rand.Text(), servers: servers}
 	if err := s.client.HSet(ctx, s.keys.meta(), metaBuilding, b.generation).Err(); err != nil {
-		return nil, s.name.failed(err)
+		return nil, s.name.Failed(err)
 	}
-	return b, s.name.failed(s.sweep(ctx))
+	return b, s.name.Failed(s.sweep(ctx))
 }
 
 // checkEviction refuses a server that deletes keys to make room: answers would be wrong without
@@ -58,12 +58,12 @@ func (s *Store) overtaken() error {
 func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
 	g, err := b.store.generations(ctx)
 	if err != nil {
-		return b.store.name.failed(err)
+		return b.store.name.Failed(err)
 	}
 	if g.building != b.generation {
 		return b.store.overtaken()
 	}
-	return b.store.name.failed(b.store.write(ctx, []string{b.generation}, entries))
+	return b.store.name.Failed(b.store.write(ctx, []string{b.generation}, entries))
 }
 
 // Finish implements pageindex.Build. It deletes what the store held before. An error of that is not
@@ -72,7 +72,7 @@ func (b *building) Finish(ctx context.Context, covers string) error {
 	s := b.store
 	done, err := finish.Run(ctx, s.client, []string{s.keys.meta()}, b.generation, covers, b.servers).Int()
 	if err != nil {
-		return s.name.failed(err)
+		return s.name.Failed(err)
 	}
 	if done == 0 {
 		return s.overtaken()

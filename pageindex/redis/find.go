@@ -31,7 +31,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 			continue
 		}
 		found.Cost = pageindex.Cost{Calls: calls, Waves: calls}
-		return found, s.name.failed(err)
+		return found, s.name.Failed(err)
 	}
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
 }

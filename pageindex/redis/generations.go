@@ -29,11 +29,11 @@ func (g generations) all() []string {
 func (s *Store) Covers(ctx context.Context) (string, error) {
 	servers, err := s.servers(ctx)
 	if err != nil {
-		return "", s.name.failed(err)
+		return "", s.name.Failed(err)
 	}
 	values, err := s.client.HMGet(ctx, s.keys.meta(), metaCovers, metaServers).Result()
 	if err != nil {
-		return "", s.name.failed(err)
+		return "", s.name.Failed(err)
 	}
 	if text(values[1]) != servers {
 		return "", nil

@@ -9,14 +9,21 @@ package redis
 
 import (
 	"context"
+	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/internal/redisdial"
 )
+
+// bounds are a second each: Redis answers in less than a millisecond, and a list can be paged
+// through without it. The keeper of the store retries for longer.
+var bounds = redisdial.Bounds{Dial: time.Second, Call: time.Second, Retries: 1}
 
 // Store is a page index in Redis. Any number of processes may share it, and of tables a server.
 type Store struct {
 	client goredis.UniversalClient
-	name   serverName
+	name   redisdial.ServerName
 	keys   keys
 }
 
@@ -24,7 +31,7 @@ type Store struct {
 // rediss://user:password@host:6379/0, or redis://host:7000?cluster=true. It does not connect yet.
 // The error is of the kind BadInput and does not have the URL, which may hold a password.
 func Open(_ context.Context, target, table string) (*Store, error) {
-	client, name, err := dial(target)
+	client, name, err := redisdial.Dial(target, bounds)
 	if err != nil {
 		return nil, err
 	}

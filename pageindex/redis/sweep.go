@@ -78,12 +78,12 @@ func (s *Store) forget(ctx context.Context, listed []string) error {
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	g, err := s.generations(ctx)
 	if err != nil {
-		return s.name.failed(err)
+		return s.name.Failed(err)
 	}
 	if s.inCluster() {
-		return s.name.failed(s.productsOfKeys(ctx, g.current, tell))
+		return s.name.Failed(s.productsOfKeys(ctx, g.current, tell))
 	}
-	return s.name.failed(s.eachListed(ctx, func(listed []string) error {
+	return s.name.Failed(s.eachListed(ctx, func(listed []string) error {
 		for _, member := range listed {
 			if generation, product, _ := strings.Cut(member, " "); generation == g.current {
 				tell(product)

@@ -1,4 +1,6 @@
-package redis
+// Package redisdial makes clients of the Redis server or cluster that a URL names, and says what
+// went wrong with them without the URL's password.
+package redisdial
 
 import (
 	"context"
@@ -15,33 +17,37 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Timeouts unless the URL has others: Redis answers in less than a millisecond, and a list can be
-// paged through without it.
-const (
-	dialTimeout = time.Second
-	callTimeout = time.Second
-	retries     = 1 // of a call; the keeper of the store retries for longer
-)
+// Bounds are what a client may take, unless its URL has others.
+type Bounds struct {
+	// Dial bounds connecting, and Call a call. Redis answers in less than a millisecond.
+	Dial, Call time.Duration
+	// Retries is how often a call is repeated, or NoRetries.
+	Retries int
+}
+
+// NoRetries repeats no call.
+const NoRetries = -1
 
 // clusterParameter in a URL says that the server is one of a cluster.
 const clusterParameter = "cluster"
 
-// dial returns the client for a URL, which connects when it is first used, and its name for people.
-func dial(target string) (goredis.UniversalClient, serverName, error) {
+// Dial returns the client for a URL, which connects when it is first used, and its name for people.
+// The error is of the kind BadInput and does not hold the URL.
+func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" {
 		return nil, "", notRedis()
 	}
-	name := serverName(u.Scheme + "://" + u.Host + u.Path)
+	name := ServerName(u.Scheme + "://" + u.Host + u.Path)
 	query := u.Query()
 	cluster := query.Get(clusterParameter) == "true"
 	query.Del(clusterParameter)
 	u.RawQuery = query.Encode()
 	if cluster {
-		client, err := dialCluster(u.String())
+		client, err := dialCluster(u.String(), bounds)
 		return client, name, err
 	}
-	client, err := dialOne(u.String())
+	client, err := dialOne(u.String(), bounds)
 	return client, name, err
 }
 
@@ -50,36 +56,36 @@ func notRedis() error {
 	return comment.Errorf(comment.BadInput, "the URL of Redis must be like redis://host:6379/0, or rediss://user:password@host:6379/0 with TLS; a cluster's ends with ?cluster=true")
 }
 
-func dialOne(target string) (goredis.UniversalClient, error) {
+func dialOne(target string, bounds Bounds) (goredis.UniversalClient, error) {
 	options, err := goredis.ParseURL(target)
 	if err != nil {
 		return nil, notRedis()
 	}
-	bound(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
+	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
 	options.DialerRetries = 1
 	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return goredis.NewClient(options), nil
 }
 
-func dialCluster(target string) (goredis.UniversalClient, error) {
+func dialCluster(target string, bounds Bounds) (goredis.UniversalClient, error) {
 	options, err := goredis.ParseClusterURL(target)
 	if err != nil {
 		return nil, notRedis()
 	}
-	bound(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
+	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
 	options.DialerRetries = 1
 	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return goredis.NewClusterClient(options), nil
 }
 
-// bound sets the timeouts and the number of retries that the URL left open.
-func bound(dial *time.Duration, tries *int, calls ...*time.Duration) {
-	orElse(dial, dialTimeout)
-	orElse(tries, retries)
+// apply sets the timeouts and the number of retries that the URL left open.
+func (b Bounds) apply(dial *time.Duration, tries *int, calls ...*time.Duration) {
+	orElse(dial, b.Dial)
+	orElse(tries, b.Retries)
 	for _, call := range calls {
-		orElse(call, callTimeout)
+		orElse(call, b.Call)
 	}
 }
 
@@ -99,11 +105,11 @@ type silent struct{}
 // Printf prints nothing.
 func (silent) Printf(context.Context, string, ...any) {}
 
-// serverName says where the server is, without a password, for people.
-type serverName string
+// ServerName says where the server is, without a password, for people.
+type ServerName string
 
-// failed gives an error of the client its kind and says where the server is.
-func (n serverName) failed(err error) error {
+// Failed gives an error of the client its kind and says where the server is.
+func (n ServerName) Failed(err error) error {
 	var known *comment.Error
 	var network net.Error
 	switch {

@@ -1,0 +1,208 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/redistest"
+)
+
+// running is the program that serves within this process.
+type running struct {
+	address string
+	said    *announcement
+}
+
+// serving starts the program until the test ends.
+func serving(t *testing.T, arguments ...string) running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	said, ended := &announcement{up: make(chan struct{})}, make(chan int, 1)
+	go func() {
+		ended <- command.Main(ctx, arguments, command.Terminal{Out: said, Err: said, Logger: slog.New(slog.NewTextHandler(said, nil))})
+	}()
+	select {
+	case <-said.up:
+	case status := <-ended:
+		cancel()
+		t.Fatalf("it ended with status %d: %s", status, said)
+	}
+	t.Cleanup(func() { cancel(); <-ended })
+	_, address, _ := strings.Cut(said.String(), "API       ")
+	address, _, _ = strings.Cut(address, "/graphql\n")
+	return running{address, said}
+}
+
+// limitedReply is an answer with what it says of limits.
+type limitedReply struct {
+	status            int
+	limit, retryAfter string
+	body              string
+	cost              struct {
+		EstimatedReadUnits, UsedReadUnits float64
+		Remaining                         int
+		ResetAt                           time.Time
+	}
+}
+
+// left returns how many units the answer says are left.
+func (r limitedReply) left(t *testing.T) int {
+	t.Helper()
+	_, text, _ := strings.Cut(r.limit, `"read-units";r=`)
+	text, _, _ = strings.Cut(text, ";")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", r.limit, err, r.body)
+	}
+	return n
+}
+
+// ask posts an operation as the sender of a token from an address that a proxy tells.
+func (s running) ask(t *testing.T, token, from, query string) (out limitedReply) {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-Forwarded-For", from)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Extensions struct{ Cost json.RawMessage }
+	}
+	if err := json.Unmarshal(raw, &parsed); err == nil && parsed.Extensions.Cost != nil {
+		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.status, out.body = response.StatusCode, string(raw)
+	out.limit, out.retryAfter = response.Header.Get("RateLimit"), response.Header.Get("Retry-After")
+	return out
+}
+
+const (
+	hundred = `{ product(id: "teapot") { comments(first: 100) { nodes { id text } } } }`
+	addBy   = `mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "Good.", author: {id: "%s", name: "A"}}) { userErrors { code } comment { id } } }`
+)
+
+// A client is charged what its operations consume of the table, whatever was estimated before, by
+// its customer's token or by the address that its proxy tells.
+func TestClientLimits(t *testing.T) {
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
+	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
+	s := serving(t, "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
+		"--jwt-algorithm", "HS256", "--trusted-proxy", "127.0.0.0/8",
+		"--client-read-units", "1", "--client-burst", "60", "--client-writes", "2")
+	if !strings.Contains(s.said.String(), "limits    1 read units a second and 2 writes a minute for each client") {
+		t.Errorf("the start does not say what bounds clients:\n%s", s.said)
+	}
+	for range 5 {
+		if got := s.ask(t, moderatorToken, "203.0.113.9", fmt.Sprintf(addBy, "u1")); got.status != http.StatusOK || got.limit != "" || !strings.Contains(got.body, `"comment":{`) {
+			t.Fatalf("a moderator: %d with %q: %s", got.status, got.limit, got.body)
+		}
+	}
+	s.checkReads(t)
+	s.checkWrites(t)
+	checkSecrets(t, s.said.String(), "")
+}
+
+func (s running) checkReads(t *testing.T) {
+	t.Helper()
+	for range 8 { // each is estimated at 13 units
+		got := s.ask(t, "", "203.0.113.1", hundred)
+		if got.status != http.StatusOK || got.cost.EstimatedReadUnits != 13 || got.cost.UsedReadUnits > 2 {
+			t.Fatalf("%d: %s", got.status, got.body)
+		}
+		if full := time.Until(got.cost.ResetAt).Seconds() - float64(60-got.cost.Remaining); got.left(t) != got.cost.Remaining || full < -3 || full > 3 {
+			t.Errorf("%d and %d units are left, all again at %v", got.left(t), got.cost.Remaining, got.cost.ResetAt)
+		}
+	}
+	before := s.ask(t, "", "203.0.113.1", hundred).left(t)
+	if got := s.ask(t, "", "198.51.100.7, 203.0.113.1", hundred).left(t); got > before {
+		t.Errorf("with an invented address before its own, a client has %d units left, after %d", got, before)
+	}
+	if got := s.ask(t, "", "203.0.113.2", hundred).left(t); got < 58 {
+		t.Errorf("another address has %d units left", got)
+	}
+	var query strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&query, `p%d: product(id: "teapot") { comments(first: 100) { nodes { id } } } `, i)
+	}
+	if got := s.ask(t, "", "203.0.113.1", "{"+query.String()+"}"); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "may cost") || got.retryAfter == "" {
+		t.Errorf("an operation that may cost more than is left: %d, %s", got.status, got.body)
+	}
+}
+
+func (s running) checkWrites(t *testing.T) {
+	t.Helper()
+	ada, bob := tokenOf(t, "ada", time.Hour), tokenOf(t, "bob", time.Hour)
+	for i := range 2 {
+		if got := s.ask(t, ada, "203.0.113.3", fmt.Sprintf(addBy, "ada")); got.status != http.StatusOK || !strings.Contains(got.limit, `"writes";r=`+strconv.Itoa(1-i)) {
+			t.Fatalf("write %d: %d with %q: %s", i, got.status, got.limit, got.body)
+		}
+	}
+	if got := s.ask(t, ada, "203.0.113.4", fmt.Sprintf(addBy, "ada")); got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "RATE_LIMITED") || !strings.Contains(got.body, "write 2 comments") {
+		t.Errorf("a third write of a customer, from another address: %d: %s", got.status, got.body)
+	}
+	if got := s.ask(t, ada, "203.0.113.3", hundred); got.status != http.StatusOK {
+		t.Errorf("it may still read: %d: %s", got.status, got.body)
+	}
+	if got := s.ask(t, bob, "203.0.113.3", fmt.Sprintf(addBy, "bob")); got.status != http.StatusOK {
+		t.Errorf("another customer at the same address: %d: %s", got.status, got.body)
+	}
+}
+
+// Servers that share a Redis count together. Without limits asked for, a server on a loopback
+// address has none.
+func TestServersShareLimits(t *testing.T) {
+	cache := redistest.Start(t)
+	t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", cache.URL())
+	common := []string{"--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0"}
+	limited := append(common, "--client-read-units", "1", "--client-burst", "100", "--client-limits-servers", "2")
+	one, other, free := serving(t, limited...), serving(t, limited...), serving(t, common...)
+	first := one.ask(t, "", "", hundred).left(t)
+	if got := other.ask(t, "", "", hundred).left(t); got > first {
+		t.Errorf("%d units are left at the second server, after %d at the first", got, first)
+	}
+	cache.Stop(t)
+	if got := other.ask(t, "", "", hundred); got.status != http.StatusOK || got.left(t) < 40 || got.left(t) > 50 {
+		t.Errorf("without Redis: %d with %q, want the server's half", got.status, got.limit)
+	}
+	if got := free.ask(t, "", "", hundred); got.status != http.StatusOK || got.limit != "" || strings.Contains(free.said.String(), "limits ") {
+		t.Errorf("a server without limits: %d with %q", got.status, got.limit)
+	}
+}
+
+// A password stands in the environment, or nowhere.
+func TestRedisPasswordOnTheCommandLine(t *testing.T) {
+	status, _, said := talkback(t.Context(), "serve", "--client-limits-redis", "redis://user:hush@cache:6379")
+	if status != 2 || !strings.Contains(said, "TALKBACK_CLIENT_LIMITS_REDIS") || strings.Contains(said, "hush") {
+		t.Errorf("status %d: %s", status, said)
+	}
+}

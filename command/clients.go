@@ -1,0 +1,128 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/talkback/talkback/auth/authoring"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/proxies"
+	"github.com/talkback/talkback/quota"
+	"github.com/talkback/talkback/quota/redis"
+)
+
+// ClientFlags say what each client may use over time, and how clients are told apart.
+type ClientFlags struct {
+	ReadUnits *uint32           `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
+	Burst     *uint32           `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
+	Writes    *uint32           `name:"client-writes" help:"Comments that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback)." placeholder:"60"`
+	Servers   uint32            `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." placeholder:"1" default:"1"`
+	Redis     string            `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
+	Trusted   []proxies.Network `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
+}
+
+// What each client may use by default of a server that other machines reach: more than people ask
+// for, even a whole office behind one address.
+const (
+	defaultReadUnits = 1000
+	defaultWrites    = 60
+	burstSeconds     = 10
+)
+
+// AfterApply refuses a password on the command line, which everyone on the machine sees.
+func (f *ClientFlags) AfterApply(line *kong.Context) error {
+	for _, p := range line.Path {
+		if p.Flag == nil || p.Flag.Name != "client-limits-redis" {
+			continue
+		}
+		if u, err := url.Parse(f.Redis); err != nil || u.User != nil {
+			return usagef("--client-limits-redis holds a password, which everyone on this machine could see: set TALKBACK_CLIENT_LIMITS_REDIS instead")
+		}
+	}
+	return nil
+}
+
+// policies returns what each client may use, with a rate of 0 for any number.
+func (f *ClientFlags) policies(address net.Addr) (reads, writes quota.Policy) {
+	units, changes := uint32(defaultReadUnits), uint32(defaultWrites)
+	if isLoopback(address) {
+		units, changes = 0, 0
+	}
+	units, changes = orDefault(f.ReadUnits, units), orDefault(f.Writes, changes)
+	burst := float64(orDefault(f.Burst, 0))
+	if burst == 0 {
+		burst = burstSeconds * float64(units)
+	}
+	const minute = 60
+	return quota.Policy{Name: "read-units", Rate: float64(units), Burst: burst},
+		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
+}
+
+// orDefault returns the value of a flag.
+func orDefault(flag *uint32, unset uint32) uint32 {
+	if flag == nil {
+		return unset
+	}
+	return *flag
+}
+
+// limits returns what bounds clients, nil if nothing does, and a notice that says it. The end of the
+// context, and then close, end what is done for them.
+func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who authoring.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
+	reads, writes := f.policies(address)
+	stop = func() {}
+	if f.Servers == 0 || f.Burst != nil && *f.Burst == 0 {
+		return nil, "", stop, usagef("--client-limits-servers and --client-burst must be 1 or more")
+	}
+	if reads.Rate == 0 && writes.Rate == 0 {
+		return nil, "", stop, nil
+	}
+	keep := func(p quota.Policy) httpapi.Quota { return quota.NewLedger(p.Share(int(f.Servers))) }
+	if f.Redis != "" {
+		store, err := redis.Open(f.Redis, table)
+		if err != nil {
+			return nil, "", stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
+		}
+		link := quota.NewLink(ctx, store, store.Name(), log)
+		stop = func() { _ = store.Close() }
+		keep = func(p quota.Policy) httpapi.Quota { return quota.NewShared(p, link, int(f.Servers)) }
+	}
+	clients = &httpapi.ClientLimits{Client: f.client(who, log)}
+	var said []string
+	if reads.Rate > 0 {
+		clients.Reads = keep(reads)
+		said = append(said, fmt.Sprintf("%.0f read units a second", reads.Rate))
+	}
+	if writes.Rate > 0 {
+		clients.Writes = keep(writes)
+		said = append(said, fmt.Sprintf("%.0f writes a minute", writes.Burst))
+	}
+	return clients, strings.Join(said, " and ") + " for each client", stop, nil
+}
+
+// client returns a function that tells the client of a request: the customer of its token, else its
+// address. Moderators are not limited.
+func (f *ClientFlags) client(who authoring.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
+	trusted := proxies.Trusted(f.Trusted)
+	warn := sync.OnceFunc(func() {
+		log.Warn("a request has X-Forwarded-For and comes from no trusted proxy: all clients of a proxy share one limit then", "cure", "--trusted-proxy")
+	})
+	return func(r *http.Request) (quota.Client, bool) {
+		viewer := who.Viewer(r.Context())
+		if viewer.CustomerID != nil {
+			return quota.Customer(*viewer.CustomerID), true
+		}
+		if trusted.Unnamed(r) {
+			warn()
+		}
+		return quota.Address(trusted.Client(r)), !viewer.IsModerator
+	}
+}

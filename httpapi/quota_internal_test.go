@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/talkback/talkback/quota"
+)
+
+// What a client has left after an operation, and whether it is let in again.
+func TestSettle(t *testing.T) {
+	for _, row := range []struct {
+		why             string
+		estimated, used float64
+		cutOff          bool
+		left            float64
+		letIn           bool
+	}{
+		{"less is used than estimated", 20, 3, false, 97, true},
+		{"nothing is read, such as from a cache", 20, 0, false, 99.5, true},
+		{"nothing is estimated either", 0, 0, false, 99.5, true},
+		{"more is used than estimated", 20, 60, false, 40, true},
+		{"far more is used: the client is in debt", 20, 180, false, -80, false},
+		{"a request that was cut off pays its estimate: calls under way may cost as much", 20, 3, true, 80, true},
+		{"or what it used, if that is more", 20, 50, true, 50, true},
+		{"more is estimated than a client may ever have", 150, 10, false, 90, true},
+		{"which it then pays, if it hangs up", 150, 10, true, -50, false},
+	} {
+		limits := &ClientLimits{Reads: quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.1, Burst: 100})}
+		client := quota.Customer("ada")
+		v := limits.visit(client, http.MethodPost)
+		ctx, cancel := context.WithCancel(t.Context())
+		if refused := v.charge(ctx, row.estimated, 0); refused != nil {
+			t.Fatalf("%s: %s", row.why, refused.message)
+		}
+		if row.cutOff {
+			cancel()
+		}
+		v.settle(ctx, row.used)
+		cancel()
+		if got := v.reads.left.Units; got < row.left-1 || got > row.left+1 {
+			t.Errorf("%s: %v units are left, want %v", row.why, got, row.left)
+		}
+		if refused := limits.visit(client, http.MethodPost).enter(); (refused == nil) != row.letIn {
+			t.Errorf("%s: it is let in: %v", row.why, refused == nil)
+		}
+	}
+}

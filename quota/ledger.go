@@ -1,0 +1,202 @@
+package quota
+
+import (
+	"container/heap"
+	"context"
+	"sync"
+	"time"
+)
+
+// MaxClients is how many clients a ledger knows at a time. They take some 10 MB.
+const MaxClients = 1 << 16
+
+// Ledger keeps the accounts of a policy in the memory of a process. It forgets clients that have
+// their whole burst again. If there are too many others, it forgets those that are closest to that,
+// but none that is in debt: new clients then share one account. Safe for concurrent use.
+type Ledger struct {
+	policy Policy
+	max    int
+	clock  func() time.Duration // monotonic
+
+	mu       sync.Mutex
+	read     time.Duration // the clock, when it was read last
+	skipped  time.Duration // by how much the clock was set back so far
+	accounts map[Client]*account
+	soonest  accounts
+	others   time.Duration // when the account is full that new clients share
+}
+
+// NewLedger returns a ledger without any client.
+func NewLedger(p Policy) *Ledger {
+	start := time.Now()
+	return newLedger(p, MaxClients, func() time.Duration { return time.Since(start) })
+}
+
+func newLedger(p Policy, limit int, clock func() time.Duration) *Ledger {
+	return &Ledger{policy: p, max: limit, clock: clock, accounts: map[Client]*account{}}
+}
+
+// Policy returns what each client may use.
+func (l *Ledger) Policy() Policy { return l.policy }
+
+// Clients returns how many clients the ledger knows.
+func (l *Ledger) Clients() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.accounts)
+}
+
+// Peek returns what a client may use now, and how long it waits for so many units.
+func (l *Ledger) Peek(c Client, units float64) Balance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	owed := l.owed(c, l.now())
+	b := l.policy.balance(owed)
+	b.Wait = l.policy.wait(owed, units)
+	return b
+}
+
+// Take takes units from a client, or none if fewer are left.
+func (l *Ledger) Take(_ context.Context, c Client, units float64) Charge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	owed := l.owed(c, now)
+	after, b := l.policy.take(owed, units)
+	if b.Wait > 0 {
+		return Charge{Balance: b}
+	}
+	l.owe(c, now, after)
+	return Charge{Balance: b, Taken: units}
+}
+
+// Settle corrects what was taken to what was used, and returns what is left.
+func (l *Ledger) Settle(_ context.Context, c Client, charge Charge, used float64) Balance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	after := l.policy.settle(l.owed(c, now), used-charge.Taken)
+	l.owe(c, now, after)
+	return l.policy.balance(after)
+}
+
+// note replaces what a client owes.
+func (l *Ledger) note(c Client, owed time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.owe(c, l.now(), owed)
+}
+
+// Charge is what was taken from a client before an operation.
+type Charge struct {
+	// Balance is what was left then. With a Wait, nothing was taken.
+	Balance
+	// Taken is how many units were taken.
+	Taken float64
+
+	apart bool // from the account of this server alone, while the store was away
+}
+
+// now returns the time by a clock that is never set back: a virtual machine's may be, when it moves.
+func (l *Ledger) now() time.Duration {
+	t := l.clock()
+	l.skipped += max(0, l.read-t)
+	l.read = t
+	return t + l.skipped
+}
+
+// account is a client's. The ledger keeps none that has its whole burst.
+type account struct {
+	client Client
+	full   time.Duration // when it has its whole burst again
+	place  int           // in the heap
+}
+
+// owed returns the time until a client has its whole burst again.
+func (l *Ledger) owed(c Client, now time.Duration) time.Duration {
+	full := now
+	if a := l.accounts[c]; a != nil {
+		full = a.full
+	} else if l.crowded(now) {
+		full = l.others
+	}
+	return max(0, full-now)
+}
+
+// crowded reports whether no client can be forgotten for a new one: all are in debt.
+func (l *Ledger) crowded(now time.Duration) bool {
+	return len(l.accounts) >= l.max && l.policy.inDebt(l.soonest[0].full-now)
+}
+
+// owe notes the time until a client has its whole burst again.
+func (l *Ledger) owe(c Client, now, owed time.Duration) {
+	a := l.accounts[c]
+	switch {
+	case a == nil && owed > 0:
+		l.add(c, now, now+owed)
+	case a == nil:
+	case owed > 0:
+		a.full = now + owed
+		heap.Fix(&l.soonest, a.place)
+	default:
+		l.forget(a)
+	}
+}
+
+// swept is how many clients are forgotten at most when one is added: more than one, so that few are
+// kept that have their whole burst.
+const swept = 2
+
+// add adds a client that is not known yet.
+func (l *Ledger) add(c Client, now, full time.Duration) {
+	for i := 0; i < swept && len(l.soonest) > 0 && l.soonest[0].full <= now; i++ {
+		l.forget(l.soonest[0])
+	}
+	if l.crowded(now) {
+		l.others = full
+		return
+	}
+	if len(l.accounts) >= l.max {
+		l.forget(l.soonest[0])
+	}
+	a := &account{client: c, full: full}
+	l.accounts[c] = a
+	heap.Push(&l.soonest, a)
+}
+
+func (l *Ledger) forget(a *account) {
+	heap.Remove(&l.soonest, a.place)
+	delete(l.accounts, a.client)
+}
+
+// accounts is a heap, with the account first that has its whole burst first. It implements
+// [heap.Interface].
+type accounts []*account
+
+// Len implements [heap.Interface].
+func (s accounts) Len() int { return len(s) }
+
+// Less implements [heap.Interface].
+func (s accounts) Less(i, j int) bool { return s[i].full < s[j].full }
+
+// Swap implements [heap.Interface].
+func (s accounts) Swap(i, j int) {
+	s[i], s[j] = s[j], s[i]
+	s[i].place, s[j].place = i, j
+}
+
+// Push implements [heap.Interface].
+func (s *accounts) Push(x any) {
+	a := x.(*account)
+	a.place = len(*s)
+	*s = append(*s, a)
+}
+
+// Pop implements [heap.Interface].
+func (s *accounts) Pop() any {
+	last := len(*s) - 1
+	a := (*s)[last]
+	(*s)[last] = nil
+	*s = (*s)[:last]
+	return a
+}

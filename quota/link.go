@@ -1,0 +1,104 @@
+package quota
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// patience is how long a store may take to answer. Redis takes less than a millisecond, and a
+	// request waits.
+	patience = 50 * time.Millisecond
+	// pause is how long a store that did not answer is left alone. Then it is tried in the
+	// background, so that no request waits for it again.
+	pause = time.Second
+	// quiet is for how long nothing is logged of a store that goes away again.
+	quiet = time.Minute
+)
+
+// Link is the way to a store that may be away. After a failure it asks the store nothing until that
+// answers again. Safe for concurrent use.
+type Link struct {
+	ctx   context.Context // ends the attempts in the background
+	store Store
+	name  string
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	away   bool
+	logged time.Time // when it was last logged that the store is away
+}
+
+// NewLink returns the way to a store. Its name, for the log, holds no password. The end of the
+// context ends what it does in the background.
+func NewLink(ctx context.Context, store Store, name string, log *slog.Logger) *Link {
+	return &Link{ctx: ctx, store: store, name: name, log: log}
+}
+
+// Away reports whether the store did not answer, and has not done so since.
+func (l *Link) Away() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.away
+}
+
+// try calls the store unless it is away, and reports whether the store answered. A client that hangs
+// up does not end the call: it says nothing about the store.
+func (l *Link) try(ctx context.Context, call func(context.Context, Store) error) bool {
+	if l.Away() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := call(ctx, l.store); err != nil {
+		l.lose(err)
+		return false
+	}
+	return true
+}
+
+// lose notes that the store is away, until it answers again.
+func (l *Link) lose(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.away {
+		return // another request noticed first
+	}
+	l.away = true
+	tell := time.Since(l.logged) > quiet
+	if tell {
+		l.logged = time.Now()
+		l.log.Warn("the store of client limits is away: this server limits clients by itself", "store", l.name, "error", err)
+	}
+	go l.await(tell)
+}
+
+// await returns when the store answers again.
+func (l *Link) await(tell bool) {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if l.answers() {
+			break
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.away = false
+	if tell {
+		l.log.Info("the store of client limits answers again", "store", l.name)
+	}
+}
+
+func (l *Link) answers() bool {
+	ctx, cancel := context.WithTimeout(l.ctx, patience)
+	defer cancel()
+	return l.store.Ping(ctx) == nil
+}

@@ -1,0 +1,93 @@
+// Package quota bounds what each client may use of something over time, such as read units: so much
+// at once, and so much each second. It decides by the generic cell rate algorithm (GCRA), the token
+// bucket that needs a single number for each client: by when all that the client used is available
+// again.
+//
+// A Ledger keeps the accounts of one process in bounded memory. Shared keeps them in a store that
+// several servers share, and bounds clients by itself while that store is away.
+package quota
+
+import (
+	"math"
+	"time"
+)
+
+// Policy is how much each client may use. Both amounts are above 0.
+type Policy struct {
+	// Name names the policy in answers, such as "read-units".
+	Name string
+	// Rate is how many units become available each second.
+	Rate float64
+	// Burst is how many units a client may use at once after it used none for a while.
+	Burst float64
+}
+
+// Share returns the part of the policy that one of several servers grants.
+func (p Policy) Share(servers int) Policy {
+	p.Rate, p.Burst = p.Rate/float64(servers), p.Burst/float64(servers)
+	return p
+}
+
+// Window is the time in which a whole burst becomes available again.
+func (p Policy) Window() time.Duration { return p.timeOf(p.Burst) }
+
+// LongestDebt bounds how long a client is in debt because operations cost more than was estimated.
+const LongestDebt = time.Hour
+
+// Longest is the longest time until a client has its whole burst again, unless an operation was
+// estimated at more than that.
+func (p Policy) Longest() time.Duration { return p.Window() + LongestDebt }
+
+// timeOf returns the time in which so many units become available.
+func (p Policy) timeOf(units float64) time.Duration {
+	return time.Duration(math.Ceil(units / p.Rate * float64(time.Second)))
+}
+
+// unitsOf returns how many units become available in a time.
+func (p Policy) unitsOf(t time.Duration) float64 { return t.Seconds() * p.Rate }
+
+// Balance is what a client may use of a policy at a moment.
+type Balance struct {
+	// Units are those left. A client with a negative balance is in debt.
+	Units float64
+	// Full is the time until the whole burst is available again, if the client uses nothing.
+	Full time.Duration
+	// Wait is the time until what was asked for can be had. It is 0 if it was granted.
+	Wait time.Duration
+}
+
+// balance describes an account by the time that it owes: after that time, the whole burst is
+// available again.
+func (p Policy) balance(owed time.Duration) Balance {
+	return Balance{Units: p.Burst - p.unitsOf(owed), Full: owed}
+}
+
+// inDebt reports whether more was used than the whole burst.
+func (p Policy) inDebt(owed time.Duration) bool { return owed > p.Window() }
+
+// take takes units from an account, and returns what it owes then. It takes none if fewer are left.
+// Units beyond a burst are taken from a client that has a whole burst, which then is in debt:
+// otherwise, no wait would be long enough.
+func (p Policy) take(owed time.Duration, units float64) (after time.Duration, b Balance) {
+	if wait := p.wait(owed, units); wait > 0 {
+		b = p.balance(owed)
+		b.Wait = wait
+		return owed, b
+	}
+	after = owed + p.timeOf(units)
+	return after, p.balance(after)
+}
+
+// wait returns the time until an account has so many units, or its whole burst; 0 if it has them.
+func (p Policy) wait(owed time.Duration, units float64) time.Duration {
+	return max(0, owed+p.timeOf(min(units, p.Burst))-p.Window())
+}
+
+// settle adds units to what an account owes, or with a negative number, gives them back.
+func (p Policy) settle(owed time.Duration, units float64) time.Duration {
+	after := owed + p.timeOf(units)
+	if units > 0 {
+		after = min(after, max(owed, p.Longest()))
+	}
+	return max(0, after)
+}

@@ -1,0 +1,193 @@
+package redis_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/quota"
+	"github.com/talkback/talkback/quota/redis"
+)
+
+var policy = quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}
+
+func open(t *testing.T, url string) *redis.Store {
+	t.Helper()
+	s, err := redis.Open(url, "comments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// server returns the accounts as one of several servers keeps them.
+func server(t *testing.T, store quota.Store, log *slog.Logger) (*quota.Shared, *quota.Link) {
+	link := quota.NewLink(t.Context(), store, "redis", log)
+	return quota.NewShared(policy, link, 2), link
+}
+
+// Two servers that ask at once grant a burst together, and settle into one account.
+func TestServersShare(t *testing.T) {
+	url := redistest.Start(t).URL()
+	ada := quota.Customer("ada")
+	var mu sync.Mutex
+	granted := 0
+	var group sync.WaitGroup
+	var last *quota.Shared
+	for range 2 {
+		shared, _ := server(t, patient{open(t, url)}, slog.New(slog.DiscardHandler))
+		last = shared
+		group.Go(func() {
+			for range 60 {
+				if charge := shared.Take(t.Context(), ada, 2); charge.Wait == 0 {
+					shared.Settle(t.Context(), ada, charge, 1)
+					mu.Lock()
+					granted++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	group.Wait()
+	if granted != 99 { // the last unit is not enough for another 2
+		t.Errorf("%d operations of 1 unit were granted, estimated at 2, of 100", granted)
+	}
+	if got := last.Take(t.Context(), quota.Customer("bob"), 100); got.Wait != 0 {
+		t.Error("another client has no burst of its own")
+	}
+}
+
+// patient is a store that does not mind a busy machine.
+type patient struct{ quota.Store }
+
+func (p patient) Change(ctx context.Context, policy quota.Policy, c quota.Client, cost quota.Cost) (time.Duration, bool, error) {
+	return p.Store.Change(context.WithoutCancel(ctx), policy, c, cost)
+}
+
+// The script decides as a ledger does.
+func TestScriptAgainstLedger(t *testing.T) {
+	s := open(t, redistest.Start(t).URL())
+	ledger, ada := quota.NewLedger(policy), quota.Customer("ada")
+	for i, units := range []float64{30, 60, 20, 10, 5, 0.5, 250, -300, 40, 70, -10, 1, -1000} {
+		forced := units < 0 || units == 250
+		var want quota.Charge
+		var left float64
+		if forced {
+			left = ledger.Settle(t.Context(), ada, quota.Charge{}, units).Units
+		} else {
+			want = ledger.Take(t.Context(), ada, units)
+			left = want.Units
+		}
+		cost := quota.Cost{Time: time.Duration(units / policy.Rate * float64(time.Second)), Forced: forced}
+		owed, changed, err := s.Change(t.Context(), policy, ada, cost)
+		if err != nil || changed != (want.Wait == 0) {
+			t.Fatalf("step %d, %v units: changed %v (%v), want %v", i, units, changed, err, want.Wait == 0)
+		}
+		if got := policy.Burst - owed.Seconds()*policy.Rate; got < left-0.1 || got > left+0.1 {
+			t.Errorf("step %d, %v units: %v left, want %v", i, units, got, left)
+		}
+	}
+}
+
+// Accounts expire when their clients have a whole burst, and the clock of a server that is set back
+// makes nobody wait longer.
+func TestKeys(t *testing.T) {
+	instance := redistest.Start(t)
+	s := open(t, instance.URL())
+	ada := quota.Customer("ada")
+	if _, _, err := s.Change(t.Context(), policy, ada, quota.Cost{Time: 90 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	const key = "talkback:quota:comments:read-units:"
+	if count, _ := instance.Do("DBSIZE"); count != ":1" {
+		t.Errorf("there are %s keys, want 1", count)
+	}
+	name := key + hexOf(ada)
+	ttl, _ := instance.Do("TTL", name)
+	if left, err := strconv.Atoi(strings.TrimPrefix(ttl, ":")); err != nil || left < 1 || left > 90 {
+		t.Errorf("the account expires in %s s, want 90", ttl)
+	}
+	instance.Must(t, "SET", name, `"1000000`, "99999999999999999\"") // owed 1 s, by a clock that was far ahead
+	owed, _, err := s.Change(t.Context(), policy, ada, quota.Cost{})
+	if err != nil || owed != time.Second {
+		t.Errorf("%v are owed (%v), want 1s", owed, err)
+	}
+	if _, _, err := s.Change(t.Context(), policy, ada, quota.Cost{Time: -time.Hour, Forced: true}); err != nil {
+		t.Fatal(err)
+	}
+	if count, _ := instance.Do("DBSIZE"); count != ":0" {
+		t.Errorf("there are %s keys of a client that owes nothing", count)
+	}
+}
+
+func hexOf(c quota.Client) string {
+	const digits = "0123456789abcdef"
+	var out strings.Builder
+	for _, b := range c {
+		out.WriteString(string(digits[b>>4]) + string(digits[b&15]))
+	}
+	return out.String()
+}
+
+// A Redis that stops, is paused or swallows connections: requests go on, and it is used again once
+// it answers.
+func TestRedisAway(t *testing.T) {
+	instance := redistest.Start(t)
+	var log bytes.Buffer
+	shared, link := server(t, open(t, instance.URL()), slog.New(slog.NewTextHandler(&log, nil)))
+	ada := quota.Customer("ada")
+	until(t, "the store is used", func() bool { shared.Take(t.Context(), ada, 0); return !link.Away() })
+	instance.Pause(t)
+	begun := time.Now()
+	for range 1000 {
+		shared.Take(t.Context(), ada, 0.01)
+	}
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("1000 requests took %v beside a Redis that is paused", took)
+	}
+	if !link.Away() {
+		t.Error("a Redis that is paused counts as there")
+	}
+	instance.Resume(t)
+	until(t, "the store is used again", func() bool { return !link.Away() })
+	if count := strings.Count(log.String(), "is away"); count != 1 {
+		t.Errorf("the log says %d times that it is away:\n%s", count, log.String())
+	}
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within 20 s", what)
+		}
+		_ = wait.For(t.Context(), 10*time.Millisecond)
+	}
+}
+
+// Errors have neither the password nor the URL.
+func TestErrorsHoldNoPassword(t *testing.T) {
+	if _, err := redis.Open("http://user:hush@cache:6379", "comments"); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "hush") {
+		t.Errorf("an address that is none of Redis: %v", err)
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	s := open(t, "redis://user:hush@"+closed.Addr().String())
+	if err := s.Ping(t.Context()); err == nil || strings.Contains(err.Error(), "hush") || strings.Contains(s.Name(), "hush") {
+		t.Errorf("%s: %v", s.Name(), err)
+	}
+}
