@@ -24,6 +24,7 @@ import (
 // line is the whole command line.
 type line struct {
 	Engine  EngineFlags      `embed:"" group:"Engine and table:"`
+	Log     LogFlags         `embed:"" group:"Log:"`
 	Version kong.VersionFlag `help:"Print the version." env:"-"`
 
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
@@ -68,8 +69,9 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	if err := refuseBlank(chosen); err != nil {
 		return finish(err, term)
 	}
+	term = l.Log.apply(term)
 	chosen.BindTo(ctx, (*context.Context)(nil))
-	return finish(chosen.Run(), term)
+	return finish(chosen.Run(term), term)
 }
 
 // newParser makes the parser of a command line.
@@ -90,7 +92,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
 			"version": version(), "pages": stores.Forms(pageWords, pageKinds),
 		},
-		kong.Bind(term, &l.Engine),
+		kong.Bind(&l.Engine),
 	)...)
 }
 
@@ -99,11 +101,21 @@ func finish(err error, term Terminal) int {
 	if err == nil {
 		return exitDone
 	}
-	screen := terminal.ScreenOf(term.Err)
-	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(plainly(err, term.Logger))))
+	report(err, term)
 	var wrongLine *usageError
 	if errors.As(err, &wrongLine) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// report prints an error, or logs it where programs read the log.
+func report(err error, term Terminal) {
+	text := terminal.PrintableLines(plainly(err, term.Logger))
+	if term.LogsJSON {
+		term.Logger.Error("talkback ends", "error", text)
+		return
+	}
+	screen := terminal.ScreenOf(term.Err)
+	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+text))
 }

@@ -267,9 +267,13 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 	})
 }
 
-// announce prints where the server is reached, who may write, and what bounds each client, if
-// anything does.
+// announce prints, or logs, where the server is reached, who may write, and what bounds each client,
+// if anything does.
 func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
+	if term.LogsJSON {
+		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)
+		return
+	}
 	hosts := openable(address, net.InterfaceAddrs)
 	others := ""
 	for _, host := range hosts[1:] {

@@ -14,6 +14,9 @@ type Terminal struct {
 	Out, Err io.Writer
 	// Logger writes to Err.
 	Logger *slog.Logger
+	// LogsJSON says that programs read Err: it gets lines of JSON only, as far as a server is
+	// concerned.
+	LogsJSON bool
 }
 
 // StandardTerminal returns the terminal of the process: its standard input, output and error.

@@ -67,12 +67,19 @@ func (r *run) countAll(ctx context.Context) error {
 		for i := range unread {
 			r.reads[unread[i]].limit = limit
 		}
-		r.waves++
-		if err := call.Parallel(ctx, len(unread), func(ctx context.Context, i int) error {
-			_, err := r.query(ctx, unread[i], &listed{run: r}) // a count brings no items
-			return err
-		}); err != nil {
+		if err := r.countWave(ctx, unread); err != nil {
 			return err
 		}
 	}
+}
+
+// countWave makes a call for each of some reads, in parallel.
+func (r *run) countWave(ctx context.Context, numbers []int) error {
+	r.waves++
+	ctx, span := r.observe(ctx, len(numbers))
+	defer span.End()
+	return call.Parallel(ctx, len(numbers), func(ctx context.Context, i int) error {
+		_, err := r.query(ctx, numbers[i], &listed{run: r}) // a count brings no items
+		return err
+	})
 }

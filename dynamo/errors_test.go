@@ -135,6 +135,7 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"ResourceNotFoundException", 400, "", dataCalls + ", UpdateTimeToLive", comment.Unavailable, once, false, "no table: waiting makes none"},
 		{"InternalServerError", 500, "", reads, comment.Unavailable, again, false, "a fault of DynamoDB's"},
 		{"InternalServerError", 500, "", singleWrites + ", " + transactions, comment.Unavailable, again, true, "a fault of DynamoDB's, perhaps after it wrote"},
+		{"InternalServerError", 500, `,"message":"commit failed (backend: database or disk is full)"`, singleWrites + ", " + transactions, comment.Unavailable, again, false, "a local engine's disk is full: nothing was written"},
 		{"InternalServerError", 500, "", tableCalls, comment.Unavailable, again, false, "a fault of DynamoDB's"},
 		{"InternalFailure", 500, "", reads, comment.Unavailable, again, false, "the same by its common name"},
 		{"ServiceUnavailable", 503, "", singleWrites, comment.Unavailable, again, true, "DynamoDB is down, or a part of it"},

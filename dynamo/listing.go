@@ -36,7 +36,7 @@ func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *
 	settled.Filter = s.settled(q)
 	return &listing{
 		store: s, query: q, key: key, window: planner.WindowOf(settled), size: q.Slice.Size, fromEnd: q.Slice.FromEnd,
-		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known},
+		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known, Memo: s.choices},
 		meter:   capacity.NewMeter(planner.PageEstimate(q), pageCure),
 	}
 }

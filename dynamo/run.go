@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/merge"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // run is the execution of one plan: how far each of its reads has come. The plan itself does not
@@ -111,6 +112,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	if err := r.begin(dry, missing); err != nil {
 		return nil, err
 	}
+	ctx, span := r.observe(ctx, len(dry))
+	defer span.End()
 	batches := make([]merge.Batch[layout.Compressed], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		if r.replans(dry[i]) {
@@ -122,6 +125,12 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	})
 	r.waves += r.furtherWaves(dry)
 	return batches, err
+}
+
+// observe tells the account of the operation, and its trace, that a wave begins.
+func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Span) {
+	usage.From(ctx).Wave(&r.plan)
+	return spans.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
 // begin sets the limits of the next calls. It ends an attempt when its remaining budget covers only
@@ -201,7 +210,7 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	}
 	state.account(output)
 	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
-	usage.From(ctx).Consume(call.UnitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	return output, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // client is the part of the SDK's client that a Store works with.
@@ -49,6 +50,7 @@ type Store struct {
 	memory   *memory                           // statistics of products; nil before UseStatistics
 	learner  *prior.Learner                    // of what products are like
 	prior    func() *planner.Prior             // what the learner says, unless UsePrior fixed it
+	choices  *planner.Memo                     // that plans made by what the learner says alone
 	sizes    *sizes                            // of the comments of products
 	recent   *recent                           // what pages held when they were last read
 	attempts *attempts                         // that were given up lately
@@ -61,6 +63,7 @@ type Store struct {
 	index     pageindex.Index  // finds pages by their number; nil for none
 	flights   flights          // pages that are being read
 	pages     *pages           // the page cache; nil for none
+	writes    *spans.Writes    // which spans wrote comments; nil for none
 	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
 }
 
@@ -68,7 +71,7 @@ type Store struct {
 func NewStore(client client, table string) *Store {
 	s := &Store{
 		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
+		choices: planner.NewMemo(), sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
 	s.learner = prior.NewLearner()
 	s.prior = s.learner.Prior
@@ -110,6 +113,10 @@ func (s *Store) KeepPages(maxAge time.Duration) {
 // NumberPages lets an index find pages by their number. Without one, nil, page numbers are off: what
 // asks for them fails as Unavailable. Call it before the first query.
 func (s *Store) NumberPages(index pageindex.Index) { s.index = index }
+
+// TraceWrites notes which spans write comments, by the keys of their items. Call it before the first
+// write.
+func (s *Store) TraceWrites(writes *spans.Writes) { s.writes = writes }
 
 // OnImproper reports each item that a list or a leaderboard passes over, once, up to a bound. Call
 // it before the first query.

@@ -52,12 +52,20 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 // KeyLifetime returns the comment that the first call added, as it was then. If the content differs
 // from that of the first call, Add returns a KeyReused error.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
+	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
 	if key == "" {
 		return c, call.Wrap(s.add(ctx, c), "add %s", c)
 	}
 	added, err := s.addOnce(ctx, c, key)
 	return added, call.Wrap(err, "add %s with a key", c)
+}
+
+// writing notes which span is about to write a comment.
+func (s *Store) writing(ctx context.Context, id comment.ID) {
+	if s.writes != nil {
+		s.writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
+	}
 }
 
 func (s *Store) add(ctx context.Context, c comment.Comment) error {
@@ -164,6 +172,7 @@ func digestOfAll(values ...any) string {
 // returns a Conflict error if another change came first, and a NotFound error if the comment was
 // deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
+	s.writing(ctx, after.ID)
 	defer s.wrote(after.ProductID)
 	mark := rand.Text()
 	changed := layout.Encode(after)
@@ -206,6 +215,7 @@ func replaced(there layout.Item, mark string, after comment.Comment, again bool)
 // Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
 // first, and a NotFound error if the comment is already deleted.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
+	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
 	condition, values := versionIs(c.Version)

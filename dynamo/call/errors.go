@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -46,6 +47,8 @@ var (
 	inTheWay = meaning{comment.Throttled, "another write was in the way; try again"}
 	slow     = meaning{comment.Timeout, "the table took too long to answer; ask for less, or again in a moment"}
 	broken   = meaning{comment.Unavailable, "the table does not answer properly; ask again in a moment"}
+	// full is an error of a local engine, which has written nothing.
+	full = meaning{comment.Unavailable, "the disk of the table is full, and nothing can be written: make room there"}
 	// ours is an error in the request itself: a retry fails the same way.
 	ours = meaning{kind: comment.Internal}
 )
@@ -99,11 +102,17 @@ func meaningOfCode(api smithy.APIError) meaning {
 	switch {
 	case throttled(api.ErrorCode()):
 		return busy
-	case api.ErrorFault() == smithy.FaultServer:
-		return broken
+	case api.ErrorFault() != smithy.FaultServer:
+		return ours
+	case strings.Contains(api.ErrorMessage(), diskFull):
+		return full
 	}
-	return ours
+	return broken
 }
+
+// diskFull is how SQLite, and so the local engine, says that its disk is full. SQLite has rolled back
+// the transaction then. https://www.sqlite.org/lang_transaction.html
+const diskFull = "database or disk is full"
 
 // meaningOfTransport is the meaning of a call that got no answer, or none that can be read.
 func meaningOfTransport(err error) meaning {

@@ -106,7 +106,7 @@ func getAll(
 		want.Keys = output.UnprocessedKeys[table].Keys
 		if len(want.Keys) == 0 || try == getTries-1 {
 			got.Left = want.Keys
-			usage.From(ctx).Consume(got.Units)
+			usage.From(ctx).Consume(got.Calls, got.Units)
 			return got, nil
 		}
 		if err := pause(ctx, getFirstWait<<try); err != nil {

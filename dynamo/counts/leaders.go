@@ -26,7 +26,7 @@ func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
 	if err != nil {
 		return leaderSettings{}, call.Wrap(err, "GetItem %s", settingsPK)
 	}
-	usage.From(ctx).Consume(call.UnitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	return decodeSettings(output.Item)
 }
 
@@ -156,7 +156,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	if err != nil {
 		return merge.Batch[comment.Leader]{}, call.Wrap(err, "Query %s %s", layout.LeadersIndex, key)
 	}
-	usage.From(ctx).Consume(call.UnitsOf(output.ConsumedCapacity))
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	b.starts[shard] = output.LastEvaluatedKey
 	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
 	for _, it := range output.Items {

@@ -14,9 +14,10 @@ import (
 // as much as one of those that the mean shares stand for.
 // https://en.wikipedia.org/wiki/Dirichlet-multinomial_distribution
 type belief struct {
-	// shares are the mean shares of the cells, as counts of about shareTotal comments. Languages that
-	// the filter does not name are in the row OtherLanguages.
-	shares comment.Stats
+	// shares are the mean shares of the cells, as counts of about shareTotal comments. list is how many
+	// of these are in the list.
+	shares grid
+	list   int
 	// mix is what was likely before a sample of so many comments, which are from such a share of the
 	// product.
 	mix              mix
@@ -44,7 +45,7 @@ func newBelief(known Known, filter comment.Filter, r Request) *belief {
 	prior := known.prior()
 	m := mixOf(prior, known.Hint, filter)
 	b := m.belief(r.Sample)
-	list := float64(b.shares.Counts(filter).Total()) / shareTotal
+	list := float64(b.list) / shareTotal
 	b.sizes = sizesOf(prior, known.Hint).toRead(r, filter, list, m.sampled(r.Sample))
 	return b
 }
@@ -141,12 +142,13 @@ func (m mix) belief(s *Sample) *belief {
 	before := min(rated*named/b.sampled, 1)
 	list := posterior(before, m.known(s.partition.Index), s.returned, s.scanned)
 	b.shares = m.fill(s.partition, b.sampled*list, (1-list)/max(1-before, leastShare), inRatings, inLanguages)
+	b.list = b.shares.wanted(&Part{Languages: m.filter.Languages, Ratings: m.filter.Ratings}).Total()
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
 	return b
 }
 
 // known says how well the share of the list in a part is known, as a number of comments.
-func (b *belief) known(part Part, s share) float64 {
+func (b *belief) known(part *Part, s share) float64 {
 	return b.mix.known(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }
 
@@ -186,7 +188,7 @@ func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
 
 // fill returns the shares of all cells: those of the list, of which it is a share itself, and the
 // others. Of these, those in a partition have so many times the share that they had before.
-func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) comment.Stats {
+func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
 	row := func(language comment.Language, in, share float64) (counts comment.Counts) {
 		for i, rating := range m.ratings {
@@ -201,21 +203,20 @@ func (m mix) fill(partition layout.Partition, list, others float64, inRatings [c
 		}
 		return counts
 	}
-	shares := make(comment.Stats, 1+len(m.languages))
 	if len(m.languages) == 0 {
-		shares[comment.OtherLanguages] = row(comment.OtherLanguages, 1, 1)
+		shares.all = row(comment.OtherLanguages, 1, 1)
 		return shares
 	}
+	shares.all = row(comment.OtherLanguages, 0, 1-sum(m.languages))
 	for i, language := range m.filter.Languages {
-		shares[language] = row(language, inLanguages[i], m.languages[i])
+		shares.add(language, row(language, inLanguages[i], m.languages[i]))
 	}
-	shares[comment.OtherLanguages] = row(comment.OtherLanguages, 0, 1-sum(m.languages))
 	return shares
 }
 
 // spread are the variances of how many of n comments of the list are in a part, and of how many
 // others stand between them, given what they are if the shares are exact: shares are not.
-func (b *belief) spread(part Part, s share, n, wanted, others float64) (float64, float64) {
+func (b *belief) spread(part *Part, s share, n, wanted, others float64) (float64, float64) {
 	known := b.ratings
 	if part.Index.SplitsByLanguage() {
 		known = b.languages

@@ -11,7 +11,7 @@ import (
 // NarrowUnits is what it costs to read so many comments of a list from partitions that hold nothing
 // else, in read units, if no comment has more than 1 KB.
 func NarrowUnits(filter comment.Filter, want int) float64 {
-	parts := len(covers(filter)[0].Cover)
+	parts := narrowParts(filter)
 	if parts <= maxReads {
 		return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
 	}

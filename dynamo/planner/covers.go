@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -64,15 +65,18 @@ type Candidate struct {
 
 // covers are the covers of a normalized filter that use one index each. They are in the order of
 // how many other comments their partitions hold, fewest first. The last is the whole product.
-func covers(filter comment.Filter) []Candidate {
-	var out []Candidate
-	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 {
+func covers(filter comment.Filter) []Candidate { return coversWithin(filter, math.MaxInt) }
+
+// coversWithin are those of the covers that read at most so many partitions.
+func coversWithin(filter comment.Filter, most int) []Candidate {
+	out := make([]Candidate, 0, 5) // with one mixture
+	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 && narrowParts(filter) <= most {
 		out = append(out, Candidate{Name: "cells", Cover: cells(filter.Languages, filter.Ratings)})
 	}
 	if len(filter.Ratings) > 0 {
 		out = append(out, Candidate{Name: "ratings", Cover: byRating(filter.Languages, filter.Ratings)})
 	}
-	if len(filter.Languages) > 0 {
+	if len(filter.Languages) > 0 && len(filter.Languages) <= most {
 		out = append(out, Candidate{Name: "languages", Cover: byLanguage(filter.Languages, filter.Ratings)})
 	}
 	return append(out, Candidate{Name: "whole product", Cover: Cover{{
@@ -80,8 +84,13 @@ func covers(filter comment.Filter) []Candidate {
 	}}})
 }
 
+// narrowParts is how many parts the first of the covers has.
+func narrowParts(filter comment.Filter) int {
+	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))
+}
+
 func cells(languages []comment.Language, ratings []int) Cover {
-	var cover Cover
+	cover := make(Cover, 0, len(languages)*len(ratings))
 	for _, language := range languages {
 		for _, rating := range ratings {
 			cover = append(cover, Part{Partition: layout.Partition{
@@ -93,7 +102,7 @@ func cells(languages []comment.Language, ratings []int) Cover {
 }
 
 func byLanguage(languages []comment.Language, ratings []int) Cover {
-	var cover Cover
+	cover := make(Cover, 0, len(languages))
 	for _, language := range languages {
 		cover = append(cover, Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Ratings: ratings})
 	}
@@ -101,7 +110,7 @@ func byLanguage(languages []comment.Language, ratings []int) Cover {
 }
 
 func byRating(languages []comment.Language, ratings []int) Cover {
-	var cover Cover
+	cover := make(Cover, 0, len(ratings))
 	for _, rating := range ratings {
 		cover = append(cover, Part{Partition: layout.Partition{Index: layout.ByRating, Rating: rating}, Languages: languages})
 	}

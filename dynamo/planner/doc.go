@@ -12,5 +12,5 @@
 // that was not enough may be planned anew, from what that call told: see [Plan.Rest]. A [Plan] is a pure function of the planner and a [Request]: nothing is read and nothing
 // is remembered. Package dynamo carries plans out. Wrong estimates cost read units, never comments.
 //
-// Start with planner.go, then covers.go and estimator.go; belief.go has what is likely.
+// Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has what is likely.
 package planner

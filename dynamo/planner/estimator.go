@@ -1,12 +1,11 @@
 package planner
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // estimator estimates what reads cost from what is known of a product, and from what is likely where
@@ -16,17 +15,27 @@ type estimator struct {
 	// filter is that of the list, want how many comments of it are to be read.
 	filter comment.Filter
 	want   int
+	// covers are the covers of the filter that are not too wide.
+	covers []Candidate
 	// last is what the stretch held when it was last read, nil if that is not known.
 	last *LastPage
-	// matches is how many comments are in the whole list, at least 1.
+	// grid are the counts, or shares in their place. matches is how many of these are in the whole
+	// list, at least 1.
+	grid    grid
 	matches int
-	// belief takes the place of counts, nil if these are known. Then Stats are the belief's shares.
+	// belief takes the place of counts, nil if these are known.
 	belief *belief
 	// wave is the price of a further wave.
 	wave float64
 	// rest is the price of a second wave after a sample. It is nil if there are counts, or a sample.
 	rest *rest
+	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
+	// parts.
+	firsts []partCall
 }
+
+// rest is the price of a second wave, for one comment of a large product and for all that are wanted.
+type rest struct{ one, all float64 }
 
 const (
 	// wavePrice is the price of a further wave of reads, in read units: half a unit or more for its
@@ -44,69 +53,6 @@ const (
 	maxMixed = 8
 )
 
-// newEstimator makes the estimator of a request for a part of a list.
-func newEstimator(known Known, filter comment.Filter, r Request) estimator {
-	e := estimator{Known: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}
-	if r.Sample != nil {
-		e.wave = thirdWavePrice
-	}
-	e.Sizes = known.LikelySizes()
-	if e.Stats = known.counts(filter); e.Stats != nil {
-		e.matches = max(e.Stats.AtMost(filter).Total(), 1)
-		return e
-	}
-	e.believe(newBelief(known, filter, r))
-	if r.Sample == nil {
-		e.rest = &rest{one: e.afterwards(1), all: e.afterwards(e.want)}
-	}
-	return e
-}
-
-// believe puts a belief in the place of counts.
-func (e *estimator) believe(b *belief) {
-	e.belief, e.Stats, e.Trusted = b, b.shares, false
-	e.matches = max(b.shares.Counts(e.filter).Total(), 1)
-}
-
-// candidates are the covers for the page, in the order of their prices; of equal ones, those of
-// fewer reads come first, then those that hold fewer other comments.
-func (e estimator) candidates() []Candidate {
-	out := slices.DeleteFunc(covers(e.filter), func(c Candidate) bool { return len(c.Cover) > maxReads })
-	for i := range out {
-		out[i].Units, out[i].Price = e.estimate(out[i].Cover)
-	}
-	if n := len(e.filter.Languages); n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 {
-		out = append(out, mixture(e.filter, e.estimate))
-	}
-	slices.SortStableFunc(out, func(a, b Candidate) int {
-		if a.Price != b.Price {
-			return cmp.Compare(a.Price, b.Price)
-		}
-		return cmp.Compare(len(e.read(a.Cover)), len(e.read(b.Cover)))
-	})
-	return out
-}
-
-// read are the parts of a cover that are read: all that are not known to be empty.
-func (e estimator) read(cover Cover) Cover {
-	if !e.Trusted {
-		return cover
-	}
-	return slices.DeleteFunc(slices.Clone(cover), e.empty)
-}
-
-// estimate returns the expected Units and Price of a cover.
-func (e estimator) estimate(cover Cover) (units, price float64) {
-	reads := e.read(cover)
-	price = float64(max(len(reads)-1, 0)) * callPrice
-	for _, part := range reads {
-		first := e.first(part)
-		units += first.units
-		price += first.price
-	}
-	return units, price
-}
-
 // firstCall is the first call of a part.
 type firstCall struct {
 	limit int
@@ -115,102 +61,77 @@ type firstCall struct {
 	units, price float64
 }
 
+// partCall is what the first call of a part depends on, and the call. Where nothing is remembered of
+// a page, parts of one index that have the same share of the list and the same sizes are alike.
+type partCall struct {
+	part  *Part // nil for any like it
+	index layout.Index
+	size  ItemSize
+	share share
+	call  firstCall
+}
+
 // first is the first call of a part that has the lowest expected price.
-func (e estimator) first(part Part) firstCall {
-	s := e.share(part)
-	if e.rest != nil && s.wanted == s.matches && part.Residual() {
-		return e.sampling(part, s)
+func (e *estimator) first(part *Part) firstCall {
+	like := partCall{index: part.Index, size: e.Sizes.Of(part.Partition), share: e.share(part)}
+	if e.last.current(e.want) {
+		like.part = part
 	}
-	return e.cheapest(part, s, func(int) float64 { return e.wave })
-}
-
-// sampling is the first call of a part that holds the whole list. If it is not enough, another plan
-// follows for what is missing, made from what the call told.
-func (e estimator) sampling(part Part, s share) firstCall {
-	return e.cheapest(part, s, func(limit int) float64 {
-		missing := max(0, float64(e.want-1)-float64(limit)*float64(s.wanted)/float64(s.held))
-		return waitPrice + e.rest.one + (e.rest.all-e.rest.one)*missing/float64(max(e.want-1, 1))
-	})
-}
-
-// rest is the price of a second wave, for one comment of a large product and for all that are wanted.
-type rest struct{ one, all float64 }
-
-// afterwards is the price of a second wave for so many comments of a large product.
-func (e estimator) afterwards(want int) float64 {
-	b := *e.belief
-	b.sizes = likelySizes{{comments: 1e9, probability: 1}}
-	b.scanned, b.ratings, b.languages = b.scanned+typicalSample, b.ratings+typicalSample, b.languages+typicalSample
-	e.belief, e.want, e.last, e.wave = &b, want, nil, thirdWavePrice
-	best := math.Inf(1)
-	for _, candidate := range covers(e.filter) {
-		if len(candidate.Cover) <= maxReads {
-			_, price := e.estimate(candidate.Cover)
-			best = min(best, price)
+	for i := range e.firsts {
+		if e.firsts[i].like(&like) {
+			return e.firsts[i].call
 		}
 	}
-	return best
+	like.call = e.cheapest(part, like.share, like.size)
+	e.firsts = append(e.firsts, like)
+	return like.call
 }
 
-// typicalSample is how many comments a sample has about.
-const typicalSample = 12
+// like tells whether the first calls of two parts are the same.
+func (p *partCall) like(other *partCall) bool {
+	return p.share == other.share && p.size == other.size && p.index == other.index && (p.part == nil || p.part.equal(*other.part))
+}
 
-// cheapest is the first call of a part that has the lowest expected price, given the price of a
-// further wave after a call with a limit. Only a few limits can be optimal: those that are enough
-// with some probability, and those that fill a read unit that is paid for anyway.
-func (e estimator) cheapest(part Part, s share, wave func(limit int) float64) firstCall {
-	size := e.Sizes.Of(part.Partition)
-	mean, deviation := e.need(part, s)
-	holding := e.holding(s, size)
-	most := MaxLimit
-	if !part.Residual() {
-		most = min(e.want, MaxLimit)
+// sampling tells whether a part holds the whole list, so that a call of it which is not enough is a
+// sample. Another plan follows for what is missing, made from what the call told.
+func (e *estimator) sampling(s share) bool {
+	return e.rest != nil && s.residual && s.wanted == s.matches
+}
+
+// further is the price of what follows a call with a limit that is not enough.
+func (e *estimator) further(s share, limit int) float64 {
+	if !e.sampling(s) {
+		return e.wave
 	}
-	best := firstCall{price: math.Inf(1)}
-	try := func(k int) {
-		k = min(max(k, 1), most)
-		units, goesOn := holding.call(k, size)
-		short := 0.0
-		if k < e.want || part.Residual() {
-			short = goesOn * e.short(part, s, k, mean, deviation)
-		}
-		if price := units + short*wave(k); price < best.price {
-			best = firstCall{limit: k, units: units, price: price}
-		}
+	missing := max(0, float64(e.want-1)-float64(limit)*float64(s.wanted)/float64(s.held))
+	return waitPrice + e.rest.one + (e.rest.all-e.rest.one)*missing/float64(max(e.want-1, 1))
+}
+
+// cheapest is the first call of a part that has the lowest expected price. Only a few limits can be
+// optimal: those that are enough with some probability, and those that fill a read unit that is paid
+// for anyway.
+func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
+	search := search{estimator: e, shortage: e.shortage(part, s), most: MaxLimit, best: firstCall{price: math.Inf(1)}}
+	search.holding = e.holding(s, size)
+	if !s.residual {
+		search.most = min(e.want, MaxLimit)
 	}
 	for _, deviations := range e.margins() {
-		needed := s.scanFor(mean + deviations*deviation)
-		try(needed)
-		try(size.fitting(needed))
+		needed := s.scanFor(search.mean + deviations*search.deviation)
+		search.try(needed)
+		search.try(size.fitting(needed))
 	}
 	if e.belief != nil {
-		try(most)
+		search.try(search.most)
 		for half := 1; half <= mostSampled; half++ {
-			try(size.within(float64(half * capacity.UnitBytes)))
+			search.try(size.within(float64(half * capacity.UnitBytes)))
 		}
 	}
-	return best
-}
-
-// short is the probability that a call with a limit is not enough, if it does not come to the end.
-// If counts are not known, what a residual filter returns is a beta-binomial number. In a second
-// wave, as many are wanted of a part as may have to be, so that no third follows.
-func (e estimator) short(part Part, s share, limit int, mean, deviation float64) float64 {
-	whole := s.wanted == s.matches
-	if e.belief == nil || !part.Residual() || e.last.current(e.want) || !whole && e.rest != nil {
-		return above(s.enough(limit), mean, deviation)
-	}
-	want := e.want
-	if !whole {
-		in := float64(s.wanted) / float64(s.matches)
-		wanted, _ := e.belief.spread(part, s, float64(want), float64(want)*in*(1-in), 0)
-		want = min(want, int(math.Ceil(float64(want)*in+2.5*math.Sqrt(wanted)))+1)
-	}
-	return below(want, limit, float64(s.wanted)/float64(s.held), e.belief.known(part, s))
+	return search.best
 }
 
 // margins are by how many deviations limits may be above the mean.
-func (e estimator) margins() []float64 {
+func (e *estimator) margins() []float64 {
 	if e.belief != nil {
 		return margins[:]
 	}
@@ -222,27 +143,93 @@ var margins = [...]float64{0.5, 1, 1.5, 2, 2.5, 3, 4, 5}
 // mostSampled is how many half units limits fill that do not follow from what is needed.
 const mostSampled = 6
 
-// holding is how many comments a part may hold.
-func (e estimator) holding(s share, size ItemSize) (h holding) {
-	if e.belief == nil {
-		h.add(float64(s.held), 1, size)
-		return h
+// search is the search for the limit of one call.
+type search struct {
+	*estimator
+	shortage
+	holding holding
+	most    int
+	best    firstCall
+	tried   [MaxLimit/64 + 1]uint64 // a bit for each limit
+	// dear is a limit whose units alone cost more than best, 0 for none.
+	dear int
+	// least is the lowest limit for which it was computed how likely it is not enough.
+	least       int
+	likelyShort float64
+}
+
+// rounding is by how much expected units may fall where a limit rises: they are approximations.
+const rounding = 0.02
+
+// try tries a limit. What cannot be better than the best so far is not computed: a higher limit costs
+// more units, and a lower one is less likely enough.
+func (s *search) try(limit int) {
+	limit = min(max(limit, 1), s.most)
+	bit := uint64(1) << (limit % 64)
+	if s.tried[limit/64]&bit != 0 || s.dear > 0 && limit > s.dear {
+		return
 	}
-	for _, one := range e.belief.sizes {
-		h.add(one.comments*float64(s.held)/shareTotal, one.probability, size)
+	s.tried[limit/64] |= bit
+	units, goesOn := s.holding.call(limit)
+	if units >= s.best.price {
+		if units >= s.best.price+rounding {
+			s.dear = limit
+		}
+		return
 	}
-	return h
+	price := units
+	if limit < s.estimator.want || s.shortage.share.residual {
+		further := goesOn * s.further(s.shortage.share, limit)
+		if limit < s.least && units+s.likelyShort*further >= s.best.price {
+			return
+		}
+		likely := s.likely(limit)
+		if s.least == 0 || limit < s.least {
+			s.least, s.likelyShort = limit, likely
+		}
+		price += likely * further
+	}
+	if price < s.best.price {
+		s.best = firstCall{limit: limit, units: units, price: price}
+	}
 }
 
 // share is the share of a part. Damaged statistics may have counts below zero, which are taken as
 // zero.
-func (e estimator) share(part Part) share {
-	wanted := max(0, e.Stats.AtMost(part.wanted()).Total())
-	held := wanted
-	if part.Residual() {
-		held = max(wanted, e.Stats.AtMost(Part{Partition: part.Partition}.wanted()).Total())
+func (e *estimator) share(part *Part) share {
+	wanted := max(0, e.grid.wanted(part).Total())
+	held, residual := wanted, part.Residual()
+	if residual {
+		held = max(wanted, e.grid.held(&part.Partition).Total())
 	}
-	return share{held: held, wanted: wanted, matches: max(e.matches, wanted)}
+	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}
+}
+
+// holding is how many comments a part may hold.
+func (e *estimator) holding(s share, size ItemSize) holding {
+	if e.belief == nil {
+		return holding{size: size, numbers: counted, times: float64(s.held), of: 1}
+	}
+	return holding{size: size, numbers: e.belief.sizes, times: float64(s.held), of: shareTotal}
+}
+
+// shortage is what a call of a part has to bring. If counts are not known, what a residual filter
+// returns is a beta-binomial number. In a second wave, as many are wanted of a part as may have to
+// be, so that no third follows.
+func (e *estimator) shortage(part *Part, s share) shortage {
+	out := shortage{share: s, want: e.want}
+	out.mean, out.deviation = e.need(part, s)
+	whole := s.wanted == s.matches
+	if e.belief == nil || !s.residual || e.last.current(e.want) || !whole && e.rest != nil {
+		return out
+	}
+	if !whole {
+		in := float64(s.wanted) / float64(s.matches)
+		wanted, _ := e.belief.spread(part, s, float64(e.want), float64(e.want)*in*(1-in), 0)
+		out.want = min(e.want, int(math.Ceil(float64(e.want)*in+2.5*math.Sqrt(wanted)))+1)
+	}
+	out.returned = newBetaBinomial(float64(s.wanted)/float64(s.held), e.belief.known(part, s))
+	return out
 }
 
 // need is how many items of a part belong to the next want comments of the list or stand between
@@ -250,7 +237,7 @@ func (e estimator) share(part Part) share {
 // binomial sample, and the latter come between them as failures come before a number of successes.
 // https://en.wikipedia.org/wiki/Negative_binomial_distribution
 // More is known of a page that was read before.
-func (e estimator) need(part Part, s share) (mean, deviation float64) {
+func (e *estimator) need(part *Part, s share) (mean, deviation float64) {
 	n, matches := float64(e.want), float64(s.matches)
 	in, out := float64(s.wanted)/matches, float64(s.held-s.wanted)/matches
 	wanted, wantedVariance := n*in, n*in*(1-in)
@@ -259,8 +246,8 @@ func (e estimator) need(part Part, s share) (mean, deviation float64) {
 		wantedVariance, othersVariance = e.belief.spread(part, s, n, wantedVariance, othersVariance)
 	}
 	if e.last.current(e.want) {
-		wanted, wantedVariance = e.last.wanted(part, in)
-		if mean, variance, known := e.last.between(part); known {
+		wanted, wantedVariance = e.last.wanted(*part, in)
+		if mean, variance, known := e.last.between(*part); known {
 			others, othersVariance = mean, variance
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -60,6 +62,43 @@ func TestWhatIsChosen(t *testing.T) {
 	}
 }
 
+// What is not computed on the way to the best limit is not better: every limit that counts is dearer.
+func TestCheapestLeavesOutNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		known := Known{}
+		switch rapid.IntRange(0, 2).Draw(t, "known") {
+		case 0:
+			known.Stats = commenttest.AnyStats(t)
+		case 1:
+			known.Hint.Comments = rapid.Float64Range(1, 1e5).Draw(t, "comments")
+		}
+		mean := rapid.Float64Range(50, 3000).Draw(t, "bytes")
+		known.Sizes.Any = ItemSize{Mean: mean, Deviation: mean * rapid.Float64Range(0, 2).Draw(t, "deviation")}
+		filter := anyFilter(t)
+		e := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")})
+		for _, candidate := range e.covers {
+			part := &candidate.Cover[0]
+			s, size := e.share(part), e.Sizes.Of(part.Partition)
+			best := e.cheapest(part, s, size)
+			most := MaxLimit
+			if !s.residual {
+				most = min(e.want, MaxLimit)
+			}
+			for _, deviations := range e.margins() {
+				holding, shortage := e.holding(s, size), e.shortage(part, s)
+				limit := min(max(s.scanFor(shortage.mean+deviations*shortage.deviation), 1), most)
+				price, goesOn := holding.call(limit)
+				if limit < e.want || s.residual {
+					price += goesOn * shortage.likely(limit) * e.further(s, limit)
+				}
+				if price < best.price-1e-6 {
+					t.Fatalf("%s: limit %d has a price of %v, and %d was chosen at %v", candidate.Name, limit, price, best.limit, best.price)
+				}
+			}
+		}
+	})
+}
+
 // Probabilities come from a table as they would from the function that made it.
 func TestAbove(t *testing.T) {
 	for x := -7.0; x < 7; x += 0.013 {
@@ -92,7 +131,8 @@ func TestExpectedUnits(t *testing.T) {
 	}
 }
 
-// BenchmarkPlan makes plans, by what is known of a product with many languages.
+// BenchmarkPlan makes plans of a product with many languages: by its counts, by what is likely, and
+// by what was chosen for such a request before.
 func BenchmarkPlan(b *testing.B) {
 	stats := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(12) {
@@ -106,9 +146,13 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			p := Planner{Product: "p", Filter: filter, Known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
-			for _, known := range []Known{p.Known, {}} {
-				p.Known = known
-				b.Run(fmt.Sprintf("counted=%t", known.Stats != nil), func(b *testing.B) {
+			for _, plan := range []struct {
+				name  string
+				known Known
+				memo  *Memo
+			}{{"counted", p.Known, nil}, {"likely", Known{}, nil}, {"remembered", Known{}, NewMemo()}} {
+				p.Known, p.Memo = plan.known, plan.memo
+				b.Run(plan.name, func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
 						p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})

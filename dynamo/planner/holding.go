@@ -2,35 +2,47 @@ package planner
 
 import "math"
 
-// holding is how many comments a partition may hold: ascending numbers and their probabilities. If
-// counts are known, there is one number.
+// holding is how many comments a partition may hold, and what reading all of them costs.
 type holding struct {
-	count       int
-	comments    [mostNumbers]float64
-	probability [mostNumbers]float64
-	units       [mostNumbers]float64 // of reading all
+	size ItemSize
+	// numbers are of comments of the product, of which times/of are in the partition.
+	numbers   likelySizes
+	times, of float64
+	// units are what reading the first numbers is expected to cost together, and left the probability
+	// that the partition holds none of them. Both have a value for each of the first known numbers.
+	known       int
+	units, left [mostNumbers]float64
 }
 
 // mostNumbers is how many numbers there are at most: two for each class of a Prior.
 const mostNumbers = 2 * SizeClasses
 
-// add adds a number, larger than those before.
-func (h *holding) add(comments, probability float64, size ItemSize) {
-	h.comments[h.count], h.probability[h.count] = comments, probability
-	h.units[h.count] = size.expected(int(min(max(math.Round(comments), 1), MaxLimit)))
-	h.count++
-}
+// counted is the one number of a product whose counts are known: one of each.
+var counted = likelySizes{{comments: 1, probability: 1}}
 
 // call is what a call with a limit is expected to cost in read units, and the probability that it
 // does not come to the end of the partition.
-func (h *holding) call(limit int, size ItemSize) (units, goesOn float64) {
+func (h *holding) call(limit int) (units, goesOn float64) {
 	goesOn = 1
-	for i := 0; i < h.count && h.comments[i] < float64(limit); i++ {
-		goesOn -= h.probability[i]
-		units += h.probability[i] * h.units[i]
+	for i := 0; i < len(h.numbers) && h.comments(i) < float64(limit); i++ {
+		if i == h.known {
+			h.know(units, goesOn)
+		}
+		units, goesOn = h.units[i], h.left[i]
 	}
 	if goesOn < 1e-9 {
 		return units, 0
 	}
-	return units + goesOn*size.expected(limit), goesOn
+	return units + goesOn*h.size.expected(limit), goesOn
+}
+
+func (h *holding) comments(i int) float64 { return h.numbers[i].comments * h.times / h.of }
+
+// know adds the next number to units and left.
+func (h *holding) know(units, left float64) {
+	i := h.known
+	all := int(min(max(math.Round(h.comments(i)), 1), MaxLimit))
+	h.units[i] = units + h.numbers[i].probability*h.size.expected(all)
+	h.left[i] = left - h.numbers[i].probability
+	h.known++
 }

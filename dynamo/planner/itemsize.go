@@ -53,7 +53,11 @@ func (s ItemSize) expected(items int) float64 {
 	first := max(1, int((mean-3*deviation)/capacity.UnitBytes))
 	units := float64(first)
 	for n := first; ; n++ {
-		p := above(float64(n*capacity.UnitBytes), mean, deviation)
+		bytes := float64(n * capacity.UnitBytes)
+		if bytes > mean+2.7*deviation {
+			return units / 2
+		}
+		p := above(bytes, mean, deviation)
 		if p < 0.005 {
 			return units / 2
 		}

@@ -37,27 +37,3 @@ var tail = func() (table [5*tailSteps + 1]float64) {
 }()
 
 const tailSteps = 20
-
-// below is the probability that fewer than so many of the scanned items are in a share, if the share
-// has a beta distribution whose mean counts as so many items that were seen before.
-// https://en.wikipedia.org/wiki/Beta-binomial_distribution
-func below(wanted, scanned int, mean, known float64) float64 {
-	if scanned < wanted {
-		return 1
-	}
-	in, out := max(mean, 1e-6)*known, max(1-mean, 1e-6)*known
-	n := float64(scanned)
-	p := math.Exp(logGamma(n+out) + logGamma(in+out) - logGamma(n+in+out) - logGamma(out)) // that none is
-	total := 0.0
-	for x := range wanted {
-		total += p
-		i := float64(x)
-		p *= (n - i) / (i + 1) * (i + in) / (n - i - 1 + out)
-	}
-	return min(total, 1)
-}
-
-func logGamma(x float64) float64 {
-	value, _ := math.Lgamma(x)
-	return value
-}

@@ -105,8 +105,7 @@ func (p Planner) through(q comment.Query, comments int) float64 {
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice
 	}
-	list := covers(p.Filter)
-	if p.Known.counts(p.Filter) == nil && len(list[0].Cover) == 1 {
+	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
 		return price + p.Known.LikelySizes().Any.expected(comments)
 	}
 	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).candidates()[0].Price

@@ -15,6 +15,8 @@ type Planner struct {
 	Filter comment.Filter
 	// Known is what is known of the product.
 	Known Known
+	// Memo remembers choices, nil for none. Plans are the same with it and without.
+	Memo *Memo
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
@@ -23,18 +25,17 @@ func (p Planner) Take(r Request) Plan {
 	if r.Window.empty() || r.Want == 0 {
 		return plan
 	}
-	if p.Known.counts(p.Filter) == nil && len(covers(p.Filter)[0].Cover) == 1 {
+	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
 		p.alone(&plan)
 		return plan
 	}
-	e := newEstimator(p.Known, p.Filter, r)
-	plan.Candidates, plan.Estimated, plan.Remembered = e.candidates(), true, e.last.current(r.Want)
-	chosen := plan.Candidates[0].Cover
-	plan.Likely = e.belief != nil
-	p.read(&plan, chosen)
-	for i := range plan.Reads {
-		plan.Reads[i].Limit = e.first(plan.Reads[i].Part).limit
+	chosen, remembered := p.Memo.choose(p.Known, p.Filter, r)
+	if !remembered {
+		chosen = newEstimator(p.Known, p.Filter, r).choose()
 	}
+	plan.Candidates, plan.Estimated, plan.Likely = chosen.candidates, true, chosen.likely
+	plan.Remembered = r.Last.current(r.Want)
+	p.read(&plan, chosen.candidates[0].Cover, chosen.limits)
 	return plan
 }
 
@@ -42,8 +43,7 @@ func (p Planner) Take(r Request) Plan {
 // there is no cheaper way.
 func (p Planner) alone(plan *Plan) {
 	plan.Candidates = covers(p.Filter)
-	p.read(plan, plan.Candidates[0].Cover)
-	plan.Reads[0].Limit = min(plan.Want, MaxLimit)
+	p.read(plan, plan.Candidates[0].Cover, []int{min(plan.Want, MaxLimit)})
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
@@ -52,14 +52,12 @@ func (p Planner) Narrow(r Request) Plan {
 	plan := p.taking(r)
 	plan.Narrowed = true
 	plan.Candidates = covers(p.Filter)[:1]
-	p.read(&plan, plan.Candidates[0].Cover)
+	cover := plan.Candidates[0].Cover
 	limit := min(r.Want, MaxLimit)
-	if len(plan.Candidates[0].Cover) > maxReads {
+	if len(cover) > maxReads {
 		limit = min(r.Want, capacity.ItemsPerHalfUnit)
 	}
-	for i := range plan.Reads {
-		plan.Reads[i].Limit = limit
-	}
+	p.read(&plan, cover, slices.Repeat([]int{limit}, len(cover)))
 	return plan
 }
 
@@ -77,7 +75,8 @@ func (p Planner) Count(counting comment.Counting) Plan {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
-	p.read(&plan, narrowest(candidates).Cover)
+	cover := narrowest(candidates).Cover
+	p.read(&plan, cover, make([]int, len(cover)))
 	return plan
 }
 
@@ -109,14 +108,15 @@ func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	}
 }
 
-// read adds the reads of a cover to a plan, except for partitions that are known to hold nothing of
-// the plan's range.
-func (p Planner) read(plan *Plan, cover Cover) {
-	for _, part := range cover {
+// read adds the reads of a cover to a plan, each with its limit, except for partitions that are known
+// to hold nothing of the plan's range.
+func (p Planner) read(plan *Plan, cover Cover, limits []int) {
+	plan.Reads = make([]Read, 0, len(cover))
+	for i, part := range cover {
 		if p.Known.empty(part) || p.Known.older(part, plan.Low) {
 			plan.Skipped = append(plan.Skipped, part.Partition)
 			continue
 		}
-		plan.Reads = append(plan.Reads, Read{Part: part})
+		plan.Reads = append(plan.Reads, Read{Part: part, Limit: limits[i]})
 	}
 }

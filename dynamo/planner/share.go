@@ -8,6 +8,8 @@ type share struct {
 	held, wanted int
 	// matches is how many comments are in the whole list.
 	matches int
+	// residual is whether the part has a residual filter.
+	residual bool
 }
 
 // enough is how many needed items a scan of so many is enough for, halfway between two integers. A

@@ -97,7 +97,7 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	}
 	running, address, err := run(ctx, binary, o.Folder, s.freeAddress)
 	if err != nil {
-		return nil, err
+		return nil, withCure(o.Folder, err)
 	}
 	warnIfKnown(address.Addr(), o.Logger)
 	e := &Engine{
@@ -113,7 +113,7 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 // open prepares the engine before its first use.
 func (e *Engine) open(ctx context.Context) error {
 	if err := e.records.index(ctx); err != nil {
-		return err
+		return withCure(e.claim.folder, err)
 	}
 	return e.claim.announce(e.endpoint)
 }

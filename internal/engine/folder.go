@@ -103,14 +103,9 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 		return nil, unusable(o.Folder, err)
 	}
 	if err := c.announce(""); err != nil {
-		return nil, errors.Join(err, c.release())
+		return nil, errors.Join(err, c.lock.Close()) // a record there is not ours, and means nothing
 	}
 	return c, nil
-}
-
-func unusable(folder string, err error) error {
-	return fmt.Errorf("cannot use %s as the data folder: %w; make it writable, or use another folder (--data)",
-		folder, err)
 }
 
 // keepPrivate creates the database file before SQLite does, which would make it readable for all
@@ -144,6 +139,7 @@ func (c *claim) announce(endpoint string) error {
 	}
 	path := filepath.Join(c.folder, recordFile)
 	if err := os.WriteFile(path+".new", append(text, '\n'), privateFile); err != nil {
+		_ = os.Remove(path + ".new") // it may be there, without its text
 		return unusable(c.folder, err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {

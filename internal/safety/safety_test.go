@@ -78,29 +78,37 @@ var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 // serve runs the program within this process until the test ends, and returns its address.
 func (s *site) serve(arguments ...string) (address string) {
 	s.t.Helper()
+	address, _ = s.start(append([]string{"--endpoint", s.engine, "--table", s.table}, arguments...)...)
+	return address
+}
+
+// start runs the program until stop is called, at the latest when the test ends.
+func (s *site) start(arguments ...string) (address string, stop func()) {
+	s.t.Helper()
 	said, says := io.Pipe()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan int, 1)
 	go func() {
-		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", s.engine, "--table", s.table}, arguments...), command.Terminal{
+		status := command.Main(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...), command.Terminal{
 			In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
 		})
 		_ = says.Close()
 		ended <- status
 	}()
-	s.t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if status := <-ended; status != 0 {
 			s.t.Errorf("the program ended with status %d", status)
 		}
 	})
+	s.t.Cleanup(stop)
 	var text bytes.Buffer
 	for buffer := make([]byte, 4096); ; {
 		n, err := said.Read(buffer)
 		text.Write(buffer[:n])
 		if found := apiAddress.FindSubmatch(text.Bytes()); found != nil {
 			go func() { _, _ = io.Copy(io.Discard, said) }()
-			return string(found[1])
+			return string(found[1]), stop
 		}
 		if err != nil {
 			s.t.Fatalf("the program did not say where it answers: %s", &text)
@@ -111,13 +119,18 @@ func (s *site) serve(arguments ...string) (address string) {
 // talkback runs another command on the same table.
 func (s *site) talkback(ctx context.Context, endpoint string, arguments ...string) error {
 	var said text
-	status := command.Main(ctx, append(arguments, "--endpoint", endpoint, "--table", s.table), command.Terminal{
-		In: strings.NewReader(""), Out: &said, Err: &said, Logger: slog.New(slog.NewTextHandler(&said, nil)),
-	})
+	status := talkback(ctx, &said, append(arguments, "--endpoint", endpoint, "--table", s.table)...)
 	if status != 0 {
 		return fmt.Errorf("talkback %s ended with status %d: %s", arguments[0], status, &said)
 	}
 	return nil
+}
+
+// talkback runs a command and returns its exit status.
+func talkback(ctx context.Context, said *text, arguments ...string) int {
+	return command.Main(ctx, arguments, command.Terminal{
+		In: strings.NewReader(""), Out: said, Err: said, Logger: slog.New(slog.DiscardHandler),
+	})
 }
 
 // imports imports lines by the command, in spite of all trouble.

@@ -1,11 +1,12 @@
 // Package usage keeps account of what each operation uses while it runs: the read units that it
-// consumes, and the bytes of text that it holds. The bytes are bounded, for one operation and for
-// all operations of a process together. The account travels in the context, so this package knows
-// neither the table nor HTTP.
+// consumes, the calls and waves that it takes, and the bytes of text that it holds. The bytes are
+// bounded, for one operation and for all operations of a process together. The account travels in
+// the context, so this package knows neither the table nor HTTP.
 package usage
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -38,8 +39,21 @@ type Operation struct {
 	mu     sync.Mutex
 	closed bool
 	held   int64
-	units  float64
+	reads  Reads
+	plans  [keptPlans]fmt.Stringer // the first ones; nil beyond the last
 }
+
+// Reads is what an operation has read so far.
+type Reads struct {
+	// Units are the read units consumed.
+	Units float64
+	// Calls are the calls that were answered, Waves the waves that calls were made in.
+	Calls, Waves int
+}
+
+// keptPlans is how many plans of an operation are kept: operations with more lists than that are
+// rare.
+const keptPlans = 4
 
 // Hold adds bytes to the account until Close gives them back. It never waits. It adds nothing and
 // returns a TooMuchText error if the operation would hold too much, or an Overloaded error if the
@@ -78,24 +92,65 @@ func (o *Operation) Drop(bytes int) {
 	}
 }
 
-// Consume adds read units that a call consumed.
-func (o *Operation) Consume(units float64) {
+// Consume adds calls that were answered, and the read units that they consumed.
+func (o *Operation) Consume(calls int, units float64) {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.units += units
+	o.reads.Calls += calls
+	o.reads.Units += units
 }
 
-// Units returns the read units consumed so far.
-func (o *Operation) Units() float64 {
+// Wave adds a wave of reads that is carried out by a plan, or by none. The plan is kept to be
+// printed if the operation turns out to be slow, so it must not change.
+func (o *Operation) Wave(plan fmt.Stringer) {
 	if o == nil {
-		return 0
+		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.units
+	o.reads.Waves++
+	for i, kept := range o.plans {
+		if kept == plan {
+			return
+		}
+		if kept == nil {
+			o.plans[i] = plan
+			return
+		}
+	}
+}
+
+// Reads returns what was read so far.
+func (o *Operation) Reads() Reads {
+	if o == nil {
+		return Reads{}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reads
+}
+
+// Units returns the read units consumed so far.
+func (o *Operation) Units() float64 { return o.Reads().Units }
+
+// Plans returns the first plans that were carried out, in words.
+func (o *Operation) Plans() []string {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	kept := o.plans
+	o.mu.Unlock()
+	var plans []string
+	for _, plan := range kept {
+		if plan != nil {
+			plans = append(plans, plan.String())
+		}
+	}
+	return plans
 }
 
 // Close gives back everything that the operation holds. The caller closes the account when the

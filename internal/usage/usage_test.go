@@ -76,7 +76,7 @@ func TestManyAtOnce(t *testing.T) {
 				o := pool.Open(400)
 				for range 10 {
 					_ = o.Hold(60) // refused or not
-					o.Consume(0.5)
+					o.Consume(1, 0.5)
 				}
 				if o.Units() != 5 {
 					t.Errorf("%v units, want 5", o.Units())
@@ -94,7 +94,7 @@ func TestManyAtOnce(t *testing.T) {
 // A nil account counts nothing.
 func TestWithoutAccount(t *testing.T) {
 	o := usage.From(context.Background())
-	o.Consume(1)
+	o.Consume(1, 1)
 	if err := o.Hold(1 << 40); err != nil || o.Units() != 0 {
 		t.Errorf("%v, %v units", err, o.Units())
 	}

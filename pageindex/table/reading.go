@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // readClient is the part of the SDK's client that reads.
@@ -43,6 +44,9 @@ func (r *reading) wave(ctx context.Context, reads ...func(context.Context) error
 	r.mu.Lock()
 	r.cost.Waves++
 	r.mu.Unlock()
+	usage.From(ctx).Wave(nil)
+	ctx, span := spans.Wave(ctx, "page number", len(reads))
+	defer span.End()
 	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
 }
 
@@ -88,7 +92,7 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 		}
 		units := call.UnitsOf(output.ConsumedCapacity)
 		r.add(1, units)
-		usage.From(ctx).Consume(units)
+		usage.From(ctx).Consume(1, units)
 		if err := page(output.Items); err != nil || output.LastEvaluatedKey == nil {
 			return err
 		}

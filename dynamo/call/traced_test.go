@@ -1,0 +1,91 @@
+package call
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+// oneByOne answers calls one after the other, the last one for ever.
+type oneByOne struct{ answers []claiming }
+
+// Do implements [dynamodb.HTTPClient].
+func (c *oneByOne) Do(request *http.Request) (*http.Response, error) {
+	next := c.answers[0]
+	if len(c.answers) > 1 {
+		c.answers = c.answers[1:]
+	}
+	if next.status == 0 {
+		_, _ = io.Copy(io.Discard, request.Body)
+		return nil, io.ErrUnexpectedEOF
+	}
+	return next.Do(request)
+}
+
+// A call has one span, by the SDK's client and by a lean one: with its table, index, units and
+// retries, and with the code of its error. What an error says stays out of it: it may cite a key.
+func TestTracedCalls(t *testing.T) {
+	const secret = "somebody@example.com"
+	page := claiming{status: 200, body: `{"Count":1,"ScannedCount":3,"Items":[],"ConsumedCapacity":{"TableName":"t","CapacityUnits":2.5}}`}
+	failed := claiming{status: 500, body: `{"__type":"x#InternalServerError","message":"` + secret + `"}`}
+	refused := claiming{status: 400, body: `{"__type":"x#ValidationException","message":"` + secret + `"}`}
+	query := func() *dynamodb.QueryInput {
+		in := smallQuery()
+		in.IndexName, in.Limit = aws.String("GSI2"), aws.Int32(20)
+		return in
+	}
+	const about = "aws.dynamodb.index_name=GSI2 aws.dynamodb.limit=20 "
+	for _, row := range []struct {
+		why     string
+		answers []claiming
+		want    string
+	}{
+		{"answered", []claiming{page}, about + "aws.dynamodb.count=1 aws.dynamodb.scanned_count=3 talkback.read_units=2.5"},
+		{"retried", []claiming{failed, {}, page}, about + "aws.dynamodb.count=1 aws.dynamodb.scanned_count=3 talkback.read_units=2.5 http.request.resend_count=2"},
+		{"refused", []claiming{refused}, about + "error.type=ValidationException"},
+		{"cut off", []claiming{{}}, about + "http.request.resend_count=2 error.type=_OTHER"},
+	} {
+		for _, lean := range []bool{false, true} {
+			recorder := tracetest.NewSpanRecorder()
+			tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("")
+			options := NewLocalClient("http://table").Options()
+			options.HTTPClient = &oneByOne{row.answers}
+			client := Traced(dynamodb.New(options, checked), "t")
+			var reader Querier = client
+			if lean {
+				reader = mustLean(t, client)
+			}
+			ctx, parent := tracer.Start(t.Context(), "operation")
+			_, _ = reader.Query(ctx, query())
+			_, _ = reader.Query(t.Context(), query()) // outside of a trace
+			if ended := recorder.Ended(); len(ended) != 1 || ended[0].Name() != "Query" || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
+				t.Fatalf("%s, lean %v: %d spans", row.why, lean, len(ended))
+			}
+			want := "db.system.name=aws.dynamodb db.operation.name=Query db.collection.name=t " + row.want
+			if diff := cmp.Diff(want, attributesText(recorder.Ended()[0].Attributes())); diff != "" {
+				t.Errorf("%s, lean %v: %s", row.why, lean, diff)
+			}
+			if all := fmt.Sprintf("%+v", tracetest.SpanStubsFromReadOnlySpans(recorder.Ended())); strings.Contains(all, secret) {
+				t.Errorf("%s, lean %v: the text of an error is in the span", row.why, lean)
+			}
+		}
+	}
+}
+
+// attributesText is a line of attributes.
+func attributesText(attributes []attribute.KeyValue) string {
+	var words []string
+	for _, a := range attributes {
+		words = append(words, string(a.Key)+"="+a.Value.Emit())
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,39 @@
+package planner
+
+import "math"
+
+// betaBinomial is how many of some scanned items are in a share, if the share has a beta distribution
+// whose mean counts as a number of items that were seen before.
+// https://en.wikipedia.org/wiki/Beta-binomial_distribution
+type betaBinomial struct {
+	in, out float64 // items seen before that are in the share, and those that are not
+	// logGamma of in+out and of out, which all probabilities need.
+	gammaAll, gammaOut float64
+}
+
+func newBetaBinomial(mean, known float64) *betaBinomial {
+	b := &betaBinomial{in: max(mean, 1e-6) * known, out: max(1-mean, 1e-6) * known}
+	b.gammaAll, b.gammaOut = logGamma(b.in+b.out), logGamma(b.out)
+	return b
+}
+
+// below is the probability that fewer than so many of the scanned items are in the share.
+func (b *betaBinomial) below(wanted, scanned int) float64 {
+	if scanned < wanted {
+		return 1
+	}
+	n := float64(scanned)
+	p := math.Exp(logGamma(n+b.out) + b.gammaAll - logGamma(n+b.in+b.out) - b.gammaOut) // that none is
+	total := 0.0
+	for x := range wanted {
+		total += p
+		i := float64(x)
+		p *= (n - i) / (i + 1) * (i + b.in) / (n - i - 1 + b.out)
+	}
+	return min(total, 1)
+}
+
+func logGamma(x float64) float64 {
+	value, _ := math.Lgamma(x)
+	return value
+}

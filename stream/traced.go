@@ -1,0 +1,39 @@
+package stream
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/telemetry/spans"
+)
+
+// Traced returns a handler like another one, with a trace for each batch. It is linked to the spans
+// that wrote what the batch is about. keyOf returns the key by which Writes knows an item. Without a
+// tracer, the handler stays as it is.
+func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes, keyOf func(Record) string) Handler {
+	if tracer == nil {
+		return handler
+	}
+	return traced{handler, tracer, writes, keyOf}
+}
+
+type traced struct {
+	Handler
+	tracer *spans.Tracer
+	writes *spans.Writes
+	keyOf  func(Record) string
+}
+
+// Handle implements Handler.
+func (h traced) Handle(ctx context.Context, records []Record) error {
+	keys := make([]string, len(records))
+	for i, r := range records {
+		keys[i] = h.keyOf(r)
+	}
+	ctx, span := h.tracer.Batch(ctx, keys, h.writes)
+	defer span.End()
+	err := h.Handler.Handle(ctx, records)
+	if err != nil {
+		span.Fail(reasonOf(err))
+	}
+	return err
+}

@@ -1,0 +1,170 @@
+// Package spans makes the spans of traces: of a request, its operation, each wave of reads, each
+// call to the table, and each batch of the stream. The names are those of OpenTelemetry's semantic
+// conventions where there are some, and begin with talkback. else. No attribute holds what
+// customers wrote, nor who they are.
+//
+// It knows OpenTelemetry's API and not its SDK, which package telemetry sets up. Where no span is
+// being recorded, its functions return at once and allocate nothing.
+package spans
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+const scope = "github.com/talkback/talkback"
+
+// Tracer begins traces. A nil Tracer begins none.
+type Tracer struct{ tracer trace.Tracer }
+
+// NewTracer returns a tracer of a provider.
+func NewTracer(provider trace.TracerProvider) *Tracer { return &Tracer{provider.Tracer(scope)} }
+
+// Span is a span that is being recorded, or the zero value, which records nothing.
+type Span struct{ span trace.Span }
+
+// child begins a span within that of a context, if that is being recorded.
+func child(ctx context.Context, name string, kind trace.SpanKind, attributes func() []attribute.KeyValue) (context.Context, Span) {
+	parent := trace.SpanFromContext(ctx)
+	if !parent.IsRecording() {
+		return ctx, Span{}
+	}
+	ctx, span := parent.TracerProvider().Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes()...))
+	return ctx, Span{span}
+}
+
+// Recording reports whether the span is being recorded. If not, nothing need be set.
+func (s Span) Recording() bool { return s.span != nil && s.span.IsRecording() }
+
+// Set sets attributes.
+func (s Span) Set(attributes ...attribute.KeyValue) {
+	if s.span != nil {
+		s.span.SetAttributes(attributes...)
+	}
+}
+
+// Fail marks the span as failed, for a reason out of a closed list, such as an error code.
+func (s Span) Fail(reason string) {
+	if s.span != nil {
+		s.span.SetAttributes(attribute.String("error.type", reason))
+		s.span.SetStatus(codes.Error, "")
+	}
+}
+
+// End ends the span.
+func (s Span) End() {
+	if s.span != nil {
+		s.span.End()
+	}
+}
+
+// TraceID returns the id of the trace that a context is part of, "" for none.
+func TraceID(ctx context.Context) string {
+	if in := trace.SpanContextFromContext(ctx); in.IsValid() {
+		return in.TraceID().String()
+	}
+	return ""
+}
+
+// maxTraceState is how much of a caller's tracestate is passed on, in bytes: what the W3C has
+// everyone pass on at least. It is part of every span, so that a longer one would multiply.
+// https://www.w3.org/TR/trace-context/#tracestate-limits
+const maxTraceState = 512
+
+// Joined returns a context that is part of the trace that a request's headers name: traceparent and
+// tracestate of the W3C. Headers that break its rules are ignored.
+func Joined(ctx context.Context, header http.Header) context.Context {
+	if len(header["Traceparent"]) != 1 {
+		return ctx
+	}
+	carrier := propagation.MapCarrier{"traceparent": header["Traceparent"][0]}
+	if state := header["Tracestate"]; len(state) == 1 && len(state[0]) <= maxTraceState {
+		carrier["tracestate"] = state[0]
+	}
+	return propagation.TraceContext{}.Extract(ctx, carrier)
+}
+
+// Request begins the span of a request to a route, such as /graphql. It is part of the trace of its
+// context, if there is one.
+func (t *Tracer) Request(ctx context.Context, r *http.Request, route string) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	ctx, span := t.tracer.Start(ctx, method(r.Method)+" "+route, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+		attribute.String("http.request.method", method(r.Method)),
+		attribute.String("http.route", route),
+		attribute.String("url.scheme", scheme(r)),
+		attribute.String("network.protocol.version", strings.TrimPrefix(r.Proto, "HTTP/")),
+	))
+	return ctx, Span{span}
+}
+
+// method returns the method of a request, _OTHER for one that HTTP does not know.
+func method(name string) string {
+	switch name {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return name
+	}
+	return "_OTHER"
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// Operation begins the span of an operation of GraphQL. The type is query or mutation; the name is
+// one that parsed, "" for none.
+func Operation(ctx context.Context, kind, name string) (context.Context, Span) {
+	return child(ctx, kind, trace.SpanKindInternal, func() []attribute.KeyValue {
+		attributes := []attribute.KeyValue{attribute.String("graphql.operation.type", kind)}
+		if name != "" {
+			attributes = append(attributes, attribute.String("graphql.operation.name", name))
+		}
+		return attributes
+	})
+}
+
+// Wave begins the span of a wave: of so many reads at the same time, for a purpose out of a closed
+// list.
+func Wave(ctx context.Context, purpose string, reads int) (context.Context, Span) {
+	return child(ctx, "wave", trace.SpanKindInternal, func() []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String("talkback.wave.purpose", purpose), attribute.Int("talkback.wave.reads", reads)}
+	})
+}
+
+// Call begins the span of a call of DynamoDB, such as Query.
+func Call(ctx context.Context, operation string) (context.Context, Span) {
+	return child(ctx, operation, trace.SpanKindClient, func() []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String("db.system.name", "aws.dynamodb"), attribute.String("db.operation.name", operation)}
+	})
+}
+
+// maxLinks is how many writes a batch is linked to, as many as the SDK keeps.
+const maxLinks = 128
+
+// Batch begins the trace of a batch of records of a table's stream, given by the keys of their
+// items. It is linked to the spans that wrote these, as far as Writes knows them.
+func (t *Tracer) Batch(ctx context.Context, keys []string, writes *Writes) (context.Context, Span) {
+	if t == nil {
+		return ctx, Span{}
+	}
+	by := writes.of(keys)
+	var links []trace.Link
+	for _, write := range by[:min(len(by), maxLinks)] {
+		links = append(links, trace.Link{SpanContext: write})
+	}
+	ctx, span := t.tracer.Start(ctx, "process stream", trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithLinks(links...), trace.WithAttributes(
+		attribute.String("messaging.operation.type", "process"),
+		attribute.Int("messaging.batch.message_count", len(keys)),
+	))
+	return ctx, Span{span}
+}
