@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// FromHere reports whether this machine sent a request to itself, as far as the request tells.
+func FromHere(r *http.Request) bool { return notHere(r) == "" }
+
 // notHere returns why a request counts as one from elsewhere, or "" for one that this machine sent
 // to itself. The sender's address alone is not enough: a proxy on this machine passes on requests
 // from anywhere, and a browser on it sends those of other sites' pages, under host names of their

@@ -24,13 +24,18 @@ type ListenFlags struct {
 
 // open takes the port. Its error names the cure.
 func (f ListenFlags) open(ctx context.Context) (net.Listener, error) {
-	listener, err := httpapi.Listen(ctx, f.Listen)
+	return listenOn(ctx, "--listen", f.Listen)
+}
+
+// listenOn takes the port of the address that a flag has. Its error names the cure.
+func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
+	listener, err := httpapi.Listen(ctx, address)
 	var malformed *net.AddrError
 	if errors.As(err, &malformed) {
-		return nil, usagef("--listen %s is not an address (%s): give host and port, such as 127.0.0.1:8080", f.Listen, malformed.Err)
+		return nil, usagef("%s %s is not an address (%s): give host and port, such as 127.0.0.1:8080", flag, address, malformed.Err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by --listen, such as 127.0.0.1:8081", f.Listen, innermost(err))
+		return nil, fmt.Errorf("cannot listen on %s (%w): stop what uses the port, or give another address by %s, such as 127.0.0.1:8081", address, innermost(err), flag)
 	}
 	return listener, nil
 }

@@ -30,6 +30,7 @@ import (
 // Serve serves the API and the explorer.
 type Serve struct {
 	ListenFlags
+	AdminFlags
 	CreateFlags
 	PagesFlag
 
@@ -65,6 +66,7 @@ type Serve struct {
 
 	connections *httpapi.Connections // nil before Run
 	clients     *httpapi.ClientLimits
+	measured    *measured // nil if nothing is measured
 }
 
 // garbageAllowed is by how much the heap of a server may grow before garbage is collected, in bytes:
@@ -89,6 +91,10 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer server.close()
+	if c.measured, err = c.measure(ctx, opening, term); err != nil {
+		return err
+	}
+	defer c.measured.close(term.Logger)
 	authorizer, notice, err := c.Writers.authorizer(ctx, server.listener.Addr(), c.CORSOrigin, term.Logger)
 	if err != nil {
 		return err
@@ -264,6 +270,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		Clients:          c.clients,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
+		Observers:        c.measured.observers(),
 	})
 }
 

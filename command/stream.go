@@ -11,6 +11,7 @@ import (
 
 // Stream counts comments in a process of its own.
 type Stream struct {
+	AdminFlags
 	CreateFlags
 	PagesFlag
 
@@ -51,6 +52,16 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		}
 		return now.write(term.Out)
 	}
+	return c.count(ctx, session, pages, term)
+}
+
+// count counts until the context ends.
+func (c *Stream) count(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	measured, err := c.measure(ctx, nil, term)
+	if err != nil {
+		return err
+	}
+	defer measured.close(term.Logger)
 	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), pages, term.Logger)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)

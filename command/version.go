@@ -24,6 +24,15 @@ func version() string {
 	return versionOf(info)
 }
 
+// release returns the version of this program's module, as the build records it.
+func release() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Main.Version
+}
+
 // shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 

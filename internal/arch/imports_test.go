@@ -159,6 +159,8 @@ var own = map[string]struct {
 	"internal/browsertest":  {[]string{"internal/enginetest"}, "a browser sees what a person sees"},
 	"internal/endtoend":     {nil, "a reader sees pages; its tests start the program that serves them"},
 	"internal/pagesbench":   {nil, "it measures from outside; its tests open what they measure"},
+	"telemetry":             {nil, "it measures without knowing what is measured; the commands plug the two together"},
+	"telemetry/admin":       {nil, "it shows what was measured; who may ask is told by the command"},
 	"internal/plot":         {nil, "lines are drawn without knowing what they measure"},
 	"internal/planbench/run": {[]string{
 		"command", "comment", "internal/planbench",
@@ -167,7 +169,7 @@ var own = map[string]struct {
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores",
 		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
-		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
+		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/admin", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }
@@ -219,6 +221,9 @@ var restricted = []struct {
 	{"modernc.org/sqlite", []string{"internal/engine", "pageindex/sqlite"}, "the local engine's file is SQLite, and an index of ranks can be"},
 	{"github.com/jackc/pgx/", []string{"pageindex/postgres"}, "only an index of ranks is kept in PostgreSQL"},
 	{"github.com/alecthomas/kong", []string{"command"}, "flags and environment are read in one place"},
+	{"go.opentelemetry.io/otel/sdk/", []string{"telemetry", "telemetry/admin"}, "what measures is set up in one place"},
+	{"go.opentelemetry.io/", []string{"dynamo/call", "telemetry", "telemetry/admin", "telemetry/spans"}, "packages tell what happens by interfaces of their own"},
+	{"github.com/prometheus/", []string{"telemetry/admin"}, "Prometheus' format is one of those that metrics are shown in"},
 	{"os/exec", []string{"internal/engine", "internal/engine/child"}, "a process gets all of our environment, secrets included, unless package child starts it; engine only looks for a program"},
 	{"testing", []string{"pageindex/conformance"}, "test support in shipped code brings its flags along"},
 }

@@ -1,0 +1,194 @@
+package admin_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/telemetry"
+	"github.com/talkback/talkback/telemetry/admin"
+)
+
+// newHandler makes the handler of an admin listener, and what it shows.
+func newHandler(t *testing.T, change func(*admin.Options)) (http.Handler, *telemetry.Metrics) {
+	t.Helper()
+	scraped, err := admin.NewPrometheus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{
+		Version: "v1", Environment: func(string) (string, bool) { return "", false },
+		Logger: slog.New(slog.DiscardHandler), Readers: []telemetry.Reader{scraped.Reader()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = metrics.Stop(t.Context()) })
+	o := admin.Options{Metrics: scraped, FromHere: func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.") }}
+	if change != nil {
+		change(&o)
+	}
+	return admin.New(o), metrics
+}
+
+// Who may ask for what: profiles are for this machine alone, and all of a loopback listener is.
+func TestWhoMayAsk(t *testing.T) {
+	public, _ := newHandler(t, nil)
+	loopback, _ := newHandler(t, func(o *admin.Options) { o.Loopback = true })
+	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	served, _ := newHandler(t, func(o *admin.Options) { o.API = ready })
+	const here, elsewhere = "127.0.0.1:5000", "192.0.2.1:5000"
+	for _, row := range []struct {
+		why     string
+		handler http.Handler
+		from    string
+		path    string
+		header  string
+		want    int
+	}{
+		{"metrics for a scraper on another machine", public, elsewhere, "/metrics", "", 200},
+		{"but no profiles", public, elsewhere, "/debug/pprof/heap", "", 403},
+		{"not even their list", public, elsewhere, "/debug/pprof/", "", 403},
+		{"profiles for this machine", public, here, "/debug/pprof/heap", "", 200},
+		{"but not for pages of other sites", public, here, "/debug/pprof/heap", "cross-site", 403},
+		{"nor of other ports", public, here, "/debug/pprof/heap", "same-site", 403},
+		{"someone types the address", public, here, "/debug/pprof/", "none", 200},
+		{"a profile takes a minute at most", public, here, "/debug/pprof/profile?seconds=61", "", 400},
+		{"nor for a time that is no number", public, here, "/debug/pprof/profile?seconds=NaN", "", 400},
+		{"no command line, which may have secrets", public, here, "/debug/pprof/cmdline", "", 404},
+		{"nothing that runs something", public, here, "/debug/pprof/symbol", "", 404},
+		{"metrics of a loopback listener", loopback, here, "/metrics", "", 200},
+		{"not for those that a proxy lets in", loopback, elsewhere, "/metrics", "", 403},
+		{"the process runs", public, elsewhere, "/healthz", "", 200},
+		{"a process without an API is not ready for anything", public, elsewhere, "/readyz", "", 404},
+		{"health as the API tells it", served, elsewhere, "/healthz", "", 418},
+		{"readiness as the API tells it", served, elsewhere, "/readyz", "", 418},
+		{"nothing else of the API", served, elsewhere, "/graphql", "", 404},
+		{"what there is", public, elsewhere, "/", "", 200},
+	} {
+		r := httptest.NewRequest("GET", row.path, nil)
+		r.RemoteAddr = row.from
+		if row.header != "" {
+			r.Header.Set("Sec-Fetch-Site", row.header)
+		}
+		answer := httptest.NewRecorder()
+		row.handler.ServeHTTP(answer, r)
+		if answer.Code != row.want {
+			t.Errorf("%s: %s has the status %d, want %d: %s", row.why, row.path, answer.Code, row.want, answer.Body)
+		}
+	}
+}
+
+// Metrics show what was measured, under the names that Prometheus gives to them, and Go's own.
+func TestMetrics(t *testing.T) {
+	handler, metrics := newHandler(t, nil)
+	metrics.Requests.Began(t.Context(), "GET", "http")
+	metrics.Requests.Began(t.Context(), "BREW", "http")
+	metrics.Requests.Ended(t.Context(), "BREW", "http", "/graphql", 418, 30*time.Millisecond)
+	other, _ := newHandler(t, nil) // another process in this one
+	text := scraped(t, handler)
+	for _, want := range []string{
+		`http_server_active_requests{http_request_method="GET",url_scheme="http"} 1`,
+		`http_server_active_requests{http_request_method="_OTHER",url_scheme="http"} 0`,
+		`http_server_request_duration_seconds_bucket{http_request_method="_OTHER",http_response_status_code="_OTHER",http_route="/graphql",url_scheme="http",le="0.05"} 1`,
+		`http_server_request_duration_seconds_bucket{http_request_method="_OTHER",http_response_status_code="_OTHER",http_route="/graphql",url_scheme="http",le="0.025"} 0`,
+		`service_name="talkback",service_version="v1"`,
+		"\ngo_goroutine_count ", "\ngo_memory_used_bytes{", "\nprocess_uptime_seconds ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(scraped(t, other), "http_server") {
+		t.Error("two processes share what they measured")
+	}
+}
+
+func scraped(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	if answer.Code != 200 {
+		t.Fatalf("status %d: %s", answer.Code, answer.Body)
+	}
+	return answer.Body.String()
+}
+
+// pipes is a listener whose connections buffer nothing.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, open := <-p; open {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (pipes) Close() error   { return nil }
+func (pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p <- server
+	return client, nil
+}
+
+// Scrapers that do not read their answers hold a few places: other scrapers are told to come again,
+// and nothing else waits.
+func TestScrapersThatDoNotRead(t *testing.T) {
+	handler, metrics := newHandler(t, nil)
+	for _, route := range []string{"/graphql", "/", "/healthz", "/readyz"} { // more than a server buffers
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT"} {
+			metrics.Requests.Ended(t.Context(), method, "http", route, 200, time.Second)
+		}
+	}
+	listener := make(pipes)
+	server := &http.Server{Handler: handler}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(listener)
+	}()
+	defer func() {
+		close(listener)
+		_ = server.Close()
+		<-ended
+	}()
+	for range 5 {
+		conn, err := listener.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableKeepAlives: true}}
+	status := 0
+	for tries := 0; status != http.StatusServiceUnavailable; tries++ { // until the places are taken
+		if status = ask(t, client, "/metrics"); tries == 100 {
+			t.Fatalf("scrapers that do not read take no place: status %d", status)
+		}
+	}
+	if status := ask(t, client, "/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz has the status %d while scrapers do not read", status)
+	}
+}
+
+func ask(t *testing.T, client *http.Client, path string) int {
+	t.Helper()
+	answer, err := client.Get("http://admin" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}

@@ -1,0 +1,81 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// otlp returns a reader that sends metrics by OTLP, nil unless the variables ask for it. Where to,
+// how often and with which headers are read from the standard variables by OpenTelemetry itself.
+func otlp(ctx context.Context, s Settings) (sdk.Reader, error) {
+	wanted, err := Wanted(s.Environment, "METRICS")
+	if err != nil || !wanted {
+		return nil, err
+	}
+	exporter, err := otlpmetrichttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("metrics cannot be sent by OTLP (%w): correct the variables OTEL_EXPORTER_OTLP_…", err)
+	}
+	return sdk.NewPeriodicReader(&logged{Exporter: exporter, log: s.Logger}), nil
+}
+
+// Wanted reports whether the standard variables ask for a signal, METRICS or TRACES, to be sent by
+// OTLP: OTEL_METRICS_EXPORTER says so, or there is an endpoint. Without either, nothing is sent.
+func Wanted(environment func(string) (string, bool), signal string) (bool, error) {
+	value := func(name string) string {
+		text, _ := environment(name)
+		return strings.TrimSpace(text)
+	}
+	if strings.EqualFold(value("OTEL_SDK_DISABLED"), "true") {
+		return false, nil
+	}
+	exporter := "OTEL_" + signal + "_EXPORTER"
+	switch name := value(exporter); name {
+	case "none":
+		return false, nil
+	case "otlp":
+	case "":
+		if value("OTEL_EXPORTER_OTLP_ENDPOINT")+value("OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT") == "" {
+			return false, nil
+		}
+	default:
+		return false, fmt.Errorf("%s=%s is not known: use otlp or none", exporter, name)
+	}
+	protocol := value("OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL")
+	if protocol == "" {
+		protocol = value("OTEL_EXPORTER_OTLP_PROTOCOL")
+	}
+	if protocol != "" && protocol != "http/protobuf" {
+		return false, fmt.Errorf("OTLP over %s is not spoken here: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf, or unset it", protocol)
+	}
+	return true, nil
+}
+
+// logged is an exporter whose failures go to the log of this process, one line for each series of
+// them. OpenTelemetry would hand them to a handler that all servers of a process share.
+type logged struct {
+	sdk.Exporter
+	log *slog.Logger
+
+	mu     sync.Mutex
+	failed bool
+}
+
+// Export implements [sdk.Exporter].
+func (l *logged) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+	err := l.Exporter.Export(ctx, data)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil && !l.failed {
+		l.log.Warn("metrics cannot be sent by OTLP; later ones are tried", "error", err)
+	}
+	l.failed = err != nil
+	return nil
+}

@@ -1,0 +1,115 @@
+package telemetry
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// values are those of an instrument's attributes, in their order. It is an array so that finding a
+// series allocates nothing.
+type values [maxAttributes]string
+
+// maxAttributes is the largest number of attributes that an instrument has.
+const maxAttributes = 4
+
+// series finds what a measurement is told with by the values of its attributes. There is one series
+// for each combination of values that occurred, and no more than the table of instruments allows.
+// It is safe for concurrent use.
+type series struct {
+	attributes []Attribute
+
+	mu    sync.RWMutex
+	known map[values]options
+}
+
+// options are those of one series, for each kind of instrument. They are slices since the methods
+// of instruments take these.
+type options struct {
+	add     []metric.AddOption
+	record  []metric.RecordOption
+	observe []metric.ObserveOption
+}
+
+func newSeries(attributes []Attribute) *series {
+	return &series{attributes: attributes, known: map[values]options{}}
+}
+
+// of returns the options for some values. A value that an attribute does not have is told as Other.
+func (s *series) of(v values) options {
+	s.mu.RLock()
+	found, ok := s.known[v]
+	s.mu.RUnlock()
+	if ok {
+		return found
+	}
+	for i, a := range s.attributes {
+		if !slices.Contains(a.Values, v[i]) {
+			v[i] = Other
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found, ok = s.known[v]; !ok {
+		found = optionsOf(s.set(v))
+		s.known[v] = found
+	}
+	return found
+}
+
+// set returns values as a set of attributes. A number, as a status is, stays one.
+func (s *series) set(v values) attribute.Set {
+	pairs := make([]attribute.KeyValue, len(s.attributes))
+	for i, a := range s.attributes {
+		pairs[i] = attribute.String(a.Key, v[i])
+		if number, err := strconv.Atoi(v[i]); err == nil {
+			pairs[i] = attribute.Int(a.Key, number)
+		}
+	}
+	return attribute.NewSet(pairs...)
+}
+
+func optionsOf(set attribute.Set) options {
+	with := metric.WithAttributeSet(set)
+	return options{[]metric.AddOption{with}, []metric.RecordOption{with}, []metric.ObserveOption{with}}
+}
+
+// counter counts whole things.
+type counter struct {
+	*series
+	to metric.Int64Counter
+}
+
+func (c counter) add(ctx context.Context, n int, v values) { c.to.Add(ctx, int64(n), c.of(v).add...) }
+
+// sum adds up amounts.
+type sum struct {
+	*series
+	to metric.Float64Counter
+}
+
+func (s sum) add(ctx context.Context, amount float64, v values) {
+	s.to.Add(ctx, amount, s.of(v).add...)
+}
+
+// level rises and falls.
+type level struct {
+	*series
+	to metric.Int64UpDownCounter
+}
+
+func (l level) add(ctx context.Context, n int, v values) { l.to.Add(ctx, int64(n), l.of(v).add...) }
+
+// histogram counts values by their size.
+type histogram struct {
+	*series
+	to metric.Float64Histogram
+}
+
+func (h histogram) record(ctx context.Context, value float64, v values) {
+	h.to.Record(ctx, value, h.of(v).record...)
+}

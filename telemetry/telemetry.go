@@ -1,0 +1,62 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/runtime"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+)
+
+// mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
+// fewer occur; beyond it, OpenTelemetry adds up what is left in one series.
+const mostSeries = 1000
+
+// Metrics measures what a process does.
+type Metrics struct {
+	// Requests are those of clients.
+	Requests *Requests
+
+	meters   meters
+	provider *sdk.MeterProvider
+}
+
+// Start begins to measure. It returns nil if nobody asks for metrics: there are no Readers, and the
+// OTEL_ variables ask for none. An error says which variable is wrong.
+func Start(ctx context.Context, s Settings) (*Metrics, error) {
+	readers := s.Readers
+	pushed, err := otlp(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if pushed != nil {
+		readers = append(readers, pushed)
+	}
+	if len(readers) == 0 {
+		return nil, nil
+	}
+	described, err := resourceOf(ctx, s.Version)
+	if err != nil {
+		return nil, err
+	}
+	options := []sdk.Option{sdk.WithResource(described), sdk.WithCardinalityLimit(mostSeries)}
+	for _, reader := range readers {
+		options = append(options, sdk.WithReader(reader))
+	}
+	provider := sdk.NewMeterProvider(options...)
+	if err := runtime.Start(runtime.WithMeterProvider(provider)); err != nil {
+		return nil, errors.Join(err, provider.Shutdown(ctx))
+	}
+	return newMetrics(provider), nil
+}
+
+func newMetrics(provider *sdk.MeterProvider) *Metrics {
+	all := meters{provider.Meter("github.com/talkback/talkback")}
+	began := time.Now()
+	all.gauge("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
+	return &Metrics{Requests: newRequests(all), meters: all, provider: provider}
+}
+
+// Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
+func (m *Metrics) Stop(ctx context.Context) error { return m.provider.Shutdown(ctx) }
