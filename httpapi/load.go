@@ -34,10 +34,27 @@ func withBody(limit int, connections *Connections) func(http.Handler) http.Handl
 				refused.write(w)
 				return
 			}
-			r.Body = io.NopCloser(bytes.NewReader(body))
+			r.Body = arrived{bytes.NewReader(body), body}
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// arrived is a body that was read already.
+type arrived struct {
+	*bytes.Reader
+	all []byte
+}
+
+// Close implements [io.Closer].
+func (arrived) Close() error { return nil }
+
+// bodyOf returns the body of a request.
+func bodyOf(r *http.Request) ([]byte, error) {
+	if body, ok := r.Body.(arrived); ok {
+		return body.all, nil
+	}
+	return io.ReadAll(r.Body)
 }
 
 // bodies reads the bodies of requests.

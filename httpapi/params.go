@@ -8,8 +8,6 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"unicode/utf8"
@@ -58,7 +56,7 @@ func readBody(r *http.Request) (members, *refusal) {
 	if refused := checkContentType(r.Header); refused != nil {
 		return nil, refused
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := bodyOf(r)
 	if err != nil {
 		return nil, badEnd
 	}
@@ -97,9 +95,9 @@ func readAddress(r *http.Request, maxQuery int) (members, *refusal) {
 
 // asJSON returns a parameter as the member of a body.
 func asJSON(name, value string) json.RawMessage {
-	if name == "variables" || name == "extensions" {
+	if (name == "variables" || name == "extensions") && json.Valid([]byte(value)) {
 		return json.RawMessage(value)
-	}
+	} // else it is as good as a text, which these must not be
 	quoted, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a string can always be encoded
@@ -115,41 +113,40 @@ func (m members) params() (*graphql.RawParams, *refusal) {
 	var params graphql.RawParams
 	for _, member := range []struct {
 		name string
-		into any
+		into func(value []byte) bool
 		want string
 	}{
-		{"query", &params.Query, "a string"},
-		{"operationName", &params.OperationName, "a string or null"},
-		{"variables", &params.Variables, "an object or null"},
-		{"extensions", &params.Extensions, "an object or null"},
+		{"query", intoText(&params.Query), "a string"},
+		{"operationName", intoText(&params.OperationName), "a string or null"},
+		{"variables", intoObject(&params.Variables), "an object or null"},
+		{"extensions", intoObject(&params.Extensions), "an object or null"},
 	} {
 		raw := m[member.name]
 		switch {
-		case raw == nil:
+		case raw == nil || isNull(raw):
 		case bytes.IndexByte(raw, '\\') >= 0 && surrogate.HalfInJSON(string(raw)):
 			return nil, halfPair
-		case decodeWhole(raw, member.into) != nil:
+		case !member.into(raw):
 			return nil, badMember.with(member.name, member.want)
 		}
 	}
 	return &params, nil
 }
 
-var errMore = errors.New("something follows the value")
+func isNull(value []byte) bool { return string(bytes.Trim(value, jsonSpace)) == "null" }
 
-// decodeWhole decodes one JSON value with nothing after it. Numbers stay as they are written, so
-// that large ones keep their digits. That needs a decoder, which is slower and not used for texts.
-func decodeWhole(text []byte, into any) error {
-	if _, isText := into.(*string); isText {
-		return json.Unmarshal(text, into)
+// intoText returns what decodes a text, and reports false for another value.
+func intoText(to *string) func(value []byte) bool {
+	return func(value []byte) (ok bool) {
+		*to, ok = textOf(value)
+		return ok
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := decoder.Decode(into); err != nil {
-		return err
+}
+
+// intoObject returns what decodes an object, and reports false for another value.
+func intoObject(to *map[string]any) func(value []byte) bool {
+	return func(value []byte) (ok bool) {
+		*to, ok = objectOf(value)
+		return ok
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errMore
-	}
-	return nil
 }
