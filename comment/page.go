@@ -123,9 +123,10 @@ func (s Slice) CheckPage() error {
 type Page struct {
 	// Comments are in the order of the list.
 	Comments []Comment
-	// CompressedTexts are the texts, by ID, of those comments that have no Text yet: pages that
-	// many requests share keep texts compressed. It is nil in a page that a Store returned.
-	CompressedTexts map[ID][]byte
+	// CompressedTexts are the texts of those comments that have no Text yet, each in the place of its
+	// comment: pages that many requests share keep texts compressed. It is nil in a page that a Store
+	// returned.
+	CompressedTexts [][]byte
 	// HasNext and HasPrevious report whether the list has comments after and before the page.
 	HasNext, HasPrevious bool
 	// Counted is the result of counting the whole list, nil if the query counts nothing.

@@ -68,8 +68,8 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 		return page, nil
 	}
 	comments := make([]comment.Comment, 0, len(page.Comments))
-	for _, c := range page.Comments {
-		c, err := layout.Compressed{Comment: c, CompressedText: page.CompressedTexts[c.ID]}.Decompress()
+	for i := range page.Comments {
+		c, err := layout.Compressed{Comment: page.Comments[i], CompressedText: page.CompressedTexts[i]}.Decompress()
 		if err != nil {
 			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 			continue

@@ -6,15 +6,22 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// compressedOf are the compressed texts of some of the taken comments, nil for none.
-func (r *run) compressedOf(shown []comment.Comment) map[comment.ID][]byte {
+// compressedOf are the compressed texts of some of the taken comments, nil for a comment that has its
+// text. It is nil if all have.
+func (r *run) compressedOf(shown []comment.Comment) [][]byte {
 	if r.packed == nil {
 		return nil
 	}
-	out := make(map[comment.ID][]byte, len(shown))
-	for _, c := range shown {
-		if text, found := r.packed[c.ID]; found {
-			out[c.ID] = text
+	out := make([][]byte, len(shown))
+	next := 0 // shown comments stand in the order of the taken ones, or in the opposite one
+	for i := range shown {
+		for range r.packed {
+			p := &r.packed[next]
+			next = (next + 1) % len(r.packed)
+			if p.id == shown[i].ID {
+				out[i] = p.text
+				break
+			}
 		}
 	}
 	return out

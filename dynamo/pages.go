@@ -78,8 +78,12 @@ func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
 // textBytes is the size of the texts and titles of a page in bytes. Everything else in it is small.
 func textBytes(page comment.Page) int {
 	bytes := 0
-	for _, c := range page.Comments {
-		bytes += len(c.Text) + len(page.CompressedTexts[c.ID])
+	for _, text := range page.CompressedTexts {
+		bytes += len(text)
+	}
+	for i := range page.Comments {
+		c := &page.Comments[i]
+		bytes += len(c.Text)
 		if c.Title != nil {
 			bytes += len(*c.Title)
 		}

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,9 +29,9 @@ type run struct {
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups metered
 	fetched readState
-	packed  map[comment.ID][]byte // compressed texts of the taken comments, nil for none
-	meter   *capacity.Meter       // of the page or the count; nil bounds nothing
-	most    float64               // what an attempt may cost in read units; 0 when this is no attempt
+	packed  []packedText    // of the taken comments
+	meter   *capacity.Meter // of the page or the count; nil bounds nothing
+	most    float64         // what an attempt may cost in read units; 0 when this is no attempt
 	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
 	meanwhile func(planner.Known) planner.Known
 }
@@ -49,6 +48,12 @@ type readState struct {
 	// improper are items that are no comments. The page leaves them out.
 	improper []layout.Improper
 	rest     rest
+}
+
+// packedText is the compressed text of a comment.
+type packedText struct {
+	id   comment.ID
+	text []byte
 }
 
 func newRun(client call.Querier, table string, plan planner.Plan) *run {
@@ -85,16 +90,18 @@ func (r *run) skip(ctx context.Context, taken []layout.Compressed) {
 // unpack returns the taken comments and keeps their compressed texts. When two reads find two
 // versions of a comment, it keeps the text of the version that was taken.
 func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
-	out = slices.Grow(out, len(taken))
-	for _, l := range taken {
-		out = append(out, l.Comment)
-		if l.CompressedText == nil {
-			continue
+	if len(taken) > 0 {
+		out = make([]comment.Comment, len(taken))
+	}
+	for i := range taken {
+		l := &taken[i]
+		out[i] = l.Comment
+		if l.CompressedText != nil {
+			if r.packed == nil {
+				r.packed = make([]packedText, 0, len(taken)-i)
+			}
+			r.packed = append(r.packed, packedText{l.ID, l.CompressedText})
 		}
-		if r.packed == nil {
-			r.packed = make(map[comment.ID][]byte, len(taken))
-		}
-		r.packed[l.ID] = l.CompressedText
 	}
 	return out
 }

@@ -70,6 +70,12 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if err := m.refill(ctx, n-len(out)); err != nil {
 			return nil, err
 		}
+		if len(m.sources) == 1 && out == nil {
+			if out = m.sources[0].cut(n); out == nil {
+				break
+			}
+			continue
+		}
 		lowest := m.lowest()
 		if lowest < 0 {
 			break
@@ -150,6 +156,17 @@ func (m *Merger[T]) lowest() int {
 		}
 	}
 	return lowest
+}
+
+// cut takes up to n items of the only source at once, nil if there are none.
+func (s *source[T]) cut(n int) []T {
+	if len(s.items) == 0 {
+		return nil
+	}
+	n = min(n, len(s.items))
+	out := s.items[:n:n]
+	s.items = s.items[n:]
+	return out
 }
 
 // pop takes the head of a source and drops items equal to it from all others.
