@@ -67,14 +67,14 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 	if page.CompressedTexts == nil {
 		return page, nil
 	}
-	comments := make([]comment.Comment, 0, len(page.Comments))
+	comments, account := make([]comment.Comment, 0, len(page.Comments)), usage.From(ctx)
 	for i := range page.Comments {
 		c, err := layout.Compressed{Comment: page.Comments[i], CompressedText: page.CompressedTexts[i]}.Decompress()
 		if err != nil {
 			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 			continue
 		}
-		if err := usage.From(ctx).Hold(len(c.Text)); err != nil {
+		if err := account.Hold(len(c.Text)); err != nil {
 			return comment.Page{}, err
 		}
 		comments = append(comments, c)

@@ -51,10 +51,6 @@ type answer[V any] struct {
 	err   error
 }
 
-func newLoader[K comparable, V any](what string, get get[K, V]) *loader[K, V] {
-	return &loader[K, V]{what: what, get: get}
-}
-
 // batch has the library fetch a key along with others.
 func (l *loader[K, V]) batch(ctx context.Context, key K) {
 	if l.batched == nil {

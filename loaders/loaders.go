@@ -54,10 +54,10 @@ type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 // Loaders are the loaders of one request. Requests never share them: what they have found is kept
 // as it was at that moment.
 type Loaders struct {
-	comments *loader[comment.ID, comment.Comment]
-	textless *loader[comment.ID, comment.Comment] // comments without their texts
-	stats    *loader[string, comment.Stats]
-	rows     *loader[comment.ProductLanguage, comment.Counts]
+	comments loader[comment.ID, comment.Comment]
+	textless loader[comment.ID, comment.Comment] // comments without their texts
+	stats    loader[string, comment.Stats]
+	rows     loader[comment.ProductLanguage, comment.Counts]
 
 	freshness Freshness
 	fresh     sync.Once
@@ -74,13 +74,11 @@ type Loaders struct {
 
 // New returns the loaders of one request.
 func New(comments CommentGetter, stats StatsGetter) *Loaders {
-	l := &Loaders{
-		source:   stats,
-		comments: newLoader("comments", commentsOf(comments, false)),
-		textless: newLoader("comments without texts", commentsOf(comments, true)),
-		rows:     newLoader("counts of languages", stats.RowsOf),
-	}
-	l.stats = newLoader("statistics", l.statsOf)
+	l := &Loaders{source: stats}
+	l.comments.what, l.comments.get = "comments", commentsOf(comments, false)
+	l.textless.what, l.textless.get = "comments without texts", commentsOf(comments, true)
+	l.rows.what, l.rows.get = "counts of languages", stats.RowsOf
+	l.stats.what, l.stats.get = "statistics", l.statsOf
 	return l
 }
 
@@ -113,9 +111,9 @@ func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, commen
 
 func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Comment] {
 	if withoutText {
-		return l.textless
+		return &l.textless
 	}
-	return l.comments
+	return &l.comments
 }
 
 // TellFreshness sets how the loaders find out how fresh statistics are. It comes before anything is

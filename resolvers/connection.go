@@ -62,8 +62,8 @@ func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (co
 	return slice, slice.CheckPage()
 }
 
-// connection returns a page of the list in the shape of the schema.
-func connection(l list, size int, page comment.Page) *graph.CommentConnection {
+// connection returns a page of the list in the shape of the schema. Without withCursors it has none.
+func connection(l list, size int, page comment.Page, withCursors bool) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
 		Nodes:    make([]*comment.Comment, len(page.Comments)),
@@ -76,17 +76,26 @@ func connection(l list, size int, page comment.Page) *graph.CommentConnection {
 		Counted:  page.Counted,
 		Numbered: page.Numbered,
 	}
-	edges, cursors := make([]graph.CommentEdge, len(page.Comments)), l.cursors(page.Comments)
+	edges := make([]graph.CommentEdge, len(page.Comments))
 	for i := range page.Comments {
-		node := &page.Comments[i]
-		edges[i] = graph.CommentEdge{Cursor: cursors[i], Node: node}
-		out.Nodes[i], out.Edges[i] = node, &edges[i]
+		edges[i].Node = &page.Comments[i]
+		out.Nodes[i], out.Edges[i] = edges[i].Node, &edges[i]
+	}
+	if withCursors {
+		addCursors(out, l.cursors(page.Comments))
+	}
+	return out
+}
+
+// addCursors gives a connection the cursors of its comments.
+func addCursors(out *graph.CommentConnection, cursors []string) {
+	for i, cursor := range cursors {
+		out.Edges[i].Cursor = cursor
 	}
 	if last := len(out.Edges) - 1; last >= 0 {
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 		out.PageInfo.EndCursor = &out.Edges[last].Cursor
 	}
-	return out
 }
 
 // cursors returns the cursors of comments in the list.

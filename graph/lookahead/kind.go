@@ -38,6 +38,8 @@ const (
 	PageLinks
 	// LinksAround is the list of links to the pages next to a page.
 	LinksAround
+	// Cursor is the cursor of a comment of a page.
+	Cursor
 	// Latest reads the newest comment of a product.
 	Latest
 	// LatestRated reads the newest comment of a product with one of two ratings.
@@ -93,6 +95,8 @@ var kinds = map[string]map[string]Kind{
 		"pageNumber":  PageNumber,
 		"pageCursors": PageLinks,
 	},
+	"CommentEdge":  {"cursor": Cursor},
+	"PageInfo":     {"startCursor": Cursor, "endCursor": Cursor},
 	"PageCursors":  {"around": LinksAround},
 	"CommentStats": {"ratings": Ratings},
 	"QueryPlan": {

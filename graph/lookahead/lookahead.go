@@ -76,6 +76,8 @@ type Page struct {
 	FromNewest bool
 	// Numbering is what to tell of page numbers along with the page.
 	Numbering comment.Numbering
+	// Cursors says that cursors of comments of the page are asked for.
+	Cursors bool
 	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
 	// statistics of the product have the counts of other lists.
 	Count comment.Counting

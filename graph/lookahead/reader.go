@@ -99,7 +99,7 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 	if f.Page != nil {
 		page = f.Page
 	}
-	page.number(&f)
+	page.tell(&f)
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = f.Page.Size == 0 && !f.Page.Dated && onlyCounts(f.Fields)
@@ -122,12 +122,15 @@ func onlyCounts(fields []Field) bool {
 	return len(fields) > 0
 }
 
-// number has something told of page numbers along with the page, if the field asks for that.
-func (p *Page) number(f *Field) {
+// tell has something told along with the page, if the field asks for that: of page numbers, or
+// cursors.
+func (p *Page) tell(f *Field) {
 	if p == nil {
 		return
 	}
 	switch n := &p.Numbering; f.Kind {
+	case Cursor:
+		p.Cursors = true
 	case PageCount:
 		n.Count = true
 	case PageNumber:

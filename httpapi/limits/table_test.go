@@ -61,10 +61,10 @@ func TestDocuments(t *testing.T) {
 }
 
 // A kind of field without a weight costs nothing, and its list counts as a hundred elements. That
-// is right for plain fields and texts alone.
+// is right for plain fields, texts and cursors alone.
 func TestEveryKindHasAWeight(t *testing.T) {
 	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
-		free := kind == lookahead.Plain || kind == lookahead.Text
+		free := kind == lookahead.Plain || kind == lookahead.Text || kind == lookahead.Cursor
 		if weighed := weights[kind] != nil; weighed == free {
 			t.Errorf("kind %d: has a weight is %v, want %v", kind, weighed, !free)
 		}

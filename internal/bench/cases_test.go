@@ -35,7 +35,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(programVariable); name != "" {
-		setMemoryProfile()
+		runtime.MemProfileRate = 0
 		os.Exit(runProgram(name))
 	}
 	// A program that does not use memory profiles takes none; one that tests does, at each

@@ -83,7 +83,8 @@ func beginProfile(file string) error {
 	if err != nil {
 		return err
 	}
-	return pprof.StartCPUProfile(to) // the file stays open as long as the process runs
+	_, _ = fmt.Sscan(os.Getenv(rateVariable), &runtime.MemProfileRate) // else it stays 0
+	return pprof.StartCPUProfile(to)                                   // the file stays open as long as the process runs
 }
 
 func writeAllocations(file string) error {
@@ -94,10 +95,4 @@ func writeAllocations(file string) error {
 	defer to.Close()
 	runtime.GC() // or the profile would lack the latest
 	return pprof.Lookup("allocs").WriteTo(to, 0)
-}
-
-// setMemoryProfile sets how often a program samples its allocations: never, unless it is told.
-func setMemoryProfile() {
-	runtime.MemProfileRate = 0
-	_, _ = fmt.Sscan(os.Getenv(rateVariable), &runtime.MemProfileRate)
 }

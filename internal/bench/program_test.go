@@ -37,6 +37,9 @@ const (
 	readsVariable    = "BENCH_READS"
 )
 
+// beforeVariable names an older build of this test, whose whole server then takes part as before.
+const beforeVariable = "BENCH_BEFORE"
+
 // program is a running server.
 type program struct {
 	name    string
@@ -101,8 +104,14 @@ func startProgram(tb testing.TB, name string, process *exec.Cmd) *program {
 // startSelf starts a program that is this binary.
 func startSelf(tb testing.TB, name string, environment ...string) *program {
 	tb.Helper()
-	process := exec.Command(os.Args[0])
-	process.Env = append(append(os.Environ(), programVariable+"="+name), environment...)
+	return startBinary(tb, os.Args[0], name, name, environment...)
+}
+
+// startBinary starts a program of this test as it was built at another time, and gives it a name.
+func startBinary(tb testing.TB, binary, main, name string, environment ...string) *program {
+	tb.Helper()
+	process := exec.Command(binary)
+	process.Env = append(append(os.Environ(), programVariable+"="+main), environment...)
 	p := startProgram(tb, name, process)
 	p.countsAllocations = true
 	return p

@@ -73,6 +73,9 @@ func newShop(tb testing.TB) *shop {
 		startSelf(tb, "published", own...),
 		startSelf(tb, "published-plain", plain...),
 	}
+	if binary := os.Getenv(beforeVariable); binary != "" {
+		s.others = append(s.others, startBinary(tb, binary, "whole", "before", own...))
+	}
 	if apollo := startApollo(tb, plain); apollo != nil {
 		s.others = append(s.others, apollo)
 	}
