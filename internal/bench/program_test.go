@@ -139,6 +139,7 @@ var programs = map[string]func() (address string, err error){
 	"bare":            serveBare,
 	"published":       servePublished,
 	"published-plain": servePublished,
+	"floor":           serveFloor,
 }
 
 // runProgram is the main function of this binary when it is a program. It returns the exit status.

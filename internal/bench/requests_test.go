@@ -26,16 +26,19 @@ func BenchmarkRequests(b *testing.B) {
 	s.checkAnswers(b)
 	for _, page := range s.pages {
 		b.Run(page.name, func(b *testing.B) {
-			b.Run("different", func(b *testing.B) { s.compare(b, page.requests) })
-			b.Run("equal", func(b *testing.B) { s.compare(b, page.requests[:1]) })
+			b.Run("different", func(b *testing.B) { s.compare(b, page.name, page.requests) })
+			b.Run("equal", func(b *testing.B) { s.compare(b, page.name, page.requests[:1]) })
 		})
 	}
 	b.Run("in-flight", s.compareMemory)
 }
 
 // compare lets the programs answer requests in turns, and reports what each takes for one.
-func (s *shop) compare(b *testing.B, requests [][]byte) {
+func (s *shop) compare(b *testing.B, page string, requests [][]byte) {
 	all := append([]*program{s.whole}, s.others...)
+	if page == "newest-20" {
+		all = append(all, s.floor)
+	}
 	used := make([]readings, len(all))
 	for _, p := range all {
 		p.serve(b, requests, turn) // its connections, pools and compiled code are there from now on

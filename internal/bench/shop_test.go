@@ -45,6 +45,7 @@ type shop struct {
 	own, plain *replay
 	whole      *program
 	others     []*program
+	floor      *program // answers nothing, so it is measured with the newest 20 alone
 	pages      []shopPage
 }
 
@@ -73,6 +74,7 @@ func newShop(tb testing.TB) *shop {
 		startSelf(tb, "published", own...),
 		startSelf(tb, "published-plain", plain...),
 	}
+	s.floor = startSelf(tb, "floor", own...)
 	if binary := os.Getenv(beforeVariable); binary != "" {
 		s.others = append(s.others, startBinary(tb, binary, "whole", "before", own...))
 	}
