@@ -19,7 +19,7 @@ const (
 	// With 1, all allocations are in it, and processor time says nothing.
 	rateVariable = "BENCH_MEMPROFILERATE"
 	// profiled is how many requests are in a profile: enough for some seconds of processor time.
-	profiled = 20 * turn
+	profiled = 100 * turn
 )
 
 // What a program is asked about profiles. The file's name follows, without the end that tells which
