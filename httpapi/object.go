@@ -7,6 +7,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // members are the members that a request has, each as JSON.
@@ -59,11 +60,38 @@ func nameOf(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
 	}
+	if name, ok := unescaped(quoted[1 : len(quoted)-1]); ok {
+		return name
+	}
 	var name string
 	if err := json.Unmarshal(quoted, &name); err != nil {
 		panic(err) // it is a string of valid JSON
 	}
 	return name
+}
+
+// simpleEscapes are the bytes that a backslash and a letter or mark stand for.
+var simpleEscapes = [256]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '"': '"', '/': '/', '\\': '\\'}
+
+// unescaped returns what stands between the quotes of a string of valid JSON. It reports false if a
+// character is escaped by its number.
+func unescaped(text []byte) (plain string, ok bool) {
+	var out strings.Builder
+	out.Grow(len(text))
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			out.Write(text)
+			return out.String(), true
+		}
+		c := simpleEscapes[text[i+1]]
+		if c == 0 {
+			return "", false
+		}
+		out.Write(text[:i])
+		out.WriteByte(c)
+		text = text[i+2:]
+	}
 }
 
 // cutValue cuts off the value that a part of valid JSON begins with.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,10 @@ import (
 func TestValuesLikeEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := space(t) + value(t, 4) + space(t)
+		if rapid.Bool().Draw(t, "escapes") {
+			parts := rapid.SliceOf(rapid.SampledFrom([]string{`\n`, `\t`, `\r`, `\b`, `\f`, `\"`, `\/`, `\\`, `\u0041`, "a", "ü"})).Draw(t, "parts")
+			text = `"` + strings.Join(parts, "") + `"`
+		}
 		var want any
 		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 		decoder.UseNumber()

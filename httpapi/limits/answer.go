@@ -76,18 +76,28 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	return response
 }
 
+// cost is what an answer tells of its cost. Its members are sorted by name.
+type cost struct {
+	EstimatedReadUnits int     `json:"estimatedReadUnits"`
+	Limit              int     `json:"limit"`
+	ReadUnits          float64 `json:"readUnits"`
+	Remaining          *int    `json:"remaining,omitempty"`
+	ResetAt            string  `json:"resetAt,omitempty"`
+	UsedReadUnits      float64 `json:"usedReadUnits"`
+}
+
 // cost returns what the operation was estimated to cost and did cost, what one may cost, and what
 // its client has left.
-func (g *Guard) cost(ctx context.Context, a *account) map[string]any {
+func (g *Guard) cost(ctx context.Context, a *account) cost {
 	used := usage.From(ctx).Units()
-	cost := map[string]any{"estimatedReadUnits": a.units, "readUnits": used, "usedReadUnits": used, "limit": g.Limits.ReadUnits}
+	out := cost{EstimatedReadUnits: a.units, Limit: g.Limits.ReadUnits, ReadUnits: used, UsedReadUnits: used}
 	if g.Quota == nil {
-		return cost
+		return out
 	}
 	if remaining, resetAt, told := g.Quota.Left(ctx); told {
-		cost["remaining"], cost["resetAt"] = remaining, resetAt.UTC().Format(time.RFC3339)
+		out.Remaining, out.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
 	}
-	return cost
+	return out
 }
 
 // shorten keeps the first errors, and shortens their messages and paths.
