@@ -8,6 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
@@ -179,10 +180,10 @@ func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, mos
 	r := newRun(l.store.client, l.store.table, plan)
 	r.meter, r.most = l.meter, most
 	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
-	taken, err := r.take(ctx)
-	if err == nil {
-		taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)
+	r.complete = func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error) {
+		return l.store.withMoved(ctx, r, l.planner.Filter, taken)
 	}
+	taken, err := r.take(ctx)
 	return taken, append(before, r), err
 }
 

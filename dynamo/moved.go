@@ -13,12 +13,12 @@ import (
 )
 
 // withMoved adds comments of the filter that moved between partitions while a run read them.
-func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, taken []comment.Comment) ([]comment.Comment, error) {
+func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, taken []layout.Compressed) ([]layout.Compressed, error) {
 	moved := s.moves.of(r.plan.Product, s.now())
 	if len(moved) == 0 {
 		return taken, nil
 	}
-	absent := missing(r.plan, r.readAt, moved, filter, taken)
+	absent := missing(r.plan, r.readAt, moved, filter, commentsOf(taken))
 	if len(absent) == 0 {
 		return taken, nil
 	}
@@ -26,14 +26,23 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	if err != nil {
 		return nil, call.Wrap(err, "comments that were just edited")
 	}
-	found = slices.DeleteFunc(found, func(c comment.Comment) bool { return !filter.Allows(c) })
+	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !filter.Allows(c.Comment) })
 	taken = append(taken, found...)
 	slices.SortFunc(taken, r.compare)
 	return taken[:min(len(taken), r.plan.Want)], nil
 }
 
+// commentsOf returns comments without their compressed texts.
+func commentsOf(taken []layout.Compressed) []comment.Comment {
+	out := make([]comment.Comment, len(taken))
+	for i := range taken {
+		out[i] = taken[i].Comment
+	}
+	return out
+}
+
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
-func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]comment.Comment, error) {
+func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
 	r.lookups = metered{BatchGetter: s.client, keys: len(positions)}
 	r.waves++
 	keys := make([]layout.Item, len(positions))
@@ -53,6 +62,5 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	for _, it := range slices.DeleteFunc(items, layout.NoComment) {
 		found.Take(layout.NewReader(it))
 	}
-	comments, err := r.decode(ctx, &found, &r.fetched)
-	return r.unpack(comments), err
+	return r.decode(ctx, &found, &r.fetched)
 }

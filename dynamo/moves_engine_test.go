@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // between is a network on which an event happens before each Query, one at a time.
@@ -91,6 +92,52 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 	}
 	t.Logf("%d comments fetched by id for %v units, of %d pages", lookups, extra, pages)
 }
+
+// A comment that is moved while a page by number is read may come in front of the page, so that a
+// comment of the pages before it is now the first of it. That has its text too.
+func TestToggledCommentInFrontOfAPage(t *testing.T) {
+	r := commenttest.Rand(t)
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
+	store := dynamo.NewStore(call.Over(client, network), table)
+	store.UseKnown(rareEnds)
+	store.NumberPages(noIndex{})
+	texts := map[comment.ID]string{}
+	comments := commenttest.Many(r, "42", 12)
+	for i := range comments {
+		comments[i].Rating = []int{1, 5}[i%2]
+		texts[comments[i].ID] = comments[i].Text
+		if _, err := store.Add(t.Context(), comments[i], ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newest := slices.MaxFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
+	network.then = func() { newest = toggle(t, r, store, newest) }
+	lookups := 0
+	for range 60 {
+		page, err := store.Comments(t.Context(), comment.Query{
+			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3, Page: 2},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page.Comments {
+			if c.Text != texts[c.ID] {
+				t.Fatalf("comment %s has the text %q, want %q\n%s", c.ID, c.Text, texts[c.ID], page.Plan.Summary())
+			}
+		}
+		lookups += page.Plan.Lookups
+	}
+	if lookups == 0 {
+		t.Error("no comment was moved while a page was read")
+	}
+}
+
+// noIndex is an index of page numbers that is away: pages near an end are read through.
+type noIndex struct{ pageindex.Index }
 
 // A comment that was edited and then deleted is looked up by ID. The plan includes the cost, though
 // the lookup finds nothing.

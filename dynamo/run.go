@@ -34,6 +34,8 @@ type run struct {
 	most    float64         // what an attempt may cost in read units; 0 when this is no attempt
 	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
 	meanwhile func(planner.Known) planner.Known
+	// complete adds comments that the reads may have missed to those taken; nil adds none.
+	complete func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error)
 }
 
 // readState is how far one read of a plan has come, and what it has cost.
@@ -65,14 +67,16 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 // page is never short without an error.
 func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 	taken, err := r.merge(ctx)
-	r.skip(ctx, taken)
+	if err == nil && r.complete != nil {
+		taken, err = r.complete(ctx, taken)
+	}
+	r.skip(ctx, taken) // not before: what is added may push comments out of those left out
 	return r.unpack(taken), err
 }
 
 // merge is take before texts are looked at.
 func (r *run) merge(ctx context.Context) ([]layout.Compressed, error) {
-	compare := func(a, b layout.Compressed) int { return r.compare(a.Comment, b.Comment) }
-	return merge.New(len(r.plan.Reads), compare, r.wave).Take(ctx, r.plan.Want)
+	return merge.New(len(r.plan.Reads), r.compare, r.wave).Take(ctx, r.plan.Want)
 }
 
 // skip forgets the texts of the comments that are left out again. The caller's operation holds them
@@ -107,7 +111,7 @@ func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
 }
 
 // compare orders comments in the direction of reading.
-func (r *run) compare(a, b comment.Comment) int {
+func (r *run) compare(a, b layout.Compressed) int {
 	if r.plan.Descending {
 		a, b = b, a
 	}

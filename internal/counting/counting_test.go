@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +223,38 @@ func TestRestart(t *testing.T) {
 		}
 		if !strings.Contains(said.String(), "panic with a string") || strings.Contains(said.String(), "customer") {
 			t.Errorf("the log says %s", &said)
+		}
+	})
+}
+
+// A task that stops since the table is busy or away is restarted soon, however long that lasts, and
+// the log does not fill. An error of another kind waits as long as ever.
+func TestRestartAfterTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said bytes.Buffer
+		r := newRunner(&fakeTable{}, &said)
+		ctx, cancel := context.WithCancel(t.Context())
+		var pauses []time.Duration
+		last := time.Now()
+		r.restart(ctx, "the task", func(context.Context) error {
+			pauses = append(pauses, time.Since(last))
+			last = time.Now()
+			switch {
+			case len(pauses) <= 100:
+				return comment.Errorf(comment.Unavailable, "the table is away")
+			case len(pauses) == 103:
+				cancel()
+			}
+			return errors.New("broken")
+		})
+		if longest := slices.Max(pauses[:101]); longest != firstRestart {
+			t.Errorf("it waited %s for a table that was away, want %s", longest, firstRestart)
+		}
+		if diff := cmp.Diff([]time.Duration{2 * firstRestart, 4 * firstRestart}, pauses[101:]); diff != "" {
+			t.Error(diff)
+		}
+		if lines := strings.Count(said.String(), "is away"); lines != 2 {
+			t.Errorf("the log has %d lines of 100 such errors, want 2", lines)
 		}
 	})
 }

@@ -128,8 +128,13 @@ func (s *site) talkback(ctx context.Context, endpoint string, arguments ...strin
 
 // talkback runs a command and returns its exit status.
 func talkback(ctx context.Context, said *text, arguments ...string) int {
+	return talkbackTo(ctx, said, said, arguments...)
+}
+
+// talkbackTo is talkback that prints its results elsewhere.
+func talkbackTo(ctx context.Context, out, said io.Writer, arguments ...string) int {
 	return command.Main(ctx, arguments, command.Terminal{
-		In: strings.NewReader(""), Out: said, Err: said, Logger: slog.New(slog.DiscardHandler),
+		In: strings.NewReader(""), Out: out, Err: said, Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
