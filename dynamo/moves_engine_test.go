@@ -117,7 +117,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 	newest := slices.MaxFunc(comments, func(a, b comment.Comment) int { return a.ID.Position().Compare(b.ID.Position()) })
 	network.then = func() { newest = toggle(t, r, store, newest) }
 	lookups := 0
-	for range 60 {
+	for range 40 {
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3, Page: 2},
 		})

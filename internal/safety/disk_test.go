@@ -94,7 +94,7 @@ func TestDiskFull(t *testing.T) {
 	d.fill(0)
 	const said = "the disk of the table is full, and nothing can be written: make room there"
 	t.Run("while it runs", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		go func() {
 			for !strings.Contains(s.log.String(), said) && ctx.Err() == nil {
@@ -140,7 +140,7 @@ func run(t *testing.T, load *workload.Workload, length time.Duration) {
 // audit recounts everything.
 func audit(t *testing.T, load *workload.Workload) {
 	t.Helper()
-	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+	patient, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := load.Audit(patient); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func audit(t *testing.T, load *workload.Workload) {
 func (d disk) startsOr(room int64, cure string) {
 	d.t.Helper()
 	var said text
-	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()
 	go func() { // a server that starts is stopped
 		for ctx.Err() == nil && !strings.Contains(said.String(), "Talkback answers") {

@@ -12,8 +12,9 @@ import (
 	"github.com/talkback/talkback/internal/workload"
 )
 
-// wellWithin is how long after the end of an episode all has to work again.
-const wellWithin = 10 * time.Second
+// wellWithin is how long after the end of an episode all has to work again. Beside all other tests,
+// the machine may be too slow for that, and only what is stuck is found.
+var wellWithin = time.Duration(commenttest.Times(120, 10)) * time.Second
 
 // Ten seconds after the end of an episode, whatever it was about and however long it lasted, every
 // kind of operation succeeds, the server is ready, and all that was written is counted.
@@ -23,13 +24,16 @@ func TestLiveness(t *testing.T) {
 	s := open(t)
 	load := workload.New(s.url, r.Uint64N(1e6))
 	load.Rest = 5 * time.Millisecond
+	load.Import = s.imports
+	load.Fill(t.Context(), commenttest.Times(20, 400))
 	run(t, load, 200*time.Millisecond)
 	episodes := everyEpisode(load.Products()[0])
 	r.Shuffle(len(episodes), func(i, j int) { episodes[i], episodes[j] = episodes[j], episodes[i] })
-	for _, e := range episodes[:commenttest.Times(3, len(episodes))] {
+	for _, e := range episodes[:commenttest.Times(2, len(episodes))] {
 		e.For = time.Duration(commenttest.Times(300, 3000+r.IntN(12000))) * time.Millisecond
 		s.recovers(load, e)
 	}
+	audit(t, load)
 }
 
 // everyEpisode is each kind of trouble upon each target.
@@ -67,7 +71,7 @@ func (s *site) recovers(load *workload.Workload, e episode.Episode) {
 	patient, stop := context.WithDeadline(s.t.Context(), ended.Add(wellWithin))
 	defer stop()
 	if err == nil {
-		err = load.Audit(patient)
+		err = load.Recount(patient)
 	}
 	for err == nil && !s.ready() {
 		if err = patient.Err(); err == nil {

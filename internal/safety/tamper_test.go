@@ -54,7 +54,7 @@ func TestLiesAreNoticed(t *testing.T) {
 			liar := httptest.NewServer(l.over(target))
 			defer liar.Close()
 			load := workload.New(liar.URL, commenttest.Rand(t).Uint64N(1e6))
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			go func() {
 				for ; load.Err() == nil && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {

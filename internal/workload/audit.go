@@ -7,34 +7,58 @@ import (
 	"strings"
 )
 
-// auditPage is the size of the pages that an audit reads: small, so that there are many.
-const auditPage = 7
+// pageOf returns the size of the pages in which an audit reads a list: some dozen pages, or small
+// ones.
+func pageOf(want []*content) int { return min(max(7, len(want)/12), 100) }
 
 // Audit recounts everything, once nothing is in trouble any more and Run has returned: every list
 // under many filters by cursor and by number, every count and the leaderboards. It waits until all
 // is counted, at most until the context ends, and returns what was wrong, then or in Run.
-func (w *Workload) Audit(ctx context.Context) error {
+func (w *Workload) Audit(ctx context.Context) error { return w.until(ctx, w.audit) }
+
+// Recount is Audit for a moment between two Runs: it asks for all counts, and for one page of each
+// kind.
+func (w *Workload) Recount(ctx context.Context) error { return w.until(ctx, w.recount) }
+
+// until looks until nothing is wrong.
+func (w *Workload) until(ctx context.Context, look func(context.Context) (string, error)) error {
 	for {
-		wrong, err := w.audit(ctx)
+		wrong, err := look(ctx)
 		if err == nil && wrong == "" {
 			return w.Err()
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("all is over, and still: %s %w\n%w", wrong, err, w.Err())
+			return fmt.Errorf("all is over, and still: %s %v\n%v", wrong, err, w.Err())
 		}
 		rest(ctx, again)
 	}
 }
 
-// audit returns the first difference, or an error of the server.
+// look compares a list with what it should be. It returns the first difference, or an error of the
+// server.
+type look func(ctx context.Context, l list, want []*content) (wrong string, err error)
+
 func (w *Workload) audit(ctx context.Context) (wrong string, err error) {
+	return w.compare(ctx, w.lists(), w.auditCounts, w.auditNumbers, w.auditWalk)
+}
+
+func (w *Workload) recount(ctx context.Context) (wrong string, err error) {
+	rare := list{product: w.products[1], ratings: []int{1}, languages: languages[:1]}
+	if wrong, err := w.compare(ctx, []list{rare}, w.auditNumbers, w.auditWalk); wrong != "" || err != nil {
+		return wrong, err
+	}
+	return w.compare(ctx, w.lists(), w.auditCounts)
+}
+
+// compare looks at lists in several ways, and at the leaderboards.
+func (w *Workload) compare(ctx context.Context, lists []list, looks ...look) (wrong string, err error) {
 	for _, product := range w.products {
-		if wrong, err := w.resolve(ctx, product); wrong != "" || err != nil {
-			return wrong, err
+		if err := w.resolve(ctx, product); err != nil {
+			return "", err
 		}
 	}
-	for _, l := range w.lists() {
-		for _, look := range []func(context.Context, list, []*content) (string, error){w.auditCounts, w.auditNumbers, w.auditWalk} {
+	for _, l := range lists {
+		for _, look := range looks {
 			if wrong, err := look(ctx, l, w.expected(l)); wrong != "" || err != nil {
 				return wrong, err
 			}
@@ -60,11 +84,11 @@ func (w *Workload) lists() (out []list) {
 
 // resolve reads all comments of a product and decides by what is there what became of each write
 // whose outcome is unknown. What it shows is checked as by any reader.
-func (w *Workload) resolve(ctx context.Context, product string) (wrong string, err error) {
+func (w *Workload) resolve(ctx context.Context, product string) error {
 	there := map[string]bool{}
-	err = w.each(ctx, list{product: product}, 100, func(got shown) { there[got.Text] = true })
+	err := w.each(ctx, list{product: product}, 100, func(got shown) { there[got.Text] = true })
 	if err != nil {
-		return "", err
+		return err
 	}
 	w.locked(func() {
 		for _, s := range w.model.stories {
@@ -74,7 +98,7 @@ func (w *Workload) resolve(ctx context.Context, product string) (wrong string, e
 			}
 		}
 	})
-	return "", nil
+	return nil
 }
 
 // each reads a whole list by cursor.
@@ -124,15 +148,15 @@ func (w *Workload) expected(l list) []*content {
 
 func (w *Workload) auditWalk(ctx context.Context, l list, want []*content) (wrong string, err error) {
 	var got []string
-	err = w.each(ctx, l, auditPage, func(s shown) { got = append(got, fmt.Sprint(*s.content())) })
+	err = w.each(ctx, l, pageOf(want), func(s shown) { got = append(got, fmt.Sprint(*s.content())) })
 	return differ(l, "by cursor", got, want), err
 }
 
 // auditNumbers reads all pages of a list by their numbers, and one beyond the last.
 func (w *Workload) auditNumbers(ctx context.Context, l list, want []*content) (wrong string, err error) {
 	var got []string
-	variables := l.variables(auditPage)
-	for number := 1; number <= len(want)/auditPage+2; number++ {
+	variables := l.variables(pageOf(want))
+	for number := 1; number <= len(want)/pageOf(want)+2; number++ {
 		variables["page"] = number
 		var data struct{ Product struct{ Comments page } }
 		if _, err := w.ask(ctx, byPage, variables, &data); err != nil {

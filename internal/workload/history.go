@@ -39,13 +39,18 @@ type story struct {
 
 // between returns the states that were possible at some time from one moment to another.
 func (s *story) between(from, to time.Time) []state {
-	var out []state
-	for _, state := range s.states {
-		if !state.from.After(to) && (state.until.IsZero() || !state.until.Before(from)) {
-			out = append(out, state)
-		}
+	possible := func(state state) bool {
+		return !state.from.After(to) && (state.until.IsZero() || !state.until.Before(from))
 	}
-	return out
+	first := slices.IndexFunc(s.states, possible)
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(s.states) && possible(s.states[end]) { // they follow each other
+		end++
+	}
+	return s.states[first:end]
 }
 
 // begin notes that a write has begun, which leads to a state.

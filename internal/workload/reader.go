@@ -65,7 +65,7 @@ func (r *reader) walk(ctx context.Context) {
 
 // byNumber reads a page by its number.
 func (r *reader) byNumber(ctx context.Context) {
-	l, size, number := r.list(), 1+r.random.IntN(12), 1+r.random.IntN(6)
+	l, size, number := r.list(), 1+r.random.IntN(12), 1+r.random.IntN(40)
 	variables := l.variables(size)
 	variables["page"] = number
 	var data struct{ Product struct{ Comments page } }

@@ -33,7 +33,7 @@ func (w *writer) write(ctx context.Context) {
 	draw := w.random.IntN(100)
 	switch {
 	case w.Import != nil && draw < 2:
-		w.imports(ctx)
+		w.imports(ctx, w.products[w.random.IntN(len(w.products))], 5)
 	case len(live) == 0 || draw < 45 && len(live) < most:
 		w.add(ctx)
 	case draw < 80:
@@ -158,13 +158,19 @@ func (w *writer) performed(s *story, to *content, c change, got payload, uncerta
 	}
 }
 
-// imports imports some comments of a product, and repeats that until it succeeds. Their positions
-// are anywhere in the last day.
-func (w *writer) imports(ctx context.Context) {
+// Fill imports comments of the first product, so many that it has an index of page numbers of some
+// size.
+func (w *Workload) Fill(ctx context.Context, comments int) {
+	filler := writer{Workload: w, random: rand.New(rand.NewPCG(w.seed, 99))}
+	filler.imports(ctx, w.products[0], comments)
+}
+
+// imports imports comments of a product, and repeats that until it succeeds. Their positions are
+// anywhere in the last day.
+func (w *writer) imports(ctx context.Context, product string, comments int) {
 	var stories []*story
 	var lines []byte
-	product := w.products[w.random.IntN(len(w.products))]
-	for range 5 {
+	for range comments {
 		s, c := w.story(), w.draft(product, 1)
 		w.locked(func() {
 			s.id, lines = importable(w.random, lines, c)
