@@ -382,6 +382,7 @@ func noAnswer(t *testing.T, ctx context.Context, s shop) {
 func trouble(t *testing.T, ctx context.Context, s shop) {
 	for _, test := range []struct{ product, want, why string }{
 		{"throttled", "Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Try again", "the time is that of Retry-After"},
+		{"limited", "That was too much in a short time. Try again in a moment.Try again in 12 seconds.Try again", "a limit of this client says nothing of others"},
 		{"proxy", "Too many people are asking right now. Try again in a moment.Try again in 1 second.Try again", "a proxy speaks no GraphQL"},
 		{"broken", "The comments cannot be shown right now. Try again in a moment.Try again", "no list in the answer"},
 		{"secret", "Sign in to see the comments.Try again", "the service is not public"},

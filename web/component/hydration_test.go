@@ -90,6 +90,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"hostile", "en", "texts that look like markup"},
 		{"broken", "de", "no list"},
 		{"throttled", "en", "the API is busy"},
+		{"limited", "de", "the API limits this client"},
 		{"a%2Fb%20c", "en", "an id that has to be escaped"},
 		{"closed", "en", "no comments can be written: the place of the form is not kept"},
 	} {

@@ -145,6 +145,10 @@ var troubles = map[string]http.HandlerFunc{
 		w.Header().Set("Retry-After", "7")
 		reply(w, http.StatusServiceUnavailable, refused("OVERLOADED", nil))
 	},
+	"limited": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "12")
+		reply(w, http.StatusTooManyRequests, refused("RATE_LIMITED", nil))
+	},
 	"proxy": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "<h1>429</h1>", http.StatusTooManyRequests)

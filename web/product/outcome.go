@@ -49,6 +49,8 @@ func (t *texts) failure(s state, code string) *noticeView {
 	switch {
 	case code == "UNAVAILABLE" && s.Page > 1:
 		return &noticeView{t.say("error.numbers"), []linkView{retry, {Href: s.at(1).href(), Text: t.say("error.first")}}}
+	case code == "RATE_LIMITED":
+		return &noticeView{t.say("error.limited"), []linkView{retry}}
 	case code == "THROTTLED" || code == "OVERLOADED":
 		return &noticeView{t.say("error.busy"), []linkView{retry}}
 	}

@@ -11,7 +11,7 @@ export interface Client {
 /** Why there is no answer. */
 export type ProblemKind =
   | 'offline' | 'network' | 'slow' // nothing came back
-  | 'busy' | 'unavailable' | 'numbers' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
+  | 'busy' | 'limited' | 'unavailable' | 'numbers' | 'unauthenticated' | 'forbidden' | 'refused'; // the server said so
 
 export interface Problem {
   readonly kind: ProblemKind;
@@ -121,6 +121,8 @@ function kindOf(code: string): ProblemKind | undefined {
     case 'THROTTLED':
     case 'OVERLOADED':
       return 'busy';
+    case 'RATE_LIMITED':
+      return 'limited';
     case 'UNAVAILABLE':
     case 'TIMEOUT':
     case 'INTERNAL':

@@ -7,6 +7,7 @@ const texts: Readonly<Record<Problem['kind'], Key>> = {
   network: 'error.network',
   slow: 'error.slow',
   busy: 'error.busy',
+  limited: 'error.limited',
   unavailable: 'error.unavailable',
   numbers: 'error.numbers',
   unauthenticated: 'error.unauthenticated',
