@@ -129,6 +129,7 @@ func TestClientLimits(t *testing.T) {
 	}
 	s.checkReads(t)
 	s.checkWrites(t)
+	s.checkPages(t)
 	checkSecrets(t, s.said.String(), "")
 }
 
@@ -176,6 +177,43 @@ func (s running) checkWrites(t *testing.T) {
 	if got := s.ask(t, bob, "203.0.113.3", fmt.Sprintf(addBy, "bob")); got.status != http.StatusOK {
 		t.Errorf("another customer at the same address: %d: %s", got.status, got.body)
 	}
+}
+
+// checkPages asks for pages from an address that has used up its units.
+func (s running) checkPages(t *testing.T) {
+	t.Helper()
+	status, header, _ := s.get(t, "/products/teapot", "203.0.113.5")
+	for i := 0; i < 1000 && status == http.StatusOK; i++ {
+		status, header, _ = s.get(t, "/products/teapot", "203.0.113.5")
+	}
+	if status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
+		t.Errorf("a product page: %d with Retry-After %q", status, header.Get("Retry-After"))
+	}
+	for _, path := range []string{"/", "/healthz", "/talkback.js"} {
+		if status, _, body := s.get(t, path, "203.0.113.5"); status != http.StatusOK || path == "/" && (strings.Contains(body, "RATE_LIMITED") || strings.Contains(body, "resetAt")) {
+			t.Errorf("%s: %d, or it shows everyone what a client has left", path, status)
+		}
+	}
+}
+
+// get asks for a page from an address that a proxy tells.
+func (s running) get(t *testing.T, path, from string) (status int, header http.Header, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Forwarded-For", from)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(raw)
 }
 
 // Servers that share a Redis count together. Without limits asked for, a server on a loopback

@@ -109,13 +109,17 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 }
 
 // client returns a function that tells the client of a request: the customer of its token, else its
-// address. Moderators are not limited.
+// address. Moderators are not limited, nor are requests from this process, which come from no
+// address: pages that are the same for everyone.
 func (f *ClientFlags) client(who authoring.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
 	trusted := proxies.Trusted(f.Trusted)
 	warn := sync.OnceFunc(func() {
 		log.Warn("a request has X-Forwarded-For and comes from no trusted proxy: all clients of a proxy share one limit then", "cure", "--trusted-proxy")
 	})
 	return func(r *http.Request) (quota.Client, bool) {
+		if r.RemoteAddr == "" {
+			return quota.Client{}, false
+		}
 		viewer := who.Viewer(r.Context())
 		if viewer.CustomerID != nil {
 			return quota.Customer(*viewer.CustomerID), true

@@ -64,7 +64,7 @@ func (h *Home) Snapshot(r *http.Request) *Snapshot {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 		defer cancel()
 		h.last = take(func(operation string, variables map[string]string) reply {
-			return reply{inprocess.Ask(ctx, h.api, r, operation, variables)}
+			return reply{inprocess.AskForAll(ctx, h.api, operation, variables)}
 		})
 	}
 	return h.last

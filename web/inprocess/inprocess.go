@@ -22,6 +22,25 @@ type Reply struct {
 // The request comes from where the page was asked from, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.
 func Ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Reply {
+	r := requestOf(ctx, operation, variables)
+	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
+	for name, values := range page.Header {
+		if tellsOrigin(name) {
+			r.Header[name] = values
+		}
+	}
+	r.Proto, r.ProtoMajor, r.ProtoMinor = page.Proto, page.ProtoMajor, page.ProtoMinor
+	return send(api, r)
+}
+
+// AskForAll is Ask for what is shown to everyone, whoever asks for the page first. The request has no
+// address: no client is charged for it, and none that is limited spoils the page for others.
+func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Reply {
+	return send(api, requestOf(ctx, operation, variables))
+}
+
+// requestOf makes a request of an operation.
+func requestOf(ctx context.Context, operation string, variables any) *http.Request {
 	body, err := json.Marshal(struct {
 		Query     string `json:"query"`
 		Variables any    `json:"variables"`
@@ -33,15 +52,12 @@ func Ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	if err != nil {
 		panic(err) // the method and the address are constants
 	}
-	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
-	for name, values := range page.Header {
-		if tellsOrigin(name) {
-			r.Header[name] = values
-		}
-	}
-	r.Proto, r.ProtoMajor, r.ProtoMinor = page.Proto, page.ProtoMajor, page.ProtoMinor
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/graphql-response+json")
+	return r
+}
+
+func send(api http.Handler, r *http.Request) Reply {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	api.ServeHTTP(w, r)
 	return Reply{w.status, w.header.Get("Retry-After"), w.body.Bytes()}

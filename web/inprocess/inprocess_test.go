@@ -47,3 +47,16 @@ func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What is shown to everyone is asked from no address, so that it concerns no client.
+func TestAskForAllNamesNoClient(t *testing.T) {
+	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.RemoteAddr != "" || len(r.Header) != 2 || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("asked from %q with %v", r.RemoteAddr, r.Header)
+		}
+		_, _ = io.Copy(w, r.Body)
+	})
+	if reply := AskForAll(t.Context(), api, "{a}", nil); string(reply.Body) != `{"query":"{a}","variables":null}` {
+		t.Errorf("it asked %s", reply.Body)
+	}
+}
