@@ -33,8 +33,8 @@ func Ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	return send(api, r)
 }
 
-// AskForAll is Ask for what is shown to everyone, whoever asks for the page first. The request has no
-// address: no client is charged for it, and none that is limited spoils the page for others.
+// AskForAll is Ask for what is shown to everyone. The request has no address: no client is charged
+// for it, and none that is limited spoils the page for others.
 func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Reply {
 	return send(api, requestOf(ctx, operation, variables))
 }
