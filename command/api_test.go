@@ -46,6 +46,7 @@ type api struct {
 	watermark  dynamo.Watermark     // up to when changes are counted; unknown if nil
 	authorizer authoring.Authorizer // of who may write; everyone if nil
 	header     string               // Authorization, as requests carry it; none if empty
+	serve      command.Serve        // flags beyond those
 }
 
 // newAPI starts the service on an engine.
@@ -79,7 +80,8 @@ func (a *api) markCounted() {
 
 // useClient starts the service again, with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
-	serve := command.Serve{OperationTimeout: 30 * time.Second, Watermark: a.watermark, StatisticsAge: 5 * time.Second}
+	serve := a.serve
+	serve.OperationTimeout, serve.Watermark, serve.StatisticsAge = 30*time.Second, a.watermark, 5*time.Second
 	a.log = &bytes.Buffer{}
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,7 +215,14 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 		store.UseStatistics(c.Watermark, c.StatisticsAge)
 	}
 	store.KeepPages(c.PageAge)
+	store.BoundProducts(c.productCalls())
 	return store
+}
+
+// productCalls is how many calls for one product may be in progress: a quarter as many as there may
+// be requests, so that four slow products are needed to take all places.
+func (c *Serve) productCalls() int {
+	return max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4)
 }
 
 // newStore makes a store with lean reads, unless the flags or the client's settings rule them out.

@@ -22,6 +22,7 @@ const countCure = "choose a shorter range of dates, or leave out totalCount and 
 func (s *Store) newCounting(q comment.Query, known planner.Known) *counting {
 	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 	r := newRun(s.client, s.table, p.Count(q.Count))
+	r.bulkhead = s.bulkhead
 	r.meter = capacity.NewMeter(planner.CountEstimate(q), countCure)
 	return &counting{run: r}
 }

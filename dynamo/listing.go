@@ -178,7 +178,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 // moved while it was read.
 func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]comment.Comment, []*run, error) {
 	r := newRun(l.store.client, l.store.table, plan)
-	r.meter, r.most = l.meter, most
+	r.meter, r.most, r.bulkhead = l.meter, most, l.store.bulkhead
 	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
 	r.complete = func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error) {
 		return l.store.withMoved(ctx, r, l.planner.Filter, taken)

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/bulkhead"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -27,11 +28,12 @@ type run struct {
 	reads  []readState
 	waves  int
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
-	lookups metered
-	fetched readState
-	packed  []packedText    // of the taken comments
-	meter   *capacity.Meter // of the page or the count; nil bounds nothing
-	most    float64         // what an attempt may cost in read units; 0 when this is no attempt
+	lookups  metered
+	fetched  readState
+	packed   []packedText       // of the taken comments
+	meter    *capacity.Meter    // of the page or the count; nil bounds nothing
+	most     float64            // what an attempt may cost in read units; 0 when this is no attempt
+	bulkhead *bulkhead.Bulkhead // of all products; nil bounds nothing
 	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
 	meanwhile func(planner.Known) planner.Known
 	// complete adds comments that the reads may have missed to those taken; nil adds none.
@@ -215,6 +217,11 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
+	leave, err := r.bulkhead.Enter(r.plan.Product)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	output, err := call.Query(ctx, r.client, queryInput(r.table, r.plan, read, state.limit, state.start), found)
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))

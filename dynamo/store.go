@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/bulkhead"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -65,6 +66,8 @@ type Store struct {
 	pages     *pages           // the page cache; nil for none
 	writes    *spans.Writes    // which spans wrote comments; nil for none
 	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
+
+	bulkhead *bulkhead.Bulkhead // bounds the calls for each product; nil bounds none
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.
@@ -101,6 +104,11 @@ func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 // knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. known
 // is called by many goroutines. Call UseKnown before the first query.
 func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
+
+// BoundProducts bounds how many calls for pages of one product are in progress at a time. Beyond it,
+// reading fails with an Overloaded error. So a product whose partitions are slow leaves room for
+// others. Call it before the first query.
+func (s *Store) BoundProducts(calls int) { s.bulkhead = bulkhead.New(calls) }
 
 // KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before
 // the first query.

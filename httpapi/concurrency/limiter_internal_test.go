@@ -1,6 +1,7 @@
 package concurrency
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -54,6 +55,20 @@ func TestPlaces(t *testing.T) {
 				}
 				i := rapid.IntRange(0, len(waiters)-1).Draw(t, "waiter")
 				if place, err := l.giveUp(waiters[i], ErrWaited); place != nil || !errors.Is(err, ErrWaited) {
+					t.Fatalf("%v, %v", place, err)
+				}
+				waiters = append(waiters[:i], waiters[i+1:]...)
+			},
+			"hang up": func(t *rapid.T) {
+				if len(waiters) == 0 {
+					t.Skip("nobody waits")
+				}
+				i := rapid.IntRange(0, len(waiters)-1).Draw(t, "waiter")
+				if rapid.Bool().Draw(t, "at the moment of its turn") && len(places) > 0 && i == 0 {
+					l.leave(now, places[0], Unmeasured)
+					places = places[1:]
+				}
+				if place, err := l.giveUp(waiters[i], context.Canceled); place != nil || !errors.Is(err, context.Canceled) {
 					t.Fatalf("%v, %v", place, err)
 				}
 				waiters = append(waiters[:i], waiters[i+1:]...)

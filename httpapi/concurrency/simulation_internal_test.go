@@ -145,6 +145,7 @@ func TestOverload(t *testing.T) {
 				t.Errorf("%v times the capacity: %d of %d refusals took 10 ms", times, got.waited, got.refused)
 			}
 		}
+		m.arrive(capacity/2, time.Second)
 		if after := m.arrive(capacity/2, 5*time.Second); after.refused > 0 || after.p99 > 2*unloaded.p99 {
 			t.Errorf("after the overload: %+v", after)
 		}
@@ -191,22 +192,73 @@ func TestSlowRequests(t *testing.T) {
 	}
 }
 
-// When a table that took seconds for each call is well again, so is the server.
+// When a table that took seconds for each call is well again, so is the server, also under overload.
+// Meanwhile nobody waits who would wait in vain.
 func TestSlowTable(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(capacity*3/4, 3*time.Second)
-		m.mix = func(r *rand.Rand) request {
-			p := pages(r)
-			p.table = varied(r, 3*time.Second)
-			return p
-		}
-		if got := m.arrive(capacity*3/4, 20*time.Second); got.goodput < 2 {
+		m.mix = reads(3 * time.Second)
+		m.arrive(capacity*3/4, 5*time.Second)
+		if got := m.arrive(capacity*3/4, 20*time.Second); got.goodput < 1 || got.waited > 0 {
 			t.Errorf("while the table is slow: %+v", got)
 		}
 		m.mix = pages
-		m.arrive(capacity*3/4, 3*time.Second)
-		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 || got.p99 > 60*time.Millisecond {
-			t.Errorf("3 s after the table is well: %+v", got)
+		m.arrive(3*capacity, 4*time.Second)
+		if got := m.arrive(3*capacity, 4*time.Second); got.goodput < 0.9*capacity || got.p99 > 80*time.Millisecond {
+			t.Errorf("4 s after the table is well, under overload: %+v", got)
+		}
+		m.arrive(capacity*3/4, time.Second)
+		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 || got.p99 > 80*time.Millisecond {
+			t.Errorf("after the overload: %+v", got)
+		}
+	})
+}
+
+// reads are pages whose table takes so long.
+func reads(table time.Duration) func(*rand.Rand) request {
+	return func(r *rand.Rand) request {
+		p := pages(r)
+		p.table = varied(r, table)
+		return p
+	}
+}
+
+// A table that is slower from now on is no overload: the limit grows to what it needs.
+func TestTableSlowerForGood(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.arrive(capacity*3/2, 5*time.Second)
+		m.mix = reads(40 * time.Millisecond)
+		m.arrive(capacity*3/2, 8*time.Second)
+		if got := m.arrive(capacity*3/2, 5*time.Second); got.goodput < 0.9*capacity {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Pages are not slow because requests before them were cheap.
+func TestOtherRequests(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.mix = func(r *rand.Rand) request {
+			return request{class: 2, cpu: varied(r, time.Millisecond), table: varied(r, time.Millisecond)}
+		}
+		m.arrive(capacity, 3*time.Second)
+		m.mix = reads(80 * time.Millisecond)
+		if got := m.arrive(capacity*3/4, 5*time.Second); got.refused > 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Probes end with the overload, though each may refuse some itself: those who read from a table far
+// away are many at a time.
+func TestProbesEnd(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.mix = reads(100 * time.Millisecond)
+		m.arrive(capacity/2, 3*time.Second)
+		m.arrive(3*capacity, 5*time.Second)
+		m.arrive(capacity*3/4, 5*time.Second)
+		if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 0 {
+			t.Errorf("%+v", got)
 		}
 	})
 }

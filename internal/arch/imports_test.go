@@ -69,9 +69,10 @@ var own = map[string]struct {
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders", "internal/usage"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
-		"comment", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "dynamo/prior", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream", "telemetry/spans",
+		"comment", "dynamo/bulkhead", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "dynamo/prior", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
 	"dynamo/layout":   {[]string{"comment", "dynamo/wire", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
+	"dynamo/bulkhead": {[]string{"comment"}, "calls are counted by product, whatever they read"},
 	"dynamo/capacity": {[]string{"comment"}, "prices are DynamoDB's, whatever is read"},
 	"dynamo/wire":     {nil, "an answer is decoded the same way, whatever it is about"},
 	"dynamo/call":     {[]string{"comment", "dynamo/layout", "dynamo/wire", "internal/panics", "internal/usage", "internal/wait", "telemetry/spans"}, "a call is made the same way, whatever it is for"},

@@ -1,0 +1,259 @@
+package command_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/episode"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// maxInFlight is how many requests the servers of these tests process at most.
+const maxInFlight = 32
+
+// overloaded is a service whose table gets into trouble.
+type overloaded struct {
+	*api
+	network *episode.Network
+	gate    *tableGate
+	client  *http.Client
+}
+
+// newOverloaded starts a service with products 0 to 39, which have comments.
+func newOverloaded(t *testing.T) *overloaded {
+	t.Helper()
+	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t)), serve: command.Serve{MaxInFlight: maxInFlight}}
+	a.markCounted()
+	r := commenttest.Rand(t)
+	for product := range 40 {
+		a.load(commenttest.Many(r, fmt.Sprint(product), 3)...)
+	}
+	s := &overloaded{api: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}}
+	t.Cleanup(s.client.CloseIdleConnections)
+	s.network = episode.Over(a.session.Client.Options().HTTPClient)
+	s.gate = &tableGate{under: s.network, open: opened}
+	a.useClient(call.Over(a.session.Client, s.gate))
+	return s
+}
+
+// ending is what becomes of a request for a page.
+type ending string
+
+const (
+	served     ending = "answered"
+	turnedAway ending = "refused" // by the server, with 503
+	fails      ending = "fails"   // with a code in a field
+)
+
+// any is any product but 0.
+func (s *overloaded) any() int { return 1 + int(reads.Load())%39 }
+
+// read asks for a page of a product, which no other request shares.
+func (s *overloaded) read(product int) ending {
+	before := time.Now().Add(time.Hour + time.Duration(reads.Add(1))*time.Second).UTC().Format(time.RFC3339)
+	query := fmt.Sprintf(`{"query": "{ product(id: \"%d\") { comments(first: 3, filter: {createdBefore: \"%s\"}) { nodes { id } } } }"}`, product, before)
+	response, err := s.client.Post(s.server.URL+"/graphql", "application/json", strings.NewReader(query))
+	if err != nil {
+		s.tb.Error(err)
+		return fails
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	switch {
+	case err == nil && response.StatusCode == http.StatusOK && !strings.Contains(string(body), `"errors"`):
+		return served
+	case err == nil && response.StatusCode == http.StatusServiceUnavailable && response.Header.Get("Retry-After") != "" && strings.Contains(string(body), "OVERLOADED"):
+		return turnedAway
+	case err == nil && response.StatusCode == http.StatusOK && strings.Contains(string(body), `"code"`):
+		return fails
+	}
+	s.tb.Errorf("%s %s: %v", response.Status, body, err)
+	return fails
+}
+
+var reads atomic.Int64
+
+// eventually waits until something is so many times in a row.
+func (s *overloaded) eventually(what string, times int, is func() bool) {
+	s.tb.Helper()
+	for deadline, row := time.Now().Add(10*time.Second), 0; row < times; row++ {
+		if !is() {
+			if row = -1; time.Now().After(deadline) {
+				s.tb.Errorf("not within 10 s: %s", what)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// tableGate is what calls to the table pass. It counts them, and holds some back while it is shut.
+type tableGate struct {
+	under faulttest.HTTPClient
+
+	mu        sync.Mutex
+	now, peak int
+	holds     string        // calls with this in their body, all if it is empty
+	open      chan struct{} // closed while the gate is open
+}
+
+// Do implements [faulttest.HTTPClient].
+func (g *tableGate) Do(request *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	open := g.enter(body)
+	defer g.leave()
+	select {
+	case <-open:
+		return g.under.Do(request)
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+}
+
+func (g *tableGate) enter(body []byte) (open <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.now++
+	g.peak = max(g.peak, g.now)
+	if !bytes.Contains(body, []byte(g.holds)) {
+		return opened
+	}
+	return g.open
+}
+
+var opened = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+func (g *tableGate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.now--
+}
+
+// shut holds back calls with a text in their body until open is called.
+func (g *tableGate) shut(holds string) (open func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.holds, g.open = holds, make(chan struct{})
+	return func() {
+		close(g.open)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.holds, g.open = "", opened
+	}
+}
+
+// waiting is how many calls are under way.
+func (g *tableGate) waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now
+}
+
+// most is how many calls were under way at most.
+func (g *tableGate) most() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.peak
+}
+
+// A table that takes seconds for a call fills neither memory nor connections: requests beyond the
+// limit are refused while those before them still wait. When it is well, all is as before.
+func TestSlowTable(t *testing.T) {
+	s := newOverloaded(t)
+	s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
+	s.client.CloseIdleConnections()
+	before := runtime.NumGoroutine()
+	open := s.gate.shut("")
+	const requests = 300
+	endings := make(chan ending, requests)
+	var group sync.WaitGroup
+	for range requests {
+		group.Go(func() { endings <- s.read(s.any()) })
+	}
+	for range requests - maxInFlight { // none of these waits for the table
+		if got := <-endings; got != turnedAway {
+			t.Errorf("a request beyond the limit: %s", got)
+		}
+	}
+	if peak := s.gate.most(); peak > 2*maxInFlight {
+		t.Errorf("%d calls at a time", peak)
+	}
+	open()
+	group.Wait()
+	s.eventually("requests are answered again", 40, func() bool { return s.read(s.any()) == served })
+	s.client.CloseIdleConnections()
+	s.eventually("goroutines end", 1, func() bool {
+		const ofIdleConnections = 2 * 2 * maxInFlight
+		return runtime.NumGoroutine() <= before+ofIdleConnections && s.gate.waiting() == 0
+	})
+}
+
+// One product whose partitions are slow, and which more ask for than there are places, leaves room
+// for the others.
+func TestSlowProduct(t *testing.T) {
+	s := newOverloaded(t)
+	open := s.gate.shut(`"P#0"`)
+	s.hurry(func() {
+		s.eventually("the product is asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
+		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served })
+		open()
+	})
+	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
+}
+
+// One product whose partitions DynamoDB throttles does not use up what others need, and calls for it
+// are not repeated for ever.
+func TestThrottledProduct(t *testing.T) {
+	s := newOverloaded(t)
+	trouble := s.network.Begin(episode.Episode{Kind: episode.Throttled, Target: episode.Partition("P#0")})
+	asked := s.hurry(func() {
+		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served })
+	})
+	calls := trouble.End()
+	t.Logf("%d requests, %d calls", asked, calls)
+	if calls == 0 || calls > 3*asked {
+		t.Errorf("%d calls for %d requests", calls, asked)
+	}
+	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
+}
+
+// hurry has many ask for product 0 for as long as something is done. It returns how often they
+// asked.
+func (s *overloaded) hurry(do func()) int {
+	done := make(chan struct{})
+	var asked atomic.Int64
+	var group sync.WaitGroup
+	for range 3 * maxInFlight {
+		group.Go(func() {
+			for {
+				asked.Add(1)
+				s.read(0)
+				select {
+				case <-done:
+					return
+				case <-time.After(500 * time.Millisecond):
+				}
+			}
+		})
+	}
+	do()
+	close(done)
+	group.Wait()
+	return int(asked.Load())
+}
