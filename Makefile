@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
 # compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture lint vuln bench bench-plans bench-pages picture clean
+.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture lint vuln bench bench-plans bench-pages overload picture clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -111,6 +111,12 @@ bench-pages: OUT ?= $(if $(COUNTS)$(STORE),,docs/page-stores)
 bench-pages: provision
 	@. internal/provision/tmp.sh && go test -v ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(if $(COUNTS),$(COUNTS),1000,100000,1000000) \
 		$(if $(STORE),-store $(STORE)) $(if $(OUT),-out $(abspath $(OUT)))
+
+# What becomes of requests when more come than the server can answer, beside a fixed limit and none: three minutes on a
+# quiet machine. Figures and plot go to docs/, or elsewhere with OUT=name.
+overload: OUT ?= docs/overload
+overload: provision-engine build
+	@. internal/provision/tmp.sh && go test -v ./internal/overload -count 1 -run TestMeasure -timeout 20m -args -program $(abspath bin/talkback) -out $(abspath $(OUT))
 
 # The picture of a product page in README, of the sample data. Its Japanese and Chinese need fonts that have them, such as
 # fonts-noto-cjk of Debian.

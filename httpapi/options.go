@@ -100,7 +100,7 @@ func (o Options) withDefaults() Options {
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
 	if o.Concurrency == nil {
-		o.Concurrency = concurrency.New(o.MaxInFlight)
+		o.Concurrency = concurrency.New(0, o.MaxInFlight)
 	}
 	if o.Connections == nil {
 		o.Connections = NewConnections(0, 0)

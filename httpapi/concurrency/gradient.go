@@ -1,6 +1,7 @@
 package concurrency
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -27,8 +28,8 @@ func ClassOf(units float64) Class {
 
 // How the limit moves.
 const (
-	// perProcessor is how many requests for each processor are let in at least, and at first four
-	// times as many.
+	// perProcessor is how many requests for each processor are let in at least, unless something else
+	// is asked for. At first four times as many are.
 	perProcessor = 4
 	// steepest is by how much one window may lower the limit.
 	steepest = 0.5
@@ -72,11 +73,13 @@ type gradient struct {
 	refused bool      // whether a request was since
 }
 
-func newGradient(most, processors int, now time.Time) *gradient {
-	least := min(perProcessor*processors, most)
+// newGradient returns a gradient for so many processors. Zero stands for the usual least.
+func newGradient(least, most, processors int, now time.Time) *gradient {
+	least = min(cmp.Or(least, perProcessor*processors), most)
+	first := max(least, min(4*perProcessor*processors, most))
 	return &gradient{
-		least: least, most: most, alone: min(processors, most), limit: float64(min(4*least, most)),
-		since: now, probing: true, probed: now,
+		least: least, most: most, alone: min(processors, most), limit: float64(first),
+		since: now, probing: least < most, probed: now,
 	}
 }
 
@@ -100,7 +103,7 @@ func (g *gradient) tick(now time.Time) {
 	case g.probing && (g.probes >= probeSize || since >= probeTime):
 		g.probing = false
 		g.begin(now)
-	case !g.probing && g.refused && since >= probePause:
+	case !g.probing && g.refused && since >= probePause && g.least < g.most:
 		g.probing, g.probed, g.probes, g.refused = true, now, 0, false
 	}
 }

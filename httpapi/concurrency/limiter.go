@@ -35,12 +35,12 @@ type Limiter struct {
 	counted  Counters
 }
 
-// New returns a limiter that lets at least some requests for each processor in, and at most so many
-// in all.
-func New(most int) *Limiter { return newLimiter(most, runtime.GOMAXPROCS(0)) }
+// New returns a limiter that lets in between so many requests at a time. Zero stands for a least of
+// four for each processor. With two equal numbers the limit is fixed.
+func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
-func newLimiter(most, processors int) *Limiter {
-	return &Limiter{gradient: newGradient(most, processors, time.Now())}
+func newLimiter(least, most, processors int) *Limiter {
+	return &Limiter{gradient: newGradient(least, most, processors, time.Now())}
 }
 
 // Enter waits for the turn of a request, and returns its place. The caller gives the place back by

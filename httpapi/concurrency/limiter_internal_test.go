@@ -15,7 +15,7 @@ func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 40).Draw(t, "most")
 		now := time.Now()
-		l := newLimiter(most, rapid.IntRange(1, 8).Draw(t, "processors"))
+		l := newLimiter(rapid.IntRange(0, 50).Draw(t, "least"), most, rapid.IntRange(1, 8).Draw(t, "processors"))
 		var places []*Place
 		var waiters []*waiter
 		collect := func() { // those whose turn has come

@@ -33,7 +33,7 @@ type request struct {
 
 func newMachine(mix func(r *rand.Rand) request) *machine {
 	return &machine{
-		limiter: newLimiter(256, 2), processors: make(chan struct{}, 2),
+		limiter: newLimiter(0, 256, 2), processors: make(chan struct{}, 2),
 		r: rand.New(rand.NewPCG(1, 2)), mix: mix,
 	}
 }
@@ -267,7 +267,7 @@ func TestProbesEnd(t *testing.T) {
 // nothing behind.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := newLimiter(4, 2)
+		limiter := newLimiter(0, 4, 2)
 		var places []*Place
 		enter := func(ctx context.Context, order chan<- int, number int) {
 			place, err := limiter.Enter(ctx)
@@ -314,10 +314,26 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// With two equal numbers the limit stays.
+func TestFixed(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.limiter = newLimiter(20, 20, 2)
+		m.arrive(3*capacity, 10*time.Second)
+		if got := m.limiter.State().Limit; got != 20 {
+			t.Errorf("the limit is %d", got)
+		}
+		m.limiter = newLimiter(30, 256, 2)
+		m.arrive(3*capacity, 10*time.Second)
+		if got := m.limiter.State().Limit; got != 30 {
+			t.Errorf("the limit is %d, want the least", got)
+		}
+	})
+}
+
 // One whose turn does not come is refused.
 func TestWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limiter := newLimiter(2, 2)
+		limiter := newLimiter(0, 2, 2)
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
 			if _, err := limiter.Enter(t.Context()); err != nil {

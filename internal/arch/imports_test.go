@@ -159,6 +159,7 @@ var own = map[string]struct {
 	"internal/schematest":   {[]string{"internal/doctest"}, "it reads a file"},
 	"internal/browsertest":  {[]string{"internal/enginetest"}, "a browser sees what a person sees"},
 	"internal/endtoend":     {nil, "a reader sees pages; its tests start the program that serves them"},
+	"internal/overload":     {nil, "it measures from outside; its tests start what they measure"},
 	"internal/pagesbench":   {nil, "it measures from outside; its tests open what they measure"},
 	"telemetry":             {nil, "it measures without knowing what is measured; the commands plug the two together"},
 	"telemetry/admin":       {nil, "it shows what was measured; who may ask is told by the command"},
@@ -171,6 +172,8 @@ var own = map[string]struct {
 		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/admin", "web",
+		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
+		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }

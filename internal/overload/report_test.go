@@ -1,0 +1,99 @@
+package overload
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/plot"
+)
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
+}
+
+// lines has a line for each figure.
+func lines(figures []figure) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	rows := [][]string{{"limit", "load", "offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_p99_ms", "peak_mb"}}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+	for _, f := range figures {
+		rows = append(rows, []string{
+			f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64), number(f.Offered), number(f.Good), number(f.Refused), number(f.Failed),
+			milliseconds(f.Median), milliseconds(f.P99), milliseconds(f.RefusedP99), strconv.Itoa(f.PeakMB),
+		})
+	}
+	if err := w.WriteAll(rows); err != nil {
+		panic(err) // a buffer takes all
+	}
+	return b.Bytes()
+}
+
+// markdown is the table of docs/measurements.md.
+func markdown(capacity float64, figures []figure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | within | memory |\n|---|---|---|---|---|---|---|\n", capacity)
+	for _, f := range figures {
+		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %d MB |\n", f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedP99), f.PeakMB)
+	}
+	return b.String()
+}
+
+// picture draws answers in time, and how long 99 in 100 of them and of the refusals take, by load.
+func picture(figures []figure) []byte {
+	panel := func(head string, of func(figure) float64) plot.Panel {
+		p := plot.Panel{Head: head, Axis: "load, as a multiple of the capacity"}
+		for _, v := range variants {
+			var line []float64
+			for _, f := range figures {
+				if f.Variant == v.Name {
+					line = append(line, max(1, of(f))) // a logarithm has no place for less
+				}
+			}
+			p.Lines = append(p.Lines, line)
+		}
+		for _, load := range loads {
+			p.Ticks = append(p.Ticks, strconv.FormatFloat(load, 'g', -1, 64))
+		}
+		return p
+	}
+	inMilliseconds := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	legend := make([]string, len(variants))
+	for i, v := range variants {
+		legend[i] = v.Name
+	}
+	return plot.Figure{
+		Title: "What becomes of requests under overload",
+		Note:  "answers a second, and milliseconds, on a logarithmic scale", Label: "Answers and their durations by load and limit",
+		Legend: legend,
+		Panels: []plot.Panel{
+			panel("answers within a second, per second", func(f figure) float64 { return f.Good }),
+			panel("99 % of answers, ms", func(f figure) float64 { return inMilliseconds(f.P99) }),
+			panel("99 % of refusals, ms", func(f figure) float64 { return inMilliseconds(f.RefusedP99) }),
+		},
+	}.SVG()
+}
+
+// The report has what was measured.
+func TestReport(t *testing.T) {
+	var figures []figure
+	for _, v := range variants {
+		for i, load := range loads {
+			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50})
+		}
+	}
+	if got := strings.Count(string(lines(figures)), "\n"); got != 1+len(figures) {
+		t.Errorf("%d lines", got)
+	}
+	if text := markdown(600, figures); !strings.Contains(text, "| 0.25 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 50 MB |") {
+		t.Error(text)
+	}
+	if drawn := string(picture(figures)); strings.Count(drawn, "<polyline") != 3*len(variants) {
+		t.Error(drawn)
+	}
+}
