@@ -29,8 +29,10 @@ func ClassOf(units float64) Class {
 // How the limit moves.
 const (
 	// perProcessor is how many requests for each processor are let in at least, unless something else
-	// is asked for. At first four times as many are.
-	perProcessor = 4
+	// is asked for. At first three times as many are.
+	perProcessor = 6
+	// tolerance is how much longer than usual requests may take while the limit is not in use.
+	tolerance = 2
 	// steepest is by how much one window may lower the limit.
 	steepest = 0.5
 	// A window lasts until it has so many requests and so much time has passed; a quiet one until it
@@ -76,7 +78,7 @@ type gradient struct {
 // newGradient returns a gradient for so many processors. Zero stands for the usual least.
 func newGradient(least, most, processors int, now time.Time) *gradient {
 	least = min(cmp.Or(least, perProcessor*processors), most)
-	first := max(least, min(4*perProcessor*processors, most))
+	first := max(least, min(3*perProcessor*processors, most))
 	return &gradient{
 		least: least, most: most, alone: min(processors, most), limit: float64(first),
 		since: now, probing: least < most, probed: now,
@@ -163,8 +165,11 @@ func (g *gradient) adjust() {
 	slices.Sort(g.ratios)
 	ratio := g.ratios[len(g.ratios)/4]
 	next := g.limit * max(steepest, min(1, 1/ratio))
-	if g.peak >= int(g.limit)/2 {
+	switch used := g.peak >= int(g.limit)/2; {
+	case used:
 		next += math.Sqrt(g.limit)
+	case ratio < tolerance:
+		next = g.limit
 	}
 	g.limit = max(float64(g.least), min(next, float64(g.most)))
 	if ratio < quicker {

@@ -32,6 +32,7 @@ type Limiter struct {
 	probing  int           // requests in flight that a probe let in
 	pace     time.Duration // how long requests take at present
 	queue    []*waiter     // the first is the next
+	emptied  time.Time     // when nobody waited
 	counted  Counters
 }
 
@@ -71,10 +72,13 @@ func (l *Limiter) enter(now time.Time) (*Place, *waiter) {
 	defer l.mu.Unlock()
 	l.gradient.tick(now)
 	l.admit(now)
-	if len(l.queue) == 0 && l.free() {
-		return l.let(now), nil
+	if len(l.queue) == 0 {
+		l.emptied = now
+		if l.free() {
+			return l.let(now), nil
+		}
 	}
-	if !l.worthWaiting() {
+	if !l.worthWaiting(now) {
 		l.counted.Full++
 		l.gradient.refuse()
 		return nil, nil
@@ -92,11 +96,16 @@ func (l *Limiter) free() bool {
 	return l.inFlight < int(l.gradient.limit)
 }
 
-// worthWaiting reports whether one more request may wait: fewer than half as many are waiting as
-// may be in progress, and its turn comes soon.
-func (l *Limiter) worthWaiting() bool {
+// worthWaiting reports whether one more request may wait. Its turn must come soon. In a burst as many
+// may wait as may be in progress. When the queue does not get empty any more, a third as many: all
+// would only wait longer.
+func (l *Limiter) worthWaiting(now time.Time) bool {
 	waiting, limit := len(l.queue), int(l.gradient.limit)
-	return waiting < limit/2 && l.pace*time.Duration(waiting+1)/time.Duration(limit) <= longestWait
+	room := limit
+	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
+		room = limit / 3
+	}
+	return waiting < room && l.pace*time.Duration(waiting+1)/time.Duration(limit) <= longestWait
 }
 
 // let takes a place. The caller holds the lock.
