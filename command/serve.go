@@ -48,7 +48,7 @@ type Serve struct {
 	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
 	MaxQuery       uint32           `help:"Longest query text, and longest parameters of a GET request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
 	MaxInFlight    uint32           `help:"Largest number of concurrent API requests; as many are let in as the server carries, and others are refused (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
-	MinInFlight    uint32           `help:"Smallest number of concurrent API requests that are let in, however long they take; with the number of --max-in-flight, the limit is fixed (default: 4 for each processor)." placeholder:"N"`
+	MinInFlight    uint32           `help:"Smallest number of concurrent API requests that are let in, however long they take; with the number of --max-in-flight, the limit is fixed (default: 6 for each processor)." placeholder:"N"`
 	MaxUnsent      uint32           `help:"Responses that clients have not read yet, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
 	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
 	MaxConnections uint32           `help:"Number of open connections, at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`

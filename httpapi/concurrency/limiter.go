@@ -37,7 +37,7 @@ type Limiter struct {
 }
 
 // New returns a limiter that lets in between so many requests at a time. Zero stands for a least of
-// four for each processor. With two equal numbers the limit is fixed.
+// six for each processor. With two equal numbers the limit is fixed.
 func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {

@@ -8,8 +8,7 @@
 // arrivals_test.go sends requests at random times, whatever becomes of those before: an open loop,
 // as many clients that do not know each other are. A generator that waits for answers would slow
 // down with the server, and not see it. measure_test.go runs `talkback serve` over the local engine,
-// all on one machine. Servers yield the processors to the generator, so that it is on time.
-// report_test.go writes down what came of it.
+// all on one machine. report_test.go writes down what came of it.
 //
 // It has tests only.
 package overload

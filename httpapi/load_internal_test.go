@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/httpapi/concurrency"
+)
+
+// However a request ends, its place is free again.
+func TestPlacesComeBack(t *testing.T) {
+	limiter := concurrency.New(1, 1)
+	answer := func(ctx context.Context, handler http.HandlerFunc) (status int) {
+		defer func() { _ = recover() }() // as net/http does
+		recorder := httptest.NewRecorder()
+		withPlace(limiter, time.Minute, NewConnections(0, 0))(handler).ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, "/graphql", nil))
+		return recorder.Code
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	for name, handler := range map[string]http.HandlerFunc{
+		"it panics":          func(http.ResponseWriter, *http.Request) { panic("broken") },
+		"it gives up":        func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"its client is gone": func(http.ResponseWriter, *http.Request) { cancel() },
+		"another waits and its client is gone": func(http.ResponseWriter, *http.Request) {
+			ctx, hangUp := context.WithCancel(t.Context())
+			go hangUp()
+			if status := answer(ctx, nil); status != http.StatusServiceUnavailable {
+				t.Errorf("status %d for one whose turn does not come", status)
+			}
+		},
+		"it has read much": func(_ http.ResponseWriter, r *http.Request) { consumes(r.Context(), 1000) },
+	} {
+		answer(gone, handler)
+		if state := limiter.State(); state.InFlight != 0 || state.Queued != 0 {
+			t.Errorf("%s: %+v", name, state)
+		}
+	}
+	if status := answer(t.Context(), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }); status != http.StatusTeapot {
+		t.Errorf("afterwards: status %d", status)
+	}
+}
+
+// The time of an operation runs while it waits for its turn.
+func TestWaitingTakesTime(t *testing.T) {
+	limiter := concurrency.New(1, 1)
+	place, err := limiter.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	withPlace(limiter, time.Nanosecond, NewConnections(0, 0))(nil).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/graphql", nil))
+	if state := limiter.State(); recorder.Code != http.StatusServiceUnavailable || state.Gone != 1 {
+		t.Errorf("status %d, %+v", recorder.Code, state)
+	}
+	place.Leave(concurrency.Unmeasured)
+}
