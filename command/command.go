@@ -38,6 +38,8 @@ type line struct {
 	Rebuild Rebuild `cmd:"" help:"Count all comments again and repair statistics and leaderboards, while the service runs."`
 	Verify  Verify  `cmd:"" help:"Count all comments and print every drift of statistics and leaderboards. Changes nothing."`
 
+	Doctor Doctor `cmd:"" help:"Check configuration, permissions, table, stream, clocks and counts, and print what to do. Changes nothing."`
+
 	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
 
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`

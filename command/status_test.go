@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/doctor"
+	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -65,5 +68,44 @@ Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuil
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What talkback doctor makes of a status.
+func TestFindingsOfStatus(t *testing.T) {
+	complete := stream.State{Complete: true, Label: "l"}
+	lease := stream.Lease{Shard: "s", Owner: "host/A", CaughtUp: noon.Add(-time.Second)}
+	for _, row := range []struct {
+		why    string
+		status status
+		want   []doctor.Finding // without what was found
+	}{
+		{"as it should be", status{state: complete, leases: []stream.Lease{lease}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
+		{"a new table", status{}, []doctor.Finding{{Check: "counts", Result: doctor.Warning}}},
+		{"records were lost", status{state: stream.State{Label: "l", Gap: &stream.Gap{}}}, []doctor.Finding{{Check: "counts", Result: doctor.Problem}}},
+		{"the only process died", status{state: complete, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-time.Hour)}}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.Warning}, {Check: "stream", Result: doctor.Warning}}},
+		{"a shard that was read to its end needs no reader", status{state: complete, leases: []stream.Lease{lease, {Shard: "r", Ended: true}}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.OK}}},
+		{"a change could not be counted", status{state: complete, leases: []stream.Lease{lease}, deadLetters: []stream.DeadLetter{{}}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "dead letters", Result: doctor.Problem}}},
+		{"a rebuild was interrupted", status{state: complete, leases: []stream.Lease{lease}, rebuild: counts.RebuildStatus{Who: "x", Interrupted: true}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "rebuild", Result: doctor.Warning}}},
+		{"page numbers are being built", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "files"}}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "page numbers", Result: doctor.Warning}}},
+		{"their store is away", status{state: complete, leases: []stream.Lease{lease}, pages: []keeper.Status{{Name: "redis", Complete: true, Away: errors.New("refused")}}},
+			[]doctor.Finding{{Check: "counts", Result: doctor.OK}, {Check: "page numbers", Result: doctor.Problem}}},
+	} {
+		row.status.now = noon
+		got := row.status.findings()
+		for i := range got {
+			if got[i].Found == "" {
+				t.Errorf("%s: %s says nothing", row.why, got[i].Check)
+			}
+			got[i].Found, got[i].Cure = "", ""
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
 	}
 }

@@ -38,6 +38,14 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("infra/lambda.json grants other actions than the function takes (-takes +granted):\n%s", diff)
 		}
 	})
+	t.Run("doctor tries what a server does", func(t *testing.T) {
+		commands := actionsOfCommands(t, p)
+		for _, action := range commands["serve"] {
+			if !slices.Contains(commands["doctor"], action) {
+				t.Errorf("talkback doctor does not try %s", action)
+			}
+		}
+	})
 	t.Run("table in docs/operate/aws.md", func(t *testing.T) {
 		if diff := cmp.Diff(actionsOfCommands(t, p), documented(t)); diff != "" {
 			t.Errorf("docs/operate/aws.md lists other actions than the commands take (-takes +listed):\n%s", diff)
@@ -104,7 +112,7 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 		"--sample-data":       actionsIn(p.reach(sample)),
 		"serve --no-count":    actionsIn(p.reach(p.function(t, "(*"+commandPath+".Serve).Handler"))),
 	}
-	for _, name := range []string{"Serve", "Stream", "Import", "Export", "Rebuild", "Verify", "Show", "Stats", "Explain"} {
+	for _, name := range []string{"Serve", "Stream", "Import", "Export", "Rebuild", "Verify", "Show", "Stats", "Explain", "Doctor"} {
 		run := p.function(t, "(*"+commandPath+"."+name+").Run")
 		out[strings.ToLower(name)] = actionsIn(p.reach(run, create, existing, sample))
 	}

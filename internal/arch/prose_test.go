@@ -131,10 +131,13 @@ const (
 	longestSentence               = 30      // words; aim at 25
 )
 
+// drawing is a picture that is drawn from text.
+var drawing = regexp.MustCompile("(?ms)^```mermaid$.*?^```$")
+
 func TestDesignFilesHaveOneLength(t *testing.T) {
 	seen := 0
 	for path, text := range documents(t) {
-		lines := strings.Count(text, "\n")
+		lines := strings.Count(drawing.ReplaceAllString(text, ""), "\n")
 		if !strings.HasPrefix(path, "docs/design/") {
 			continue
 		}

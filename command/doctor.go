@@ -1,0 +1,226 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/internal/doctor"
+	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/stream"
+)
+
+// Doctor checks that a server with the same flags could work. It changes no comment, no count and
+// no setting.
+type Doctor struct {
+	ListenFlags
+	PagesFlag
+
+	NoCount        bool   `help:"Check for a server that does not count comments, which needs fewer permissions."`
+	MaxConnections uint32 `help:"Number of open connections that the server shall allow (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	JSON           bool   `name:"json" help:"Print the findings as a JSON array."`
+
+	Writers WriterFlags `embed:"" group:"Who may write:"`
+}
+
+// doctorTimeout bounds how long all checks take together. A table that does not answer then is a
+// finding.
+const doctorTimeout = time.Minute
+
+// Run prints what every check found. A problem is an error, a warning is not.
+func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
+	target, err := c.PagesFlag.target()
+	if err != nil {
+		return err
+	}
+	if err := flags.check(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
+	defer cancel()
+	all := c.ofMachine(ctx, flags, term)
+	all = append(all, c.ofTable(ctx, flags, target, term)...)
+	if err := c.print(term.Out, all); err != nil {
+		return err
+	}
+	if problems := doctor.Count(all, doctor.Problem); problems > 0 {
+		return fmt.Errorf("problems found: %d", problems)
+	}
+	return nil
+}
+
+// ofMachine checks what concerns this machine and the flags, not the table.
+func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Terminal) []doctor.Finding {
+	var all []doctor.Finding
+	if pairs, err := c.certificates(); err != nil {
+		all = append(all, doctor.New("certificate", doctor.Problem, "%v", err))
+	} else if pairs != nil {
+		all = append(all, doctor.Certificate(pairs[0].Leaf, time.Now()))
+	}
+	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
+		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
+	} else {
+		all = append(all, c.writing(ctx, address, term))
+	}
+	if allowed := connectionLimit(c.MaxConnections); allowed < int(c.MaxConnections) {
+		all = append(all, doctor.New("file descriptors", doctor.Warning, "allow %d connections instead of %d", allowed, c.MaxConnections).
+			Cured("raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"))
+	} else {
+		all = append(all, doctor.New("file descriptors", doctor.OK, "allow %d connections", allowed))
+	}
+	if flags.local() {
+		all = append(all, doctor.Folder(flags.Data))
+	}
+	return all
+}
+
+// writing checks the settings that say who may write.
+func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
+	const check = "writing"
+	_, notice, err := c.Writers.authorizer(ctx, address, nil, term.Logger)
+	switch {
+	case err != nil:
+		return doctor.New(check, doctor.Problem, "%v", err)
+	case strings.HasPrefix(notice, "is off"):
+		what, cure, _ := strings.Cut(notice, ": ")
+		return doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure)
+	}
+	return doctor.New(check, doctor.OK, "%s", notice)
+}
+
+// ofTable checks the table, and what is stored of counts and page numbers.
+func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target stores.Target, term Terminal) []doctor.Finding {
+	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
+	if err != nil {
+		return []doctor.Finding{doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger))}
+	}
+	var all []doctor.Finding
+	err = session.watch(ctx, func(ctx context.Context) error {
+		all = c.ofSession(ctx, session, target, term)
+		return nil
+	})
+	if err = errors.Join(err, session.Close()); err != nil {
+		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)))
+	}
+	return all
+}
+
+func (c *Doctor) ofSession(ctx context.Context, session *Session, target stores.Target, term Terminal) []doctor.Finding {
+	examiner := doctor.Examiner{
+		Client: session.Client, Table: session.Table,
+		Source: stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
+		Words: func(err error) string { return plainly(unreached(err, session), term.Logger) },
+	}
+	all, there := examiner.Shape(ctx, session.AWS)
+	if !there {
+		return all
+	}
+	all = append(all, examiner.Permissions(ctx, !c.NoCount)...)
+	if !c.NoCount {
+		all = append(all, examiner.Stream(ctx)...)
+	}
+	pages, err := openPages(ctx, target, session, "talkback doctor", term.Logger)
+	if err != nil {
+		return append(all, doctor.New("page numbers", doctor.Problem, "%v", err))
+	}
+	now, err := readStatus(ctx, session, pages)
+	if err = errors.Join(err, pages.Close()); err != nil {
+		return append(all, doctor.New("counts", doctor.Unknown, "%s", plainly(err, term.Logger)))
+	}
+	return append(all, now.findings()...)
+}
+
+// lateCounts is from when on somebody should see why counts are late.
+const lateCounts = time.Minute
+
+// findings are what a status means.
+func (s status) findings() []doctor.Finding {
+	all := []doctor.Finding{s.ofCounts()}
+	if s.rebuild.Who != "" && s.rebuild.Interrupted {
+		all = append(all, doctor.New("rebuild", doctor.Warning, "%s", s.rebuildLine()))
+	}
+	if idle := s.unread(); idle > 0 {
+		all = append(all, doctor.New("stream", doctor.Warning, "%d of %d shards are read by no process", idle, len(s.leases)).
+			Cured("run talkback serve or talkback stream, or count with AWS Lambda"))
+	}
+	if dead := len(s.deadLetters); dead > 0 {
+		all = append(all, doctor.New("dead letters", doctor.Problem, "%d changes could not be counted: talkback stream --status lists them", dead).
+			Cured("talkback rebuild"))
+	}
+	for _, store := range s.pages {
+		result := doctor.OK
+		switch {
+		case store.Away != nil:
+			result = doctor.Problem
+		case !store.Complete:
+			result = doctor.Warning
+		}
+		all = append(all, doctor.New("page numbers", result, "%s", s.pagesLine(store)))
+	}
+	return all
+}
+
+// ofCounts says whether statistics are right and recent.
+func (s status) ofCounts() doctor.Finding {
+	const check = "counts"
+	found, cure, _ := strings.Cut(s.headline(), "; ")
+	upTo, known := stream.ProcessedUpTo(s.leases)
+	switch {
+	case s.state.Gap != nil:
+		return doctor.New(check, doctor.Problem, "%s", found).Cured("%s", cure)
+	case !s.state.Complete:
+		return doctor.New(check, doctor.Warning, "%s", found).Cured("run talkback serve, talkback stream or talkback rebuild")
+	case known && s.now.Sub(upTo) > lateCounts:
+		return doctor.New(check, doctor.Warning, "%s", found).Cured("see docs/operate/monitor.md")
+	}
+	return doctor.New(check, doctor.OK, "%s", s.headline())
+}
+
+// unread is how many shards still have records to come and nobody who reads them.
+func (s status) unread() (shards int) {
+	for _, lease := range s.leases {
+		if lease.Owner == "" && !lease.Ended {
+			shards++
+		}
+	}
+	return shards
+}
+
+// print writes all findings, a line each where they fit.
+func (c *Doctor) print(out io.Writer, all []doctor.Finding) error {
+	if c.JSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(all)
+	}
+	_, err := io.WriteString(out, findingsText(all, terminal.ScreenOf(out)))
+	return err
+}
+
+// findingsText formats findings for a screen: a table of all, then what to do about those that are
+// not as they should be.
+func findingsText(all []doctor.Finding, screen terminal.Screen) string {
+	table := terminal.NewTable("CHECK", "RESULT", "FOUND")
+	var cures strings.Builder
+	for _, f := range all {
+		result := screen.Notice(string(f.Result))
+		if f.Result == doctor.OK {
+			result = screen.Good(string(f.Result))
+		}
+		table.Row(f.Check, result, terminal.Printable(f.Found))
+		if f.Cure != "" {
+			fmt.Fprintf(&cures, "  %s: %s\n", f.Check, terminal.Printable(f.Cure))
+		}
+	}
+	text := table.On(screen)
+	if cures.Len() > 0 {
+		text += "\n" + screen.Notice("What to do") + "\n" + screen.Fold(cures.String())
+	}
+	return text
+}

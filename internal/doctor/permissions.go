@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// probe calls an action in a way that changes nothing. action is the name in IAM, on says which part
+// of the table the permission is for, counting whether only processes that count need it.
+type probe struct {
+	action, on string
+	counting   bool
+	call       func(ctx context.Context, client *dynamodb.Client, table string) error
+}
+
+// never is a condition that no item fulfils, so a write with it changes nothing.
+var (
+	never = aws.String("attribute_exists(#pk) AND attribute_not_exists(#pk)")
+	names = map[string]string{"#pk": layout.AttrPK}
+)
+
+// nowhere is the key of no item, another at each call.
+func nowhere() map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		layout.AttrPK: &types.AttributeValueMemberS{Value: "DOCTOR#" + rand.Text()},
+		layout.AttrSK: &types.AttributeValueMemberS{Value: "DOCTOR"},
+	}
+}
+
+// probes are the actions of docs/operate/aws.md, without those of the stream and of settings.
+var probes = []probe{
+	{"GetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: nowhere()})
+		return err
+	}},
+	{"BatchGetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			table: {Keys: []map[string]types.AttributeValue{nowhere()}},
+		}})
+		return err
+	}},
+	{"Query", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		return query(ctx, client, table, nil, layout.AttrPK)
+	}},
+	{"PutItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		return err
+	}},
+	{"UpdateItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		return err
+	}},
+	{"DeleteItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names})
+		return err
+	}},
+	{"ConditionCheckItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		check := types.ConditionCheck{TableName: &table, Key: nowhere(), ConditionExpression: never, ExpressionAttributeNames: names}
+		_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{{ConditionCheck: &check}}})
+		return err
+	}},
+	{"BatchWriteItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		// It takes no condition; but deleting what is not there writes nothing, and puts nothing into the stream.
+		_, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+			table: {{DeleteRequest: &types.DeleteRequest{Key: nowhere()}}},
+		}})
+		return err
+	}},
+	{"Scan", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		_, err := client.Scan(ctx, &dynamodb.ScanInput{TableName: &table, Limit: aws.Int32(1), ProjectionExpression: aws.String("#pk"), ExpressionAttributeNames: names})
+		return err
+	}},
+	{"UpdateTimeToLive", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		// Only where it is on: then AWS refuses to switch it on once more, if the role may at all.
+		if output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table}); err != nil ||
+			output.TimeToLiveDescription == nil || output.TimeToLiveDescription.TimeToLiveStatus != types.TimeToLiveStatusEnabled {
+			return errNotTried
+		}
+		_, err := client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
+		return err
+	}},
+}
+
+// errNotTried is the error of a probe that would change something here.
+var errNotTried = errors.New("not tried: time to live is not on, or that is not known")
+
+// query reads no item of an index, or of the table itself, whose partition key is the attribute.
+func query(ctx context.Context, client *dynamodb.Client, table string, index *string, attribute string) error {
+	_, err := client.Query(ctx, &dynamodb.QueryInput{
+		TableName: &table, IndexName: index, Limit: aws.Int32(1),
+		KeyConditionExpression:    aws.String("#key = :none"),
+		ExpressionAttributeNames:  map[string]string{"#key": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":none": nowhere()[layout.AttrPK]},
+	})
+	return err
+}
+
+// ofIndexes are the probes of Query on each index, for which a policy has to name table/NAME/index/*.
+func ofIndexes() []probe {
+	var all []probe
+	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
+		key := slices.IndexFunc(index.KeySchema, func(k types.KeySchemaElement) bool { return k.KeyType == types.KeyTypeHash })
+		all = append(all, probe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+			return query(ctx, client, table, index.IndexName, aws.ToString(index.KeySchema[key].AttributeName))
+		}})
+	}
+	return all
+}
+
+// Permissions checks that the role may do what a server does; counting says whether it also counts.
+func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
+	var all []Finding
+	for _, p := range append(ofIndexes(), probes...) {
+		if counting || !p.counting {
+			all = append(all, e.tried(p, p.call(ctx, e.Client, e.Table)))
+		}
+	}
+	return all
+}
+
+// tried is what the error of a probe means.
+func (e Examiner) tried(p probe, err error) Finding {
+	const setting = "UpdateTimeToLive" // a process that counts does without, and logs a warning
+	switch {
+	case err == nil, unfulfilled(err), p.action == setting && switchedOn(err):
+		return permitted(p.action + p.on)
+	case errors.Is(err, errNotTried):
+		return New("permission "+p.action, Unknown, "%v", err)
+	case p.action == setting:
+		return e.refused(p.action, Warning, err)
+	}
+	return e.refused(p.action+p.on, Problem, err)
+}
+
+// switchedOn reports whether a setting was refused because it is set already.
+func switchedOn(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorCode() == "ValidationException"
+}
+
+// unfulfilled reports whether a write was allowed, and refused by its condition.
+func unfulfilled(err error) bool {
+	var condition *types.ConditionalCheckFailedException
+	var canceled *types.TransactionCanceledException
+	return errors.As(err, &condition) || errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed")
+}
+
+// denied reports whether a permission is missing.
+func denied(err error) bool {
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) && call.HasReason(canceled, "AccessDenied") {
+		return true
+	}
+	var api smithy.APIError
+	return errors.As(err, &api) && slices.Contains([]string{"AccessDeniedException", "AccessDenied"}, api.ErrorCode())
+}
+
+func permitted(action string) Finding {
+	return New("permission "+action, OK, "granted")
+}
+
+// refused is a call that failed. Only a permission that is missing is as bad as told; any other
+// failure says nothing about permissions.
+func (e Examiner) refused(action string, result Result, err error) Finding {
+	if !denied(err) {
+		return New("call "+action, Problem, "failed: %s", e.Words(call.Wrap(err, "%s", action))).Cured("see to this first, then run talkback doctor again")
+	}
+	return New("permission "+action, result, "denied").Cured("grant dynamodb:%s, see docs/operate/aws.md", action)
+}

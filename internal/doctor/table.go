@@ -1,0 +1,90 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/talkback/talkback/dynamo"
+)
+
+// Shape checks that the table can be reached, and is complete: its state, indexes, stream and
+// settings. protected says whether it should be protected from deletion. there is false if nothing
+// else about the table can be checked.
+func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, there bool) {
+	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return []Finding{e.missing(ctx)}, false
+	case err != nil:
+		return []Finding{e.refused("DescribeTable", Problem, err)}, false
+	}
+	all = append(all, permitted("DescribeTable"), clockOf(output.ResultMetadata))
+	all = append(all, State(output.Table)...)
+	if err := dynamo.CheckTable(ctx, e.Client, e.Table); err != nil {
+		all = append(all, New("table", Problem, "%v", err))
+		return all, false
+	}
+	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
+	if protected && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
+		all = append(all, New("deletion protection", Warning, "off: a mistake can delete all comments").
+			Cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
+	}
+	return append(all, e.timeToLive(ctx)...), true
+}
+
+func (e Examiner) missing(ctx context.Context) Finding {
+	missing := &dynamo.MissingTableError{Table: e.Table, Existing: dynamo.TableNames(ctx, e.Client)}
+	found, cure, _ := strings.Cut(missing.Error(), ": ")
+	return New("table", Problem, "%s", found).Cured("%s", cure)
+}
+
+// clockOf compares clocks by the metadata of an answer.
+func clockOf(metadata middleware.Metadata) Finding {
+	said, told := awsmiddleware.GetServerTime(metadata)
+	came, received := awsmiddleware.GetResponseAt(metadata)
+	if !told || !received || said.IsZero() {
+		return New("clock", Unknown, "the engine's answers do not say what time it is")
+	}
+	return Clock(said, came)
+}
+
+// State checks that a table and its indexes are ready.
+func State(table *types.TableDescription) []Finding {
+	var all []Finding
+	if status := table.TableStatus; status != types.TableStatusActive && status != types.TableStatusUpdating {
+		all = append(all, New("table", Problem, "its state is %s", status).Cured("wait until it is ACTIVE"))
+	}
+	for _, index := range table.GlobalSecondaryIndexes {
+		status := index.IndexStatus
+		if status != types.IndexStatusActive && status != types.IndexStatusUpdating {
+			all = append(all, New("index "+aws.ToString(index.IndexName), Problem, "its state is %s, so pages may lack comments", status).
+				Cured("wait until it is ACTIVE"))
+		}
+	}
+	return all
+}
+
+// timeToLive checks that the table deletes expired items. Where it does, having that switched on
+// once more changes nothing, and tells whether it would be allowed.
+func (e Examiner) timeToLive(ctx context.Context) []Finding {
+	const check = "time to live"
+	on, err := dynamo.DropsExpired(ctx, e.Client, e.Table)
+	switch {
+	case err != nil && denied(err):
+		return []Finding{e.refused("DescribeTimeToLive", Warning, err)}
+	case err != nil:
+		return []Finding{New(check, Problem, "%s", e.Words(err))}
+	case !on:
+		return []Finding{New(check, Warning, "off: the table keeps expired items, and grows").
+			Cured("talkback serve and talkback stream switch it on, if they may (dynamodb:UpdateTimeToLive)")}
+	}
+	return []Finding{permitted("DescribeTimeToLive"), New(check, OK, "the table deletes expired items")}
+}

@@ -1,0 +1,156 @@
+package doctor_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/doctor"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// waitForTable bounds how long an engine may take to make a table.
+const waitForTable = time.Minute
+
+// role is an HTTP client of a role that lacks a permission: the engine refuses the call of a name.
+type role struct {
+	lacks string
+	under dynamodb.HTTPClient
+}
+
+func (r role) Do(request *http.Request) (*http.Response, error) {
+	_, name, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
+	if name != r.lacks || r.lacks == "" {
+		return r.under.Do(request)
+	}
+	const body = `{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"inside"}`
+	return &http.Response{
+		StatusCode: http.StatusBadRequest, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: request,
+		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
+	}, nil
+}
+
+// examiner examines a table as a role that lacks a permission, "" for none.
+func examiner(endpoint, table, lacks string) doctor.Examiner {
+	client := call.Over(call.NewLocalClient(endpoint), role{lacks, http.DefaultClient})
+	return doctor.Examiner{Client: client, Source: stream.NewSource(stream.NewClient(client), client, table), Table: table, Words: func(err error) string { return err.Error() }}
+}
+
+// everything runs all checks of a table.
+func everything(ctx context.Context, e doctor.Examiner) []doctor.Finding {
+	all, there := e.Shape(ctx, false)
+	if !there {
+		return all
+	}
+	return slices.Concat(all, e.Permissions(ctx, true), e.Stream(ctx))
+}
+
+// A role may do everything, or all but one thing: then the findings name that, and nothing is
+// written in either case.
+func TestPermissionsThatAreMissing(t *testing.T) {
+	// The calls by the actions that they need. A transaction of one check needs one action.
+	actions := map[string]string{"TransactWriteItems": "ConditionCheckItem"}
+	for _, name := range []string{
+		"", "DescribeTable", "GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Scan", "TransactWriteItems",
+		"DescribeTimeToLive", "UpdateTimeToLive", "DescribeStream", "GetShardIterator", "GetRecords",
+	} {
+		if actions[name] == "" {
+			actions[name] = name
+		}
+	}
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		table := dynamotest.TableName(t)
+		client := call.NewLocalClient(endpoint)
+		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+			t.Fatal(err)
+		}
+		for name, action := range actions {
+			var cures []string
+			for _, f := range everything(t.Context(), examiner(endpoint, table, name)) {
+				if f.Result == doctor.Problem || f.Result == doctor.Warning {
+					cures = append(cures, f.Cure)
+				}
+			}
+			granted := func(cure string) bool { return strings.HasPrefix(cure, "grant dynamodb:"+action) }
+			if name == "" && cures != nil || name != "" && (cures == nil || !slices.ContainsFunc(cures, granted)) {
+				t.Errorf("without %q: %q", action, cures)
+			}
+			if slices.ContainsFunc(cures, func(cure string) bool { return !granted(cure) }) {
+				t.Errorf("without %q, others are said to be missing too: %q", action, cures)
+			}
+		}
+		if all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}); err != nil || len(all.Items) > 0 {
+			t.Errorf("the table holds %v (%v), want nothing", all.Items, err)
+		}
+	})
+}
+
+// A server that counts nothing is not asked for more than it needs.
+func TestFewerPermissionsWithoutCounting(t *testing.T) {
+	table := dynamotest.TableName(t)
+	endpoint := dynamotest.Dynoxide(t)
+	if err := dynamo.CreateTable(t.Context(), call.NewLocalClient(endpoint), table); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"UpdateItem", "DeleteItem", "BatchWriteItem", "Scan", "TransactWriteItems", "UpdateTimeToLive"} {
+		if all := examiner(endpoint, table, name).Permissions(t.Context(), false); doctor.Count(all, doctor.OK) != len(all) {
+			t.Errorf("without %s: %+v", name, all)
+		}
+	}
+}
+
+// Tables that are not as they should be: one finding says so.
+func TestTablesInTrouble(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client := call.NewLocalClient(endpoint)
+		for _, row := range []struct {
+			why    string
+			change func(*dynamodb.CreateTableInput)
+			result doctor.Result
+			want   string
+		}{
+			{"there is none", nil, doctor.Problem, "does not exist"},
+			{"another program's", func(in *dynamodb.CreateTableInput) {
+				in.GlobalSecondaryIndexes, in.StreamSpecification = nil, nil
+				in.AttributeDefinitions = slices.DeleteFunc(in.AttributeDefinitions, func(a types.AttributeDefinition) bool {
+					return *a.AttributeName != layout.AttrPK && *a.AttributeName != layout.AttrSK
+				})
+			}, doctor.Problem, "it has no index"},
+			{"an index lacks an attribute", func(in *dynamodb.CreateTableInput) {
+				in.GlobalSecondaryIndexes[0].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+			}, doctor.Problem, "does not carry attribute"},
+			{"its stream is off", func(in *dynamodb.CreateTableInput) { in.StreamSpecification = nil }, doctor.Problem, "it has no stream"},
+			{"its creator ended before time to live was on", func(*dynamodb.CreateTableInput) {}, doctor.Warning, "keeps expired items"},
+		} {
+			table := dynamotest.TableName(t)
+			if row.change != nil {
+				input := layout.Definition(table)
+				row.change(input)
+				if _, err := client.CreateTable(t.Context(), input); err != nil {
+					t.Fatal(row.why, err)
+				}
+				if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)}, waitForTable); err != nil {
+					t.Fatal(row.why, err)
+				}
+			}
+			all := everything(t.Context(), examiner(endpoint, table, ""))
+			i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Result == row.result })
+			if i < 0 || !strings.Contains(all[i].Found, row.want) {
+				t.Errorf("%s: %+v, want a %s: %s", row.why, all, row.result, row.want)
+			}
+		}
+	})
+}
