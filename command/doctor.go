@@ -115,7 +115,7 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target stores.
 	examiner := doctor.Examiner{
 		Client: session.Client, Table: session.Table,
 		Source: stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
-		Words: func(err error) string { return plainly(unreached(err, session), term.Logger) },
+		Words:  func(err error) string { return plainly(unreached(err, session), term.Logger) },
 	}
 	all, there := examiner.Shape(ctx, session.AWS)
 	if !there {
