@@ -45,10 +45,17 @@ func anyRows(json []byte, row func(name string, numbers []int64)) error {
 // for any other JSON, perhaps after some rows. It takes a quarter of the time of anyRows.
 func plainRows(json []byte, row func(name string, numbers []int64)) bool {
 	s := plainScanner{json}
-	numbers := make([]int64, 0, usualNumbers)
+	return s.rows(func(name []byte, numbers []int64) { row(string(name), numbers) }) && len(s.rest) == 0
+}
+
+// rows reads a map of rows, and reports false if it is not plain. The arguments of row are valid
+// until it returns.
+func (s *plainScanner) rows(row func(name []byte, numbers []int64)) bool {
 	if s.skip("{}") {
-		return len(s.rest) == 0
+		return true
 	}
+	var room [usualNumbers]int64
+	numbers := room[:0]
 	start := "{"
 	for ; s.skip(start); start = "," {
 		name, ok := s.name()
@@ -58,9 +65,9 @@ func plainRows(json []byte, row func(name string, numbers []int64)) bool {
 		if numbers, ok = s.numbers(numbers[:0]); !ok || !s.skip("]}") {
 			return false
 		}
-		row(string(name), numbers)
+		row(name, numbers)
 	}
-	return start == "," && string(s.rest) == "}"
+	return start == "," && s.skip("}")
 }
 
 // usualNumbers is how many numbers a row has: one for each rating.
