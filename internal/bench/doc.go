@@ -34,6 +34,19 @@
 //	make bench                                              # fetches Apollo Server and runs all there is
 //	go test ./internal/bench -run '^$' -bench Requests
 //
+// floor is a program that makes one call with net/http and understands nothing; it takes part in the
+// newest 20. BENCH_BEFORE names an older build of this test, whose server takes part as before: so
+// two versions are compared under the same load of the machine.
+//
+//	go test -c -o /tmp/before.test ./internal/bench         # before a change
+//	BENCH_BEFORE=/tmp/before.test go test ./internal/bench -run '^$' -bench Requests/newest-20/different
+//
+// BenchmarkProfile has each program write profiles under the same load, to a folder: PAGE.NAME.cpu.pprof,
+// and with BENCH_MEMPROFILERATE the allocations, PAGE.NAME.allocs.pprof, whose base is
+// PAGE.NAME.allocs-before.pprof.
+//
+//	BENCH_PROFILES=/tmp/profiles go test ./internal/bench -run '^$' -bench Profile/newest-20
+//
 // TestTail tells how long the slowest pages take over a table whose reads are sometimes slow, with
 // and without asking these a second time: go test ./internal/bench -run Tail -v.
 //
