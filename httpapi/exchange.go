@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,13 +65,24 @@ type Exchange struct {
 	Name string
 	// Outcome is empty for requests that are not to the API.
 	Outcome Outcome
-	// Code is that of the first error; empty without errors.
-	Code string
+	// Code is that of the first error; empty without errors. Codes are those of all errors, each
+	// once, sorted.
+	Code  string
+	Codes []string
 	// Refused is a word that says which limit of the server refused the request; empty if none did.
 	Refused string
 	// EstimatedUnits are what the operation was charged beforehand, Units what its reads consumed, in
 	// read units.
 	EstimatedUnits, Units float64
+	// Waves and Calls are those of its reads.
+	Waves, Calls int
+	// Ran is how long the operation ran, 0 if it did not.
+	Ran time.Duration
+	// Bytes are those of the answer, as they were sent.
+	Bytes int
+	// Plans returns the first plans by which the operation read comments, in words. It is nil if
+	// there was no operation.
+	Plans func() []string
 }
 
 // graphQLPath is where the API is.
@@ -97,6 +109,9 @@ func routeOf(path string) string {
 
 // settle fills in what follows from the rest.
 func (e *Exchange) settle() {
+	if e.Codes == nil && e.Code != "" {
+		e.Codes = []string{e.Code}
+	}
 	if e.Route != graphQLPath || e.Outcome != "" {
 		return
 	}
@@ -110,15 +125,22 @@ func (e *Exchange) settle() {
 	}
 }
 
-// note notes what became of an operation.
-func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
+// recognize notes what kind of operation a request has, if that can be read, and its name.
+func (e *Exchange) recognize(ctx context.Context) {
 	if graphql.HasOperationContext(ctx) {
 		if operation := graphql.GetOperationContext(ctx); operation.Operation != nil {
 			e.Name, e.Operation = operation.Operation.Name, kindText(operation.Operation.Operation)
 		}
 	}
-	e.EstimatedUnits, e.Units = float64(limits.EstimatedUnits(ctx)), usage.From(ctx).Units()
-	e.Code, e.Outcome = codeOf(response.Errors), outcomeOf(ctx, response)
+}
+
+// note notes what became of an operation.
+func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
+	account := usage.From(ctx)
+	reads := account.Reads()
+	e.EstimatedUnits, e.Units = float64(limits.EstimatedUnits(ctx)), reads.Units
+	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans
+	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response)
 }
 
 func kindText(kind ast.Operation) string {
@@ -135,6 +157,18 @@ func codeOf(errs gqlerror.List) string {
 	}
 	code, _ := errs[0].Extensions["code"].(string)
 	return code
+}
+
+// codesOf returns the codes of all errors, each once.
+func codesOf(errs gqlerror.List) []string {
+	var codes []string
+	for i := range errs {
+		if code := codeOf(errs[i:]); code != "" && !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
 }
 
 func outcomeOf(ctx context.Context, response *graphql.Response) Outcome {
@@ -171,7 +205,9 @@ func (a *observedAnswer) Write(p []byte) (int, error) {
 	if a.exchange.Status == 0 {
 		a.exchange.Status = http.StatusOK
 	}
-	return a.ResponseWriter.Write(p)
+	n, err := a.ResponseWriter.Write(p)
+	a.exchange.Bytes += n
+	return n, err
 }
 
 // noteRefusal notes why a request was refused, if it is observed.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // observed tells the observers of every request that a handler answers. inside says that these come
@@ -55,9 +57,18 @@ func (observing) Validate(graphql.ExecutableSchema) error { return nil }
 
 // InterceptResponse implements [graphql.ResponseInterceptor].
 func (observing) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	e := exchangeOf(ctx)
+	if e == nil {
+		return next(ctx)
+	}
+	began := time.Now()
+	e.recognize(ctx)
+	ctx, span := spans.Operation(ctx, e.Operation, e.Name)
 	response := next(ctx)
-	if e := exchangeOf(ctx); e != nil && response != nil {
+	if response != nil {
 		e.note(ctx, response)
 	}
+	e.Ran = time.Since(began)
+	e.end(span)
 	return response
 }

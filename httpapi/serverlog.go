@@ -6,12 +6,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
-	"sync"
-	"time"
 )
-
-// logEvery is how often messages of one kind are logged.
-const logEvery = time.Minute
 
 // ServerLog is the ErrorLog of an [net/http.Server]. It receives messages such as that a handshake
 // failed or that a client broke the protocol, and logs them without the addresses of clients.
@@ -20,11 +15,8 @@ const logEvery = time.Minute
 // and at the end of the minute how many more there were. What clients cause has the level debug.
 // Panics have the level error and are all logged. Safe for concurrent use.
 type ServerLog struct {
-	to *slog.Logger
-
-	mu   sync.Mutex
-	more map[kindOfMessage]int // after the first of this minute
-	ends map[kindOfMessage]*time.Timer
+	to    *slog.Logger
+	lines *perMinute[kindOfMessage]
 }
 
 // kindOfMessage is the beginning that messages of one kind share, and their level.
@@ -50,7 +42,9 @@ var otherMessage = kindOfMessage{"", slog.LevelWarn}
 // NewServerLog returns a ServerLog that writes to a logger. The caller calls Close when the server
 // has ended.
 func NewServerLog(to *slog.Logger) *ServerLog {
-	return &ServerLog{to: to, more: map[kindOfMessage]int{}, ends: map[kindOfMessage]*time.Timer{}}
+	return &ServerLog{to: to, lines: newPerMinute(1, func(kind kindOfMessage, more int) {
+		to.Log(context.Background(), kind.level, "the HTTP server: more such messages", "kind", kind.begins, "count", more)
+	})}
 }
 
 // Logger returns the logger to use as the ErrorLog of a server.
@@ -60,49 +54,14 @@ func (l *ServerLog) Logger() *log.Logger { return log.New(l, "", 0) }
 func (l *ServerLog) Write(message []byte) (int, error) {
 	text := withoutAddresses(strings.TrimSuffix(string(message), "\n"))
 	kind := kindOfText(text)
-	if kind.level == slog.LevelError || l.first(kind) {
+	if kind.level == slog.LevelError || l.lines.pass(kind) {
 		l.to.Log(context.Background(), kind.level, "the HTTP server: "+text)
 	}
 	return len(message), nil
 }
 
-// first reports whether a message is the first of its kind in a minute, and counts it if not.
-func (l *ServerLog) first(kind kindOfMessage) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ends[kind] != nil {
-		l.more[kind]++
-		return false
-	}
-	l.ends[kind] = time.AfterFunc(logEvery, func() { l.end(kind) })
-	return true
-}
-
-// end ends the minute of a kind, unless it has ended before.
-func (l *ServerLog) end(kind kindOfMessage) {
-	l.mu.Lock()
-	more := l.more[kind]
-	delete(l.more, kind)
-	delete(l.ends, kind)
-	l.mu.Unlock()
-	if more > 0 {
-		l.to.Log(context.Background(), kind.level, "the HTTP server: more such messages", "kind", kind.begins, "count", more)
-	}
-}
-
 // Close logs what was counted and not logged yet.
-func (l *ServerLog) Close() {
-	l.mu.Lock()
-	var open []kindOfMessage
-	for kind, timer := range l.ends {
-		timer.Stop()
-		open = append(open, kind)
-	}
-	l.mu.Unlock()
-	for _, kind := range open {
-		l.end(kind)
-	}
-}
+func (l *ServerLog) Close() { l.lines.close() }
 
 func kindOfText(message string) kindOfMessage {
 	for _, kind := range messages {

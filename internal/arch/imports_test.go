@@ -120,7 +120,7 @@ var own = map[string]struct {
 	"quota/redis":           {[]string{"internal/redisdial", "quota"}, "a store knows the contract and its database"},
 	"internal/redisdial":    {[]string{"comment"}, "a server is reached the same way, whatever is kept in it"},
 	"httpapi/proxies":       {nil, "an address is found in headers, whatever is asked"},
-	"httpapi":               {[]string{"quota", "httpapi/coercion", "httpapi/concurrency", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage", "internal/wait"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
+	"httpapi":               {[]string{"quota", "httpapi/coercion", "httpapi/concurrency", "httpapi/limits", "loaders", "internal/surrogate", "internal/usage", "internal/wait", "telemetry/spans"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
 	"internal/usage":        {[]string{"comment"}, "both ends of an operation take from its account, so it knows neither"},
 	"auth/authoring":        {[]string{"comment"}, "what may be written does not depend on where it is kept, nor on how it is asked for"},
 	"auth":                  {[]string{"comment"}, "tokens say who someone is; what they wrote is asked elsewhere"},

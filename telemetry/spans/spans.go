@@ -8,6 +8,7 @@
 package spans
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -121,11 +122,17 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
-// Operation begins the span of an operation of GraphQL. The type is query or mutation; the name is
-// one that parsed, "" for none.
+// Current returns the span of a context.
+func Current(ctx context.Context) Span { return Span{trace.SpanFromContext(ctx)} }
+
+// Operation begins the span of an operation of GraphQL. The type is query or mutation, "" if the
+// operation could not be read; the name is one that parsed, "" for none.
 func Operation(ctx context.Context, kind, name string) (context.Context, Span) {
-	return child(ctx, kind, trace.SpanKindInternal, func() []attribute.KeyValue {
-		attributes := []attribute.KeyValue{attribute.String("graphql.operation.type", kind)}
+	return child(ctx, cmp.Or(kind, "GraphQL Operation"), trace.SpanKindInternal, func() []attribute.KeyValue {
+		var attributes []attribute.KeyValue
+		if kind != "" {
+			attributes = append(attributes, attribute.String("graphql.operation.type", kind))
+		}
 		if name != "" {
 			attributes = append(attributes, attribute.String("graphql.operation.name", name))
 		}

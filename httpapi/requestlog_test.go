@@ -1,0 +1,129 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/talkback/talkback/httpapi"
+)
+
+// linesOf are the lines of a log in JSON, without what differs from run to run.
+func linesOf(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
+	t.Helper()
+	for text := range strings.Lines(log.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		for _, key := range []string{"time", "request", "ms", "ranMs", "bytes"} {
+			delete(line, key)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Each request to the API is a line: its trace, type and name, its outcome and what it took. What
+// the client wrote, other than a name, is not in it.
+func TestRequestsAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	handler := httpapi.New(options(func(o *httpapi.Options) {
+		o.Observers = []httpapi.Observer{httpapi.LogRequests(slog.New(slog.NewJSONHandler(&log, nil)))}
+	}))
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+	long := strings.Repeat("n", 100)
+	line := func(outcome string, more ...any) map[string]any {
+		out := map[string]any{"level": "INFO", "msg": "request", "outcome": outcome, "status": 200., "estimatedReadUnits": 0., "readUnits": 0., "waves": 0., "calls": 0.}
+		for pair := range slices.Chunk(more, 2) {
+			out[pair[0].(string)] = pair[1]
+		}
+		return out
+	}
+	for _, row := range []struct {
+		why, query, traceparent string
+		want                    map[string]any
+	}{
+		{"answered", "query Mine { echo }", "", line("ok", "operation", "query", "name", "Mine")},
+		{"within a trace of its caller", "{ echo }", parent, line("ok", "operation", "query", "trace", "0af7651916cd43dd8448eb211c80319c")},
+		{"a hostile trace", "{ echo }", "00-" + long, line("ok", "operation", "query")},
+		{"a long name", "query " + long + " { echo }", "", line("ok", "operation", "query", "name", long[:64])},
+		{"failed", "{ fails }", "", line("partial", "operation", "query")},
+		{"not GraphQL", "somebody@example.com", "", line("refused", "codes", "GRAPHQL_PARSE_FAILED")},
+	} {
+		log.Reset()
+		body, _ := json.Marshal(map[string]string{"query": row.query})
+		r := httptest.NewRequest("POST", "/graphql", bytes.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer somebody@example.com")
+		if row.traceparent != "" {
+			r.Header.Set("Traceparent", row.traceparent)
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), r)
+		if strings.Contains(log.String(), "somebody") {
+			t.Errorf("%s: %s", row.why, log.String())
+		}
+		if diff := cmp.Diff([]map[string]any{row.want}, linesOf(t, &log)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.why, diff)
+		}
+	}
+	log.Reset()
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/healthz", nil))
+	if log.Len() > 0 {
+		t.Errorf("a probe is logged: %s", log.String())
+	}
+}
+
+// Of a thousand slow operations in a minute, ten are logged, with their plans, and how many more
+// there were. Quick ones are not.
+func TestSlowOperationsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		slow := httpapi.NewSlowLog(slog.New(slog.NewJSONHandler(&log, nil)), time.Second)
+		ran := func(long time.Duration) {
+			slow.Ended(t.Context(), &httpapi.Exchange{Route: "/graphql", Ran: long, Plans: func() []string { return []string{"read 21", "read 3"} }})
+		}
+		for range 1000 {
+			ran(time.Second)
+			ran(time.Second - 1)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		ran(time.Hour)
+		slow.Close()
+		var said []string
+		for _, line := range linesOf(t, &log) {
+			said = append(said, line["msg"].(string))
+			if line["level"] != "WARN" || line["count"] == nil && line["plan"] != "read 21\nread 3" || line["count"] != nil && line["count"] != 990. {
+				t.Errorf("%v", line)
+			}
+		}
+		want := append(slices.Repeat([]string{"an operation was slow"}, 10), "more operations were slow and were not logged", "an operation was slow")
+		if diff := cmp.Diff(want, said); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A line of a request that is recorded names its trace, and does not take another one from the
+// header.
+func TestTheTraceOfALine(t *testing.T) {
+	inside := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
+	r := httptest.NewRequest("POST", "/graphql", nil).WithContext(trace.ContextWithSpanContext(context.Background(), inside))
+	r.Header = http.Header{"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"}}
+	ctx := httpapi.LogRequests(slog.New(slog.DiscardHandler)).Began(r, &httpapi.Exchange{})
+	if got := trace.SpanContextFromContext(ctx).TraceID(); got != inside.TraceID() {
+		t.Errorf("the line names trace %s", got)
+	}
+}
