@@ -24,7 +24,7 @@ func newCounting(session *Session, name string, counter *counts.Counter, pages *
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,
 		Journal: shared,
-		Handler: counter,
+		Handler: session.traceBatches(counter),
 		Logger:  log,
 		Engine:  session.run,
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,6 +36,7 @@ type Serve struct {
 	AdminFlags
 	CreateFlags
 	PagesFlag
+	RequestLogFlags
 
 	OperationTimeout time.Duration  `help:"Longest time for one request (default: ${default})." placeholder:"10s" default:"10s"`
 	DrainTimeout     time.Duration  `help:"Longest time for requests under way after a signal to stop (default: ${default})." placeholder:"15s" default:"15s"`
@@ -69,7 +71,8 @@ type Serve struct {
 
 	connections *httpapi.Connections // nil before Run
 	clients     *httpapi.ClientLimits
-	measured    *measured // nil if nothing is measured
+	measured    *measured          // nil if nothing is measured
+	observers   []httpapi.Observer // of requests
 }
 
 // garbageAllowed is by how much the heap of a server may grow before garbage is collected, in bytes:
@@ -108,6 +111,14 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer stopClients()
 	c.clients = clients
+	traces, err := startTraces(ctx, term)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
+	var end func()
+	c.observers, end = c.told(traces, term)
+	defer end()
 	defer garbage.Allow(garbageAllowed)()
 	server.start() // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
@@ -115,6 +126,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	session.trace(traces)
 
 	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
 	if err != nil {
@@ -218,6 +230,7 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 	}
 	store.KeepPages(c.PageAge)
 	store.BoundProducts(c.productCalls())
+	store.TraceWrites(session.writes)
 	return store
 }
 
@@ -281,7 +294,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		Clients:          c.clients,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
-		Observers:        c.measured.observers(),
+		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/internal/engine"
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // Session is a connection to an engine whose table is ready for use.
@@ -22,6 +23,9 @@ type Session struct {
 	Address string
 	// AWS says that the engine is DynamoDB itself, with its limits and prices.
 	AWS bool
+
+	tracer *spans.Tracer // nil if no traces are sent
+	writes *spans.Writes // likewise
 
 	local *engine.Engine // nil unless this process started it
 	run   string         // names the run of a local engine, which ends with its process; empty for other engines

@@ -40,6 +40,12 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	traces, err := startTraces(ctx, term)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop()
+	session.trace(traces)
 	pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
 	if err != nil {
 		return err
@@ -65,11 +71,20 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, term
 	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), pages, term.Logger)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
-	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
+	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
 			runner.Run(ctx)
 			return nil
 		})
 	})
+}
+
+// announceCounting prints, or logs, what is being counted.
+func announceCounting(session *Session, term Terminal) {
+	if term.LogsJSON {
+		term.Logger.Info("talkback counts comments", "table", session.Table, "engine", session.Address)
+		return
+	}
+	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
 }

@@ -28,7 +28,7 @@ func (requestLog) Began(r *http.Request, _ *Exchange) context.Context {
 // Ended implements Observer.
 func (l requestLog) Ended(ctx context.Context, e *Exchange) {
 	if e.Route == graphQLPath {
-		l.logger.LogAttrs(ctx, slog.LevelInfo, "request", e.attributes(ctx)...)
+		l.logger.InfoContext(ctx, "request", e.attributes(ctx)...)
 	}
 }
 
@@ -47,8 +47,8 @@ func logName(name string) string {
 }
 
 // attributes are what a line of the log tells of an exchange. What is unknown is left out.
-func (e *Exchange) attributes(ctx context.Context) []slog.Attr {
-	out := make([]slog.Attr, 0, 16)
+func (e *Exchange) attributes(ctx context.Context) []any {
+	out := make([]any, 0, 16)
 	text := func(key, value string) {
 		if value != "" {
 			out = append(out, slog.String(key, value))
@@ -110,5 +110,5 @@ func (l *SlowLog) Ended(ctx context.Context, e *Exchange) {
 	if plans := e.Plans(); len(plans) > 0 {
 		attributes = append(attributes, slog.String("plan", strings.Join(plans, "\n")))
 	}
-	l.logger.LogAttrs(ctx, slog.LevelWarn, "an operation was slow", attributes...)
+	l.logger.WarnContext(ctx, "an operation was slow", attributes...)
 }

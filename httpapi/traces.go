@@ -5,8 +5,6 @@ import (
 	"context"
 	"net/http"
 
-	"go.opentelemetry.io/otel/attribute"
-
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
@@ -41,9 +39,9 @@ func (t requestTraces) Ended(ctx context.Context, e *Exchange) {
 		return
 	}
 	span.Set(
-		attribute.Int("http.response.status_code", e.Status),
-		attribute.Int("http.response.body.size", e.Bytes),
-		attribute.String("talkback.request_id", e.ID),
+		spans.Count("http.response.status_code", e.Status),
+		spans.Count("http.response.body.size", e.Bytes),
+		spans.Text("talkback.request_id", e.ID),
 	)
 	if e.Status == 0 || e.Status >= http.StatusInternalServerError {
 		span.Fail(cmp.Or(e.Refused, e.Code, "_OTHER"))
@@ -57,11 +55,11 @@ func (e *Exchange) end(span spans.Span) {
 		return
 	}
 	span.Set(
-		attribute.String("talkback.outcome", string(e.Outcome)),
-		attribute.Float64("talkback.estimated_read_units", e.EstimatedUnits),
-		attribute.Float64("talkback.read_units", e.Units),
-		attribute.Int("talkback.waves", e.Waves),
-		attribute.Int("talkback.calls", e.Calls),
+		spans.Text("talkback.outcome", string(e.Outcome)),
+		spans.Amount("talkback.estimated_read_units", e.EstimatedUnits),
+		spans.Amount("talkback.read_units", e.Units),
+		spans.Count("talkback.waves", e.Waves),
+		spans.Count("talkback.calls", e.Calls),
 	)
 	if e.Code != "" {
 		span.Fail(e.Code)

@@ -156,13 +156,14 @@ var own = map[string]struct {
 	"internal/workload":     {[]string{"comment"}, "it speaks to a server over HTTP only, and shares no code with what it checks but the form of an id"},
 	"internal/safety":       {nil, "its tests start the program and speak to it as clients do"},
 	"internal/streamtest":   {[]string{"stream"}, "a stream that is late knows nothing of its records"},
+	"internal/otlptest":     {nil, "it receives what anyone sends"},
 	"internal/doctest":      {nil, "documents are read as a stranger reads them: as text"},
 	"internal/schematest":   {[]string{"internal/doctest"}, "it reads a file"},
 	"internal/browsertest":  {[]string{"internal/enginetest"}, "a browser sees what a person sees"},
 	"internal/endtoend":     {nil, "a reader sees pages; its tests start the program that serves them"},
 	"internal/overload":     {nil, "it measures from outside; its tests start what they measure"},
 	"internal/pagesbench":   {nil, "it measures from outside; its tests open what they measure"},
-	"telemetry":             {nil, "it measures without knowing what is measured; the commands plug the two together"},
+	"telemetry":             {[]string{"telemetry/spans"}, "it measures without knowing what is measured; the commands plug the two together"},
 	"telemetry/admin":       {nil, "it shows what was measured; who may ask is told by the command"},
 	"internal/plot":         {nil, "lines are drawn without knowing what they measure"},
 	"internal/planbench/run": {[]string{
@@ -176,6 +177,7 @@ var own = map[string]struct {
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/doctor", "internal/engine", "internal/garbage", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "web",
+		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/admin", "telemetry/spans", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }

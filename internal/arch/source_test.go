@@ -36,6 +36,7 @@ var environment = map[string]string{
 	"dynamo/call/client.go":                "AWS's own variables, for engines that look at credentials",
 	"command/admin.go":                     "OpenTelemetry's own variables, which its exporters read too",
 	"command/blank.go":                     "variables of flags that are set but empty, which kong does not tell from those that are not",
+	"command/tracing.go":                   "OTEL_, which OpenTelemetry reads in every program",
 	"internal/terminal/style.go":           "NO_COLOR, which every program knows",
 	"internal/terminal/terminal.go":        "TERM, which says what a terminal understands",
 	"internal/engine/child/environment.go": "what a child gets of it",

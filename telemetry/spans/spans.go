@@ -43,8 +43,16 @@ func child(ctx context.Context, name string, kind trace.SpanKind, attributes fun
 // Recording reports whether the span is being recorded. If not, nothing need be set.
 func (s Span) Recording() bool { return s.span != nil && s.span.IsRecording() }
 
+// Attribute is an attribute of a span.
+type Attribute = attribute.KeyValue
+
+// Text, Count and Amount make attributes.
+func Text(name, value string) Attribute           { return attribute.String(name, value) }
+func Count(name string, value int) Attribute      { return attribute.Int(name, value) }
+func Amount(name string, value float64) Attribute { return attribute.Float64(name, value) }
+
 // Set sets attributes.
-func (s Span) Set(attributes ...attribute.KeyValue) {
+func (s Span) Set(attributes ...Attribute) {
 	if s.span != nil {
 		s.span.SetAttributes(attributes...)
 	}

@@ -1,0 +1,281 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/otlptest"
+)
+
+// said is what a server writes to standard error.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// lines are the lines of JSON with a message.
+func (s *said) lines(message string) (found []map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for text := range strings.Lines(s.text.String()) {
+		var line map[string]any
+		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == message {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// observed is a server whose log and traces are kept.
+type observed struct {
+	t        *testing.T
+	said     *said
+	receiver *otlptest.Receiver
+	address  string
+	stop     func()
+}
+
+// startObserved starts a server on a table of its own, as the command line does.
+func startObserved(t *testing.T, flags ...string) *observed {
+	o := &observed{t: t, said: &said{}, receiver: otlptest.Start(t)}
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	arguments := append([]string{
+		"serve", "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
+		"--log-format", "json",
+	}, flags...)
+	go func() {
+		ended <- command.Main(ctx, arguments, command.Terminal{Out: io.Discard, Err: o.said, Logger: slog.New(slog.DiscardHandler)})
+	}()
+	o.stop = sync.OnceFunc(func() {
+		cancel()
+		if status := <-ended; status != 0 {
+			t.Errorf("the server ended with status %d: %s", status, o.said.text.String())
+		}
+	})
+	t.Cleanup(o.stop)
+	eventually(t, "the server answers", func() bool { return len(o.said.lines("talkback answers")) > 0 })
+	o.address = "http://" + o.said.lines("talkback answers")[0]["address"].(string)
+	return o
+}
+
+// ask sends an operation with a header, and returns the answer.
+func (o *observed) ask(query string, variables map[string]any, header http.Header) string {
+	o.t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(o.t.Context(), http.MethodPost, o.address+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	request.Header = header.Clone()
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return string(answer)
+}
+
+// What is planted in a workload, and must be in nothing that leaves the server for operators.
+const (
+	plantedText  = "Klabautermann"
+	plantedName  = "Wilhelmine Geheimrat"
+	plantedEmail = "wilhelmine@example.com"
+	plantedKey   = "idempotent-Geheimnis"
+)
+
+// write adds, edits and deletes comments in which secrets are planted. Five stay.
+func (o *observed) write() {
+	o.t.Helper()
+	bearer := http.Header{"Authorization": {"Bearer " + moderatorToken}}
+	var ids []string
+	for i := range 6 {
+		input := map[string]any{
+			"productId": "globe", "rating": i%5 + 1, "language": "de", "title": plantedText, "text": plantedText + " und mehr",
+			"author": map[string]any{"id": plantedEmail, "name": plantedName},
+		}
+		if i%2 == 0 {
+			input["idempotencyKey"] = plantedKey + strconv.Itoa(i)
+		}
+		answer := o.ask(`mutation Add($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { message } } }`, map[string]any{"input": input}, bearer)
+		_, id, _ := strings.Cut(answer, `"id":"`)
+		id, _, found := strings.Cut(id, `"`)
+		if !found {
+			o.t.Fatal(answer)
+		}
+		ids = append(ids, id)
+	}
+	o.ask(`mutation Edit($input: EditCommentInput!) { editComment(input: $input) { comment { id } } }`,
+		map[string]any{"input": map[string]any{"id": ids[0], "version": 1, "text": plantedText + " geändert"}}, bearer)
+	o.ask(`mutation Delete($input: DeleteCommentInput!) { deleteComment(input: $input) { userErrors { message } } }`,
+		map[string]any{"input": map[string]any{"id": ids[1]}}, bearer)
+	// What is wrong, refused or forbidden has secrets in places where errors might cite them.
+	o.ask(plantedText, nil, bearer)
+	o.ask(fmt.Sprintf(`{ product(id: %q) { nothing } }`, plantedText), nil, bearer)
+	o.ask(`query($id: ID!) { comment(id: $id) { id } }`, map[string]any{"id": plantedEmail}, bearer)
+	o.ask(`mutation { deleteComment(input: {id: "`+ids[2]+`"}) { userErrors { message } } }`, nil, http.Header{"Authorization": {"Bearer " + plantedKey}})
+	o.ask(`{ __typename }`, nil, http.Header{"Baggage": {"user=" + plantedEmail}, "Cookie": {plantedKey}, "User-Agent": {plantedName}, "X-Forwarded-For": {plantedEmail}})
+	if response, err := http.Get(o.address + "/graphql?query=" + url.QueryEscape(`{ product(id: "`+plantedText+`") { id } }`)); err == nil {
+		response.Body.Close()
+	}
+}
+
+// planned is what an answer says of how its pages were read.
+type planned struct {
+	Waves, Queries int
+	ReadUnits      float64
+	Reads          []struct {
+		Index   string
+		Queries int
+	}
+}
+
+// The spans of a request are what its plan says: as many waves and calls, of the same indexes, for
+// as many units. A batch of the stream is linked to the writes that it counts. Nothing that
+// customers wrote, no token and no person is in a span, a metric or a line of the log.
+func TestTraces(t *testing.T) {
+	o := startObserved(t, "--slow-operation", "1ns")
+	o.ask(`{ product(id: "globe") { comments(first: 3) { nodes { id } } } }`, nil, http.Header{})
+	o.write()
+	eventually(t, "the comments are counted", func() bool {
+		return strings.Contains(o.ask(`{ product(id: "globe") { stats { total } } }`, nil, http.Header{}), `"total":5`)
+	})
+	const fields = `{ nodes { text author { name } } plan { waves queries readUnits reads { index queries } } }`
+	traces := map[string]planned{}
+	for i, arguments := range []string{
+		`first: 20`, `first: 2, filter: {ratings: [1, 2, 5]}`, `last: 3, filter: {languages: ["de"]}`, `first: 1, filter: {ratings: [3, 4], languages: ["de"]}`, `first: 2, page: 2`,
+	} {
+		id := fmt.Sprintf("%032x", i+1)
+		answer := o.ask(`query Planned { product(id: "globe") { comments(`+arguments+`) `+fields+` } }`, nil, http.Header{"Traceparent": {"00-" + id + "-00000000000000aa-01"}})
+		var read struct {
+			Data struct {
+				Product struct{ Comments struct{ Plan planned } }
+			}
+		}
+		if err := json.Unmarshal([]byte(answer), &read); err != nil || !strings.Contains(answer, plantedText) {
+			t.Fatalf("%v: %s", err, answer)
+		}
+		traces[id] = read.Data.Product.Comments.Plan
+	}
+	o.stop() // and what is left is sent
+	for id, plan := range traces {
+		checkTrace(t, o.receiver.Spans(id), plan)
+		if lines := slices.DeleteFunc(o.said.lines("request"), func(line map[string]any) bool { return line["trace"] != id }); len(lines) != 1 ||
+			lines[0]["calls"] != float64(plan.Queries) || lines[0]["name"] != "Planned" {
+			t.Errorf("the plan is %+v, and the log has %v", plan, lines)
+		}
+	}
+	checkLinks(t, o.receiver.Spans(""))
+	if slow := o.said.lines("an operation was slow"); len(slow) < 10 || !strings.Contains(fmt.Sprint(slow[0]["plan"]), `up to 4 comments of product "globe", newest first`) {
+		t.Errorf("slow operations: %v", slow)
+	}
+	for _, secret := range []string{plantedText, plantedName, plantedEmail, plantedKey, moderatorToken, "Wilhelmine", "geändert"} {
+		if strings.Contains(o.receiver.Raw(), secret) {
+			t.Errorf("%q is in what is exported", secret)
+		}
+		if strings.Contains(o.said.text.String(), secret) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
+}
+
+// checkTrace compares the spans of a request with its plan.
+func checkTrace(t *testing.T, spans []otlptest.Span, plan planned) {
+	t.Helper()
+	byID := map[string]otlptest.Span{}
+	for _, s := range spans {
+		byID[s.ID] = s
+	}
+	path := func(s otlptest.Span) string {
+		return byID[byID[s.Parent].Parent].Name + "/" + byID[s.Parent].Name + "/" + s.Name
+	}
+	waves, units, indexes := 0, 0.0, map[string]int{}
+	for _, s := range spans {
+		switch path(s) {
+		case "//POST /graphql":
+			if s.Parent != "00000000000000aa" || s.Attributes["http.response.status_code"] != "200" {
+				t.Errorf("request: %+v", s)
+			}
+		case "/POST /graphql/query":
+			if s.Attributes["graphql.operation.name"] != "Planned" || s.Attributes["talkback.outcome"] != "ok" {
+				t.Errorf("operation: %+v", s)
+			}
+		case "POST /graphql/query/wave":
+			waves++
+		case "query/wave/Query":
+			read, err := strconv.ParseFloat(s.Attributes["talkback.read_units"], 64)
+			if err != nil || s.Attributes["db.collection.name"] == "" || s.Attributes["db.system.name"] != "aws.dynamodb" {
+				t.Errorf("call: %+v", s)
+			}
+			units += read
+			indexes[s.Attributes["aws.dynamodb.index_name"]]++
+		case "POST /graphql/query/BatchGetItem": // of statistics, beside the plan
+		default:
+			t.Errorf("a span is %s", path(s))
+		}
+	}
+	want := map[string]int{}
+	for _, read := range plan.Reads {
+		want[read.Index] += read.Queries
+	}
+	if waves != plan.Waves || units != plan.ReadUnits {
+		t.Errorf("%d waves and %v units are traced; the plan says %d and %v", waves, units, plan.Waves, plan.ReadUnits)
+	}
+	if diff := cmp.Diff(want, indexes); diff != "" {
+		t.Errorf("calls of each index (-plan +traced): %s", diff)
+	}
+}
+
+// checkLinks checks that writes are linked to the batches that counted them.
+func checkLinks(t *testing.T, spans []otlptest.Span) {
+	t.Helper()
+	writes, linked := map[string]bool{}, map[string]bool{}
+	for _, s := range spans {
+		if s.Name == "mutation" {
+			writes[s.ID] = true
+		}
+	}
+	for _, s := range spans {
+		for _, id := range s.Links {
+			if s.Name != "process stream" || !writes[id] {
+				t.Errorf("%s is linked to %s, which is no mutation", s.Name, id)
+			}
+			linked[id] = true
+		}
+	}
+	if len(linked) == 0 {
+		t.Errorf("of %d mutations, none is linked to the batch that counted it", len(writes))
+	}
+}

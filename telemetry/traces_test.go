@@ -1,0 +1,203 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/talkback/talkback/internal/otlptest"
+	"github.com/talkback/talkback/telemetry"
+	"github.com/talkback/talkback/telemetry/spans"
+)
+
+// environmentOf is an environment with these variables alone.
+func environmentOf(variables map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		value, set := variables[name]
+		return value, set
+	}
+}
+
+// Without the variables of OpenTelemetry nothing is traced, and a request allocates nothing for it.
+func TestNothingIsTracedUnasked(t *testing.T) {
+	for _, variables := range []map[string]string{
+		nil,
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
+		{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://127.0.0.1:1"},
+		{"OTEL_SERVICE_NAME": "comments"},
+	} {
+		traces, err := telemetry.StartTraces(t.Context(), "v1", environmentOf(variables), slog.New(slog.DiscardHandler))
+		if traces != nil || err != nil {
+			t.Errorf("%v: %v, %v", variables, traces, err)
+		}
+		traces.Flush(t.Context())
+		traces.Stop()
+		if allocations := testing.AllocsPerRun(100, func() { request(t.Context(), traces.Tracer()) }); allocations > 0 {
+			t.Errorf("%v: %v allocations", variables, allocations)
+		}
+	}
+}
+
+var asked = httptest.NewRequest("POST", "/graphql", nil)
+
+// request begins and ends the spans of a page.
+func request(ctx context.Context, tracer *spans.Tracer) {
+	ctx, whole := tracer.Request(ctx, asked, "/graphql")
+	defer whole.End()
+	ctx, operation := spans.Operation(ctx, "query", "Page")
+	defer operation.End()
+	ctx, wave := spans.Wave(ctx, "PAGE", 1)
+	defer wave.End()
+	_, call := spans.Call(ctx, "Query")
+	call.End()
+}
+
+// What the variables ask for and cannot be had is a sentence with the cure.
+func TestWrongVariables(t *testing.T) {
+	for _, row := range []struct{ name, value, says string }{
+		{"OTEL_TRACES_EXPORTER", "zipkin", "use otlp or none"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"},
+		{"OTEL_TRACES_SAMPLER", "sometimes", "parentbased_traceidratio"},
+		{"OTEL_TRACES_SAMPLER_ARG", "1%", "a number from 0 to 1"},
+		{"OTEL_TRACES_SAMPLER_ARG", "NaN", "a number from 0 to 1"},
+	} {
+		variables := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_SAMPLER": "traceidratio", row.name: row.value}
+		traces, err := telemetry.StartTraces(t.Context(), "v1", environmentOf(variables), slog.New(slog.DiscardHandler))
+		if err == nil || traces != nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), row.value) {
+			t.Errorf("%s=%s: %v", row.name, row.value, err)
+		}
+	}
+}
+
+// lockedLog is a log that is read while it may be written.
+type lockedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// start begins to trace to an endpoint.
+func start(t *testing.T, endpoint string, log *lockedLog) *telemetry.Traces {
+	t.Helper()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+	traces, err := telemetry.StartTraces(t.Context(), "v1.2.3", os.LookupEnv, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil || traces == nil {
+		t.Fatal(traces, err)
+	}
+	return traces
+}
+
+// Whether a request is recorded is the sampler's decision. By default, that is its caller's; with a
+// ratio, it is not, and none of a ratio of 0 is recorded. Headers that break the rules count as
+// none, and a long tracestate is not passed on.
+func TestSampling(t *testing.T) {
+	const id = "0af7651916cd43dd8448eb211c80319c"
+	for _, row := range []struct {
+		why, sampler, argument, parent, state string
+		recorded, joined                      bool
+	}{
+		{"a caller that records", "", "", "00-" + id + "-b7ad6b7169203331-01", "shop=1", true, true},
+		{"a caller that does not", "", "", "00-" + id + "-b7ad6b7169203331-00", "", false, true},
+		{"no caller", "", "", "", "", true, false},
+		{"a caller may not force what a ratio decides", "traceidratio", "0", "00-" + id + "-b7ad6b7169203331-01", "", false, true},
+		{"a caller is recorded in any case", "always_on", "", "00-" + id + "-b7ad6b7169203331-00", "", true, true},
+		{"half a header", "", "", "00-" + id, "", true, false},
+		{"zeros", "", "", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "", true, false},
+		{"a megabyte", "", "", strings.Repeat("0", 1<<20), "", true, false},
+		{"a long state", "", "", "00-" + id + "-b7ad6b7169203331-01", "shop=" + strings.Repeat("1", 600), true, true},
+		{"a broken state", "", "", "00-" + id + "-b7ad6b7169203331-01", "shop=\x00,,=", true, true},
+	} {
+		t.Run(row.why, func(t *testing.T) {
+			if row.sampler != "" {
+				t.Setenv("OTEL_TRACES_SAMPLER", row.sampler)
+				t.Setenv("OTEL_TRACES_SAMPLER_ARG", row.argument)
+			}
+			receiver := otlptest.Start(t)
+			traces := start(t, receiver.URL, &lockedLog{})
+			header := http.Header{}
+			if row.parent != "" {
+				header["Traceparent"], header["Tracestate"] = []string{row.parent}, []string{row.state}
+			}
+			ctx := spans.Joined(t.Context(), header)
+			if (spans.TraceID(ctx) == id) != row.joined {
+				t.Errorf("part of the trace %q", spans.TraceID(ctx))
+			}
+			request(ctx, traces.Tracer())
+			traces.Stop()
+			got := receiver.Spans("")
+			if (len(got) == 4) != row.recorded || !row.recorded && len(got) > 0 {
+				t.Fatalf("%d spans", len(got))
+			}
+			if row.recorded && (got[3].Trace == id) != row.joined {
+				t.Errorf("recorded in the trace %s", got[3].Trace)
+			}
+			if short := len(row.state) > 0 && len(row.state) < 10 && !strings.Contains(row.state, ","); strings.Contains(receiver.Raw(), "shop=1") != short {
+				t.Errorf("the state %q is passed on: %v", row.state, !short)
+			}
+			if row.recorded && !strings.Contains(receiver.Raw(), "v1.2.3") {
+				t.Error("the spans do not say which version made them")
+			}
+		})
+	}
+}
+
+// An endpoint that refuses, or takes a connection and never answers, holds up no request: all end
+// while it hangs. Its spans take a bounded memory. At the end, nothing waits for it for long.
+func TestEndpointInTrouble(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = closed.Close()
+	released := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released }))
+	t.Cleanup(hangs.Close)
+	t.Cleanup(func() { close(released) })
+	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "200") // milliseconds
+	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "200")
+	for why, endpoint := range map[string]string{"refuses": "http://" + closed.Addr().String(), "hangs": hangs.URL} {
+		var log lockedLog
+		traces := start(t, endpoint, &log)
+		tracer := traces.Tracer()
+		before := heap()
+		for range 5000 {
+			request(t.Context(), tracer)
+		}
+		if grown := heap() - before; grown > 16<<20 {
+			t.Errorf("%s: 20,000 spans hold %d bytes", why, grown)
+		}
+		traces.Stop()
+		if said := strings.Count(log.String(), "traces cannot be sent by OTLP"); said != 1 {
+			t.Errorf("%s: said %d times: %s", why, said, log.String())
+		}
+	}
+}
+
+// heap is how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
