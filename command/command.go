@@ -115,7 +115,7 @@ func finish(err error, term Terminal) int {
 func report(err error, term Terminal) {
 	text := terminal.PrintableLines(plainly(err, term.Logger))
 	if term.LogsJSON {
-		term.Logger.Error("talkback ends", "error", text)
+		term.Logger.Error("the command failed", "error", text)
 		return
 	}
 	screen := terminal.ScreenOf(term.Err)
