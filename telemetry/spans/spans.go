@@ -46,9 +46,13 @@ func (s Span) Recording() bool { return s.span != nil && s.span.IsRecording() }
 // Attribute is an attribute of a span.
 type Attribute = attribute.KeyValue
 
-// Text, Count and Amount make attributes.
-func Text(name, value string) Attribute           { return attribute.String(name, value) }
-func Count(name string, value int) Attribute      { return attribute.Int(name, value) }
+// Text makes an attribute of a text, out of a closed list or an id.
+func Text(name, value string) Attribute { return attribute.String(name, value) }
+
+// Count makes an attribute of a whole number.
+func Count(name string, value int) Attribute { return attribute.Int(name, value) }
+
+// Amount makes an attribute of any number, such as read units.
 func Amount(name string, value float64) Attribute { return attribute.Float64(name, value) }
 
 // Set sets attributes.
