@@ -37,6 +37,8 @@ type progress struct {
 	// behind says that the records read last are old, so a heartbeat may be among those still to be
 	// read.
 	behind bool
+	// timely is the counter from which on heartbeats tell times of the clock as it is set now.
+	timely int64
 	// inReach says that caughtUp was within the retention at the last check, so that leaving it is
 	// reported once.
 	inReach bool
@@ -161,5 +163,8 @@ func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 		return p
 	}
 	p.proven = max(p.proven, heartbeat.Counter)
+	if heartbeat.Counter < p.timely {
+		return p
+	}
 	return p.caughtUpAt(heartbeat.Sent)
 }

@@ -31,6 +31,17 @@ type reader struct {
 	mu       sync.Mutex
 	lease    Lease
 	progress progress
+	clock    steps
+}
+
+// began is when the program began. Times since then are by the monotonic clock.
+var began = time.Now()
+
+// look returns the progress as of now, by the clock as it is set. The caller holds the lock.
+func (r *reader) look() progress {
+	now := time.Now()
+	r.progress = r.progress.setBack(r.clock.back(now.Round(0), now.Sub(began)), r.lease.Counter)
+	return r.progress
 }
 
 // run reads to the end of the shard or of the context. Another goroutine renews the lease
@@ -118,7 +129,7 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 func (r *reader) next() (old, next Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next = r.progress.onto(r.lease)
+	next = r.look().onto(r.lease)
 	next.Counter++
 	return r.lease, next
 }
@@ -184,7 +195,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 // checkReach notices when records may have been dropped unread, which not every engine reports.
 func (r *reader) checkReach(ctx context.Context) error {
 	r.mu.Lock()
-	next, lost := r.progress.outOfReach(time.Now())
+	next, lost := r.look().outOfReach(time.Now())
 	r.mu.Unlock()
 	if lost {
 		return r.startOver(ctx, "nobody read the shard for as long as the stream keeps records")
@@ -295,14 +306,14 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 func (r *reader) advance(step func(progress) progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.progress = step(r.progress)
+	r.progress = step(r.look())
 }
 
 // status returns the lease with the progress since it was last written.
 func (r *reader) status() Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.progress.onto(r.lease)
+	return r.look().onto(r.lease)
 }
 
 // sendHeartbeat sends a heartbeat and waits briefly for it to come through, so that the next write

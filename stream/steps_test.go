@@ -1,0 +1,70 @@
+package stream
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// machine is a reader on a machine whose clock is set forward and back, beside the time as it is.
+type machine struct {
+	real     time.Duration
+	ahead    time.Duration // of its clock
+	steps    steps
+	progress progress
+	counter  int64
+	sent     []sentAt // heartbeats that did not come through yet
+	through  time.Duration
+}
+
+type sentAt struct {
+	real      time.Duration
+	heartbeat Heartbeat
+}
+
+func (m *machine) now() time.Time { return testNow.Add(m.real + m.ahead) }
+
+// look is what a reader does whenever it looks at its progress.
+func (m *machine) look() {
+	m.progress = m.progress.setBack(m.steps.back(m.now(), m.real), m.counter)
+	m.progress, _ = m.progress.outOfReach(m.now())
+}
+
+// However the clock of a machine jumps, the watermark is never later, by that clock, than what was
+// processed. It follows heartbeats again once the lease was written after the jump.
+func TestClocksThatJump(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &machine{through: -1}
+		m.look()
+		for range 60 {
+			switch rapid.IntRange(0, 5).Draw(t, "what happens") {
+			case 0:
+				m.ahead += time.Duration(rapid.IntRange(-4000, 4000).Draw(t, "the clock is set by")) * time.Second
+			case 1:
+				m.sent = append(m.sent, sentAt{m.real, Heartbeat{Key: "k", Counter: m.counter, Sent: m.now()}})
+				m.counter++ // a write of the lease follows
+			case 2, 3:
+				m.real += time.Duration(rapid.IntRange(1, 100_000).Draw(t, "milliseconds pass")) * time.Millisecond
+			default:
+				if len(m.sent) > 0 {
+					m.through = m.sent[0].real
+					m.progress = m.progress.heard(m.sent[0].heartbeat, true).intoReach(m.now())
+					m.sent = m.sent[1:]
+				}
+			}
+			m.look()
+			if m.through < 0 {
+				continue
+			}
+			truth := testNow.Add(m.through + m.ahead)
+			if late := m.progress.caughtUp.Sub(truth); late > leastStep {
+				t.Fatalf("the watermark is %s later than what was processed", late)
+			}
+		}
+		heartbeat := Heartbeat{Key: "k", Counter: m.counter + 1, Sent: m.now()} // after a write of the lease
+		if p := m.progress.heard(heartbeat, true).intoReach(m.now()); !p.caughtUp.Equal(m.now()) {
+			t.Fatalf("after a heartbeat of now, the watermark is %s, and it is %s", p.caughtUp, m.now())
+		}
+	})
+}
