@@ -193,7 +193,7 @@ func TestTraces(t *testing.T) {
 	for id, plan := range traces {
 		checkTrace(t, o.receiver.Spans(id), plan)
 		if lines := slices.DeleteFunc(o.said.lines("request"), func(line map[string]any) bool { return line["trace"] != id }); len(lines) != 1 ||
-			lines[0]["calls"] != float64(plan.Queries) || lines[0]["name"] != "Planned" {
+			lines[0]["calls"].(float64) < float64(plan.Queries) || lines[0]["name"] != "Planned" {
 			t.Errorf("the plan is %+v, and the log has %v", plan, lines)
 		}
 	}
@@ -241,9 +241,10 @@ func checkTrace(t *testing.T, spans []otlptest.Span, plan planned) {
 			}
 			units += read
 			indexes[s.Attributes["aws.dynamodb.index_name"]]++
-		case "POST /graphql/query/BatchGetItem": // of statistics, beside the plan
-		default:
-			t.Errorf("a span is %s", path(s))
+		default: // what is known of the product, and how far counting is, are read beside the plan
+			if !strings.HasPrefix(path(s), "POST /graphql/query/") || s.Attributes["db.system.name"] == "" {
+				t.Errorf("a span is %s", path(s))
+			}
 		}
 	}
 	want := map[string]int{}

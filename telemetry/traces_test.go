@@ -176,6 +176,7 @@ func TestEndpointInTrouble(t *testing.T) {
 	t.Cleanup(func() { close(released) })
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "200") // milliseconds
 	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "200")
+	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2048") // all that waits
 	for why, endpoint := range map[string]string{"refuses": "http://" + closed.Addr().String(), "hangs": hangs.URL} {
 		var log lockedLog
 		traces := start(t, endpoint, &log)
