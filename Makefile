@@ -46,6 +46,7 @@ provision: provision-engine provision-s3
 	@internal/provision/compiler.sh
 	@internal/provision/clients.sh
 	@internal/provision/redis.sh
+	@internal/provision/nginx.sh
 	@internal/provision/postgres.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test

@@ -94,6 +94,7 @@ var own = map[string]struct {
 	"pageindex/selection":   {[]string{"comment", "pageindex"}, "an algorithm over what was read, wherever that is kept"},
 	"pageindex/redis":       {[]string{"comment", "internal/redisdial", "pageindex", "pageindex/selection"}, "a store knows the contract and its database"},
 	"internal/servertest":   {[]string{"internal/engine/child", "internal/wait"}, "it runs a server, whichever that is"},
+	"internal/nginxtest":    {[]string{"internal/enginetest", "internal/servertest"}, "it starts a proxy and knows nothing of what is behind it"},
 	"internal/redistest":    {[]string{"internal/engine/child", "internal/enginetest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/pagefile":    {[]string{"comment", "stream"}, "bytes of files have the same form wherever they are kept"},
 	"pageindex/chunks":      {[]string{"comment", "pageindex", "pageindex/pagefile"}, "files are searched and merged without knowing where they are kept"},

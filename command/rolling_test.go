@@ -1,0 +1,101 @@
+package command_test
+
+import (
+	"context"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/nginxtest"
+	"github.com/talkback/talkback/internal/workload"
+)
+
+// startAt starts a server of a table on an address, and waits until it is ready.
+func startAt(t *testing.T, address string, a *api) *server {
+	t.Helper()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := exec.Command(program, "serve", "--listen", address, "--endpoint", a.session.Address, "--table", a.session.Table, "--drain-delay", "300ms")
+	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy nobody writes without a token
+	return follow(t, process)
+}
+
+// moderator sends requests with the token.
+type moderator struct{ *http.Transport }
+
+// RoundTrip implements [http.RoundTripper].
+func (m moderator) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Set("Authorization", "Bearer "+moderatorToken)
+	return m.Transport.RoundTrip(request)
+}
+
+// failing finds in a tally what was not answered as it should be.
+var failing = regexp.MustCompile(`\w+ [A-Z_]+ \d+`)
+
+// Two servers behind nginx are restarted one after the other, with the configuration that infra has,
+// while clients read and write. Not one request fails, no answer is wrong, and all is counted
+// exactly.
+func TestRollingRestart(t *testing.T) {
+	t.Parallel()
+	servers := [2]string{freeAddress(t), freeAddress(t)}
+	url := nginxtest.Start(t, servers)
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	var running [2]*server
+	for i, address := range servers {
+		running[i] = startAt(t, address, a)
+	}
+	load := workload.New(url, commenttest.Rand(t).Uint64N(1e6))
+	load.Servers, load.Rest = true, 15*time.Millisecond
+	load.Client = &http.Client{Transport: moderator{&http.Transport{MaxIdleConnsPerHost: 10}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ran := make(chan error, 1)
+	go func() { ran <- load.Run(ctx) }()
+	for i, address := range servers {
+		untilUsed(t, url, address)
+		running[i].signal(syscall.SIGTERM)
+		if status, said := running[i].wait(); status != 0 || strings.Contains(said, "cut off") {
+			t.Errorf("status %d\n%s", status, said)
+		}
+		running[i] = startAt(t, address, a)
+		untilUsed(t, url, address) // nginx leaves out for a while what refused a connection
+	}
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	t.Log(load.Tally())
+	if failed := failing.FindAllString(load.Tally(), -1); len(failed) > 0 {
+		t.Errorf("not all is answered: %s", failed)
+	}
+	patient, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := load.Audit(patient); err != nil {
+		t.Error(err)
+	}
+	if status, _, said := talkback(t.Context(), "verify", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 {
+		t.Errorf("verify: status %d\n%s", status, said)
+	}
+}
+
+// untilUsed waits until nginx has sent a request to a server.
+func untilUsed(t *testing.T, url, address string) {
+	t.Helper()
+	eventually(t, "nginx uses "+address, func() bool {
+		response, err := http.Get(url + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.Header.Get(nginxtest.AnsweredBy) == address
+	})
+}
