@@ -1,7 +1,7 @@
-# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis and a C
-# compiler; as root on Debian these are installed.
+# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx and a
+# C compiler; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture lint vuln bench bench-plans bench-pages overload picture clean
+.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -76,6 +76,13 @@ check-component:
 # these packages whole, so that no test can be missing here. The race detector is off.
 torture: provision
 	TALKBACK_TORTURE=1 go test -count 1 -timeout 90m ./stream ./dynamo/... ./command ./internal/planbench ./internal/safety
+
+# Two servers behind nginx in use for DURATION, while parts of their table are in trouble and servers are killed and restarted.
+# In the end every page, count and cursor is recounted. Prints what a server held meanwhile.
+soak: DURATION ?= 5m
+soak: provision-engine
+	@internal/provision/nginx.sh
+	TALKBACK_SOAK=$(DURATION) go test ./command -v -count 1 -timeout 0 -run 'TestSoak$$'
 
 # What gofmt, go vet, the architecture test and staticcheck find. What they read of packages is compiled first, so that nothing is
 # compiled by two at once. The tests go first where the processor is short.

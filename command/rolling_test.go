@@ -16,14 +16,14 @@ import (
 	"github.com/talkback/talkback/internal/workload"
 )
 
-// startAt starts a server of a table on an address, and waits until it is ready.
-func startAt(t *testing.T, address string, a *api) *server {
+// startAt starts a server behind a proxy on an address, and waits until it is ready.
+func startAt(t *testing.T, address string, more ...string) *server {
 	t.Helper()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	process := exec.Command(program, "serve", "--listen", address, "--endpoint", a.session.Address, "--table", a.session.Table, "--drain-delay", "300ms")
+	process := exec.Command(program, append([]string{"serve", "--listen", address, "--drain-delay", "300ms"}, more...)...)
 	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy nobody writes without a token
 	return follow(t, process)
 }
@@ -49,9 +49,10 @@ func TestRollingRestart(t *testing.T) {
 	servers := [2]string{freeAddress(t), freeAddress(t)}
 	url := nginxtest.Start(t, servers)
 	a := newAPI(t, dynamotest.Dynoxide(t))
+	table := []string{"--endpoint", a.session.Address, "--table", a.session.Table}
 	var running [2]*server
 	for i, address := range servers {
-		running[i] = startAt(t, address, a)
+		running[i] = startAt(t, address, table...)
 	}
 	load := workload.New(url, commenttest.Rand(t).Uint64N(1e6))
 	load.Servers, load.Rest = true, 15*time.Millisecond
@@ -66,7 +67,7 @@ func TestRollingRestart(t *testing.T) {
 		if status, said := running[i].wait(); status != 0 || strings.Contains(said, "cut off") {
 			t.Errorf("status %d\n%s", status, said)
 		}
-		running[i] = startAt(t, address, a)
+		running[i] = startAt(t, address, table...)
 		untilUsed(t, url, address) // nginx leaves out for a while what refused a connection
 	}
 	cancel()
@@ -82,7 +83,7 @@ func TestRollingRestart(t *testing.T) {
 	if err := load.Audit(patient); err != nil {
 		t.Error(err)
 	}
-	if status, _, said := talkback(t.Context(), "verify", "--endpoint", a.session.Address, "--table", a.session.Table); status != 0 {
+	if status, _, said := talkback(t.Context(), append([]string{"verify"}, table...)...); status != 0 {
 		t.Errorf("verify: status %d\n%s", status, said)
 	}
 }

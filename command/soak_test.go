@@ -1,0 +1,241 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/episode"
+	"github.com/talkback/talkback/internal/nginxtest"
+	"github.com/talkback/talkback/internal/workload"
+)
+
+// What a server may hold more at the end than after the first round. A leak of one of them with each
+// request, or with each that fails, is hundreds of them even in the short run.
+const (
+	moreHeap        = 16 << 20
+	moreGoroutines  = 30
+	moreDescriptors = 30
+)
+
+// soak is two servers behind nginx, whose table is in trouble from time to time. One stays, and what
+// it holds is compared. The other is killed and restarted.
+type soak struct {
+	t       *testing.T
+	random  *rand.Rand
+	began   time.Time
+	network *episode.Network
+	load    *workload.Workload
+	nginx   string
+	table   []string // arguments that name the table, through the network
+
+	stays, other *server
+	admin        string // the address for operators of the server that stays
+	address      string // of the other one
+	first        *held
+	done         map[string]int // by what was done
+
+	longest time.Duration // of an episode
+}
+
+// TestSoak is the whole service in use while everything happens to it: parts of the table are in
+// trouble, servers are killed and restarted. No answer is wrong, in the end every page, count, cursor
+// and number is recounted, and a server holds no more than at first. `make soak` runs it for minutes.
+func TestSoak(t *testing.T) {
+	t.Parallel()
+	length, err := time.ParseDuration(os.Getenv("TALKBACK_SOAK"))
+	long := err == nil
+	s := newSoak(t, long)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ran := make(chan error, 1)
+	s.began = time.Now()
+	go func() { ran <- s.load.Run(ctx) }()
+	t.Logf("%8s  %-44s %9s %11s %11s %9s", "time", "what happened", "heap", "goroutines", "descriptors", "resident")
+	for _, event := range []func(){s.trouble, s.restart, s.trouble, s.kill, s.trouble} {
+		s.sample(event)
+	}
+	for time.Since(s.began) < length {
+		s.sample([]func(){s.trouble, s.trouble, s.restart, s.kill}[s.random.IntN(4)])
+	}
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	s.network.Settle()
+	s.recount()
+}
+
+// newSoak starts everything.
+func newSoak(t *testing.T, long bool) *soak {
+	t.Helper()
+	direct := dynamotest.Dynoxide(t)
+	engine, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &soak{t: t, random: commenttest.Rand(t), admin: freeAddress(t), address: freeAddress(t), done: map[string]int{}}
+	s.network = episode.Over(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}})
+	proxy := httptest.NewServer(s.network.To(engine))
+	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close(); s.network.Settle() })
+	s.table = []string{"--endpoint", proxy.URL, "--table", dynamotest.TableName(t)}
+	stays, more := freeAddress(t), []string{"--create-table", "--admin-listen", s.admin}
+	s.longest = 300 * time.Millisecond
+	if long { // every kill hits the process that counts, which is taken over when its lease has expired
+		s.longest, more = 3*time.Second, append(more, "--no-count")
+	}
+	s.nginx = nginxtest.Start(t, [2]string{stays, s.address})
+	s.stays = s.start(stays, more...)
+	s.other = s.start(s.address)
+	s.load = workload.New(s.nginx, s.random.Uint64N(1e6))
+	s.load.Servers, s.load.Rest, s.load.MayFail = true, 10*time.Millisecond, []string{"CONNECTION"}
+	s.load.Client = &http.Client{Transport: moderator{&http.Transport{MaxIdleConnsPerHost: 10}}}
+	return s
+}
+
+// start starts a server on an address.
+func (s *soak) start(address string, more ...string) *server {
+	s.t.Helper()
+	return startAt(s.t, address, append(more, s.table...)...)
+}
+
+// trouble has parts of the table in trouble, one after the other.
+func (s *soak) trouble() {
+	targets := []episode.Target{
+		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("leaders"),
+		episode.Partition("P#" + s.load.Products()[0]), episode.Keys("what is about products", "P#"), episode.Keys("leases", "STREAM"),
+	}
+	schedule := episode.Draw(s.random.Uint64(), episode.Plan{Episodes: 1, Targets: targets, Longest: s.longest})
+	s.done["calls in trouble"] += s.network.Play(s.t.Context(), schedule)
+	s.note("episodes", schedule.Episodes[0].String())
+}
+
+// restart ends the other server as a supervisor does, and starts it again.
+func (s *soak) restart() {
+	s.other.signal(syscall.SIGTERM)
+	if status, said := s.other.wait(); status != 0 {
+		s.t.Errorf("status %d\n%s", status, said)
+	}
+	s.other = s.start(s.address)
+	s.note("restarts", "a server restarted")
+}
+
+// kill ends the other server as a power failure does, and starts it again.
+func (s *soak) kill() {
+	s.other.signal(syscall.SIGKILL)
+	s.other.wait()
+	s.other = s.start(s.address)
+	s.note("kills", "a server killed")
+}
+
+// note counts what was done, and prints it with what the server that stays holds.
+func (s *soak) note(what, text string) {
+	s.done[what]++
+	s.print(text)
+}
+
+// sample does something, and notes what the server that stays holds when it did so first.
+func (s *soak) sample(do func()) {
+	s.t.Helper()
+	do()
+	if s.first == nil {
+		now := s.held()
+		s.first = &now
+	}
+}
+
+// print prints a line of the table.
+func (s *soak) print(what string) {
+	now := s.held()
+	s.t.Logf("%7.1fs  %-44s %6.1f MB %11d %11d %6.1f MB", time.Since(s.began).Seconds(), what,
+		float64(now.heap)/(1<<20), now.goroutines, now.descriptors, float64(now.resident)/(1<<20))
+}
+
+// recount looks at everything, once nothing is in trouble any more.
+func (s *soak) recount() {
+	s.t.Helper()
+	patient, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.load.Audit(patient); err != nil {
+		s.t.Errorf("%v\n%s", err, s.stays.said)
+	}
+	if status, _, said := talkback(patient, append([]string{"verify"}, s.table...)...); status != 0 {
+		s.t.Errorf("verify: status %d\n%s", status, said)
+	}
+	s.print("everything recounted")
+	s.t.Logf("%d episodes that hit %d calls, %d restarts, %d kills; %s",
+		s.done["episodes"], s.done["calls in trouble"], s.done["restarts"], s.done["kills"], s.load.Tally())
+	last := s.held()
+	if last.heap > s.first.heap+moreHeap || last.goroutines > s.first.goroutines+moreGoroutines || last.descriptors > s.first.descriptors+moreDescriptors {
+		s.t.Errorf("after the first round a server held %+v, in the end %+v", *s.first, last)
+	}
+}
+
+// held is what a server holds.
+type held struct{ heap, goroutines, descriptors, resident int }
+
+var (
+	heapInUse   = regexp.MustCompile(`# HeapAlloc = (\d+)`)
+	goroutines  = regexp.MustCompile(`goroutine profile: total (\d+)`)
+	residentSet = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+)
+
+// held asks the server that stays, whose garbage is collected before.
+func (s *soak) held() held {
+	s.t.Helper()
+	process := fmt.Sprintf("/proc/%d", s.stays.process.Process.Pid)
+	descriptors, _ := filepath.Glob(process + "/fd/*")
+	status, err := os.ReadFile(process + "/status")
+	if err != nil {
+		s.t.Skip("left out: what a process holds: this system has no /proc to see it in")
+	}
+	return held{
+		heap:        s.number(heapInUse, s.profile("heap?gc=1&debug=1")),
+		goroutines:  s.number(goroutines, s.profile("goroutine?debug=1")),
+		descriptors: len(descriptors),
+		resident:    s.number(residentSet, string(status)) << 10,
+	}
+}
+
+// profile fetches a profile of the server that stays.
+func (s *soak) profile(name string) string {
+	s.t.Helper()
+	response, err := http.Get("http://" + s.admin + "/debug/pprof/" + name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// number finds a number in a text.
+func (s *soak) number(pattern *regexp.Regexp, text string) int {
+	s.t.Helper()
+	match := pattern.FindStringSubmatch(text)
+	if match == nil {
+		s.t.Fatalf("no %s in %s", pattern, strings.TrimSpace(text[:min(len(text), 500)]))
+	}
+	n, err := strconv.Atoi(match[1])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
