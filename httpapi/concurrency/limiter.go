@@ -97,13 +97,13 @@ func (l *Limiter) free() bool {
 }
 
 // worthWaiting reports whether one more request may wait. Its turn must come soon. In a burst as many
-// may wait as may be in progress. When the queue does not get empty any more, a third as many: all
-// would only wait longer.
+// may wait as may be in progress. When the queue does not get empty any more, half as many: all would
+// only wait longer.
 func (l *Limiter) worthWaiting(now time.Time) bool {
 	waiting, limit := len(l.queue), int(l.gradient.limit)
 	room := limit
 	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
-		room = limit / 3
+		room = limit / 2
 	}
 	return waiting < room && l.pace*time.Duration(waiting+1)/time.Duration(limit) <= longestWait
 }

@@ -248,6 +248,25 @@ func TestBurst(t *testing.T) {
 	})
 }
 
+// Some clients that wait for their answers, before they ask again, are no overload.
+func TestFewClients(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		var clients sync.WaitGroup
+		end := time.Now().Add(10 * time.Second)
+		for range 16 {
+			clients.Go(func() {
+				for time.Now().Before(end) {
+					m.serve(pages(rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))))
+				}
+			})
+		}
+		clients.Wait()
+		if got := m.outcome(10 * time.Second); got.refused > 0 || got.goodput < 0.9*capacity {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // Pages are not slow because requests before them were cheap.
 func TestOtherRequests(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {

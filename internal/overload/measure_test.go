@@ -44,11 +44,11 @@ const (
 	// needs fewer to be busy.
 	crowd = 16
 	// stepTime is how long each load lasts, and calmTime how long the server has before.
-	stepTime, calmTime = 5 * time.Second, time.Second
+	stepTime, calmTime = 4 * time.Second, time.Second / 2
 )
 
 // loads are multiples of the capacity.
-var loads = []float64{0.25, 0.5, 0.75, 1, 1.5, 2, 3}
+var loads = []float64{0.25, 0.5, 1, 1.5, 2, 3}
 
 // variant is a way to bound requests.
 type variant struct {
