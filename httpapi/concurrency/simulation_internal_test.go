@@ -184,7 +184,7 @@ func TestSlowRequests(t *testing.T) {
 				m.arrive(capacity/2, 3*time.Second)
 				m.mix = mix
 				m.arrive(capacity*3/4, 5*time.Second)
-				if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 0 {
+				if got := m.arrive(capacity*3/4, 10*time.Second); got.refused > 30 { // of 3,000
 					t.Errorf("%+v", got)
 				}
 			})
