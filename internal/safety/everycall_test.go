@@ -165,7 +165,7 @@ func (s *site) data(t *testing.T, query, spoiled string) string {
 			return data
 		}
 		for _, code := range codes {
-			if !slices.Contains([]string{"THROTTLED", "UNAVAILABLE", "TIMEOUT"}, code) {
+			if !slices.Contains([]string{"THROTTLED", "UNAVAILABLE", "TIMEOUT", "OVERLOADED"}, code) {
 				t.Fatalf("%s: %s fails with %s\n%s", spoiled, query, code, s.log)
 			}
 		}
