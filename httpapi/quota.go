@@ -149,17 +149,26 @@ func (v *visit) charge(ctx context.Context, units float64, writes int) *refusal 
 // whole returns how many whole units are left, none in debt.
 func whole(units float64) int { return max(0, int(units)) }
 
-// settle corrects what was taken to the units that were used. An operation that was cut off pays at
-// least what it was estimated at: calls under way are paid for, and nothing tells what they cost.
+// due returns what the client pays for an operation that used so many units. One that was cut off
+// pays at least what it was estimated at: calls under way are paid for, and nothing tells what they
+// cost. One that its client could not pay is free: a client that retries too early would never have
+// enough.
+func (v *visit) due(ctx context.Context, used float64) float64 {
+	switch {
+	case v.refused != nil:
+		return 0
+	case ctx.Err() != nil:
+		return max(used, v.reads.charge.Taken, leastUnits)
+	}
+	return max(used, leastUnits)
+}
+
+// settle corrects what was taken to what is due for the units that were used.
 func (v *visit) settle(ctx context.Context, used float64) {
 	if v == nil || v.reads == nil {
 		return
 	}
-	used = max(used, leastUnits)
-	if ctx.Err() != nil {
-		used = max(used, v.reads.charge.Taken)
-	}
-	left := v.reads.Settle(ctx, v.client, v.reads.charge, used)
+	left := v.reads.Settle(ctx, v.client, v.reads.charge, v.due(ctx, used))
 	left.Wait = v.reads.left.Wait // of a refusal
 	v.reads.left = &left
 }

@@ -8,6 +8,36 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
+// A client that retries too early is not charged for it, nor for reads of a write that is one too
+// many: it has what it needs as soon as it was told.
+func TestRefusalsAreFree(t *testing.T) {
+	limits := &ClientLimits{
+		Reads:  quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}),
+		Writes: quota.NewLedger(quota.Policy{Name: "writes", Rate: 0.001, Burst: 1}),
+	}
+	ada := quota.Customer("ada")
+	run := func(units float64, writes int) error {
+		v := limits.visit(ada, http.MethodPost)
+		ctx := context.WithValue(t.Context(), visitKey{}, v)
+		defer func() { v.settle(ctx, units) }()
+		if err := (charging{}).Charge(ctx, units, writes); err != nil {
+			return err
+		}
+		return nil
+	}
+	if err := run(60, 1); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if run(50, 0) == nil || run(10, 1) == nil {
+			t.Fatal("it is granted more than there is")
+		}
+	}
+	if err := run(40, 0); err != nil {
+		t.Errorf("what is left was spent on refusals: %v", err)
+	}
+}
+
 // What a client has left after an operation, and whether it is let in again.
 func TestSettle(t *testing.T) {
 	for _, row := range []struct {
