@@ -74,7 +74,7 @@ type caller struct {
 	token   string        // empty for none
 	request *http.Request // says whether it comes from this machine
 
-	once   sync.Once // a signature takes some 50 µs to verify
+	once   sync.Once // the signature is verified for limits and again for writing
 	viewer comment.Viewer
 	err    error
 }
