@@ -103,7 +103,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 			if diff := seen.compare(t, strings.HasPrefix(query, "mutation"), block.Text, answer); diff != "" {
 				edits.replace(t, block, seen.restore(fit(t, withoutExtensions(t, block.Text, answer), ""))+"\n", diff)
 			}
-		case "shell", "js", "yaml", "mermaid", "html", "css", "":
+		case "shell", "http", "nginx", "js", "yaml", "mermaid", "html", "css", "":
 		default:
 			t.Errorf("%s:%d: no test knows what to do with a block of %q", document.Path, block.Line, block.Info)
 		}
@@ -132,7 +132,7 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 }
 
 // takesLong are the commands of those who work on the program.
-var takesLong = regexp.MustCompile(`^(?:[A-Z]+=\S+ )*(?:make|go) `)
+var takesLong = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:make|go) `)
 
 var (
 	milliseconds = regexp.MustCompile(`milliseconds: [\d.]+`)
