@@ -57,7 +57,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	if metrics == nil {
 		return nil, nil
 	}
-	listener.start()
+	listener.start(term.Logger)
 	return &measured{metrics, listener}, nil
 }
 
@@ -134,10 +134,11 @@ func (f AdminFlags) listen(ctx context.Context, scraped *admin.Prometheus, api h
 	}}, nil
 }
 
-func (l *adminListener) start() {
+func (l *adminListener) start(log *slog.Logger) {
 	if l == nil {
 		return
 	}
+	log.Info("operators are answered", "address", l.on.Addr().String())
 	l.done = make(chan struct{})
 	go func() {
 		defer close(l.done)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/terminal"
 	"github.com/talkback/talkback/stream"
@@ -19,7 +19,7 @@ import (
 // processes.
 func newCounting(session *Session, name string, counter *counts.Counter, pages *pages, log *slog.Logger) *counting.Runner {
 	pages.count(counter)
-	shared := leases.NewLeases(session.Client, session.Table)
+	shared := newLeases(session)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,
@@ -33,7 +33,7 @@ func newCounting(session *Session, name string, counter *counts.Counter, pages *
 
 // watermarkOf reads up to when the statistics of a table are right.
 func watermarkOf(session *Session) counting.Watermark {
-	return counting.Watermark{Leases: leases.NewLeases(session.Client, session.Table)}
+	return counting.Watermark{Leases: newLeases(session)}
 }
 
 // countedTable is the table of a session. It implements counting.Table.
@@ -55,7 +55,7 @@ func (t countedTable) DropExpired(ctx context.Context) error {
 
 // Rebuild implements counting.Table.
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
-	rebuilder := counts.NewRebuilder(t.session.Client, t.session.Table, 0)
+	rebuilder := counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, 0)
 	rebuilder.Who, rebuilder.Engine = processName(t.name), t.session.run
 	t.pages.rebuild(rebuilder)
 	return rebuilder.Run(ctx, func(counts.RebuildProgress) {})

@@ -16,8 +16,8 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/files"
@@ -97,9 +97,9 @@ const firstTry = 2 * time.Second
 // openPages opens the store of a target for a command. A store that is away is opened later.
 func openPages(ctx context.Context, target stores.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
-	counted := leases.NewLeases(session.Client, session.Table)
+	counted := newLeases(session)
 	options := keeper.Options{
-		Table: pagestores.New(session.Client, session.Table), Who: processName(name), Engine: session.run, Logger: log,
+		Table: pagestores.New(call.For(session.Client, call.ForPageNumbers), session.Table), Who: processName(name), Engine: session.run, Logger: log,
 	}
 	if err := p.open(ctx, session); err != nil {
 		return nil, err
@@ -107,14 +107,14 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
 		options.Counted = counted
-		options.Entries = counts.NewEntries(session.Client, session.Table, 0)
+		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table, 0)
 	}
 	p.keeper = keeper.New(options)
 	switch {
 	case p.store != nil:
 		p.found = p.keeper
 	case target.Name == stores.Table:
-		p.table = table.New(session.Client, session.Table)
+		p.table = table.New(call.For(session.Client, call.ForPageNumbers), session.Table)
 		p.found = keeper.NewTimely(p.table, counted)
 	}
 	return p, nil
@@ -124,7 +124,7 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 func (p *pages) open(ctx context.Context, session *Session) error {
 	switch {
 	case p.target.Name == stores.Markers:
-		p.store = markers.Open(session.Client, session.Table)
+		p.store = markers.Open(call.For(session.Client, call.ForPageNumbers), session.Table)
 	case p.target.Outside():
 		lazy := stores.NewLazy(p.target, session.Table)
 		ctx, cancel := context.WithTimeout(ctx, firstTry)

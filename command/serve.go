@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
@@ -127,6 +126,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	session.trace(traces)
+	c.measured.ofCalls(session)
 
 	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
 	if err != nil {
@@ -188,14 +188,19 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 
 // wire makes the store of the table and the runner that counts its comments, and connects the two.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
-	counter := counts.NewCounter(session.Client, session.Table)
+	counter := newCounter(session)
 	runner := newCounting(session, "talkback serve", counter, pages, term.Logger)
+	if !c.NoCount {
+		c.measured.ofCounting(runner)
+	}
+	c.measured.ofPageIndex(pages)
 	runner.Prepare(ctx)
 	c.Watermark = watermarkOf(session)
 	store := c.Store(session)
 	store.OnImproper(func(item layout.Improper) {
 		term.Logger.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
 	})
+	c.measured.ofPages(store)
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
 	store.Follow(counter)
 	pages.number(store)
@@ -288,13 +293,14 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),
 		MaxInFlight:      int(c.MaxInFlight),
-		Concurrency:      concurrency.New(int(c.MinInFlight), cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)),
+		Concurrency:      c.measured.ofPlaces(concurrency.New(int(c.MinInFlight), cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight))),
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
 		Clients:          c.clients,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
+		Batches:          c.measured.ofBatches(),
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/talkback/talkback/dynamo/counts"
 )
 
 // Stream counts comments in a process of its own.
@@ -46,6 +44,14 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	defer traces.Stop()
 	session.trace(traces)
+	var measured *measured
+	if !c.Status {
+		if measured, err = c.measure(ctx, nil, term); err != nil {
+			return err
+		}
+		defer measured.close(term.Logger)
+		measured.ofCalls(session)
+	}
 	pages, err := openPages(ctx, target, session, "talkback stream", term.Logger)
 	if err != nil {
 		return err
@@ -58,17 +64,14 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		}
 		return now.write(term.Out)
 	}
-	return c.count(ctx, session, pages, term)
+	return c.count(ctx, session, pages, measured, term)
 }
 
 // count counts until the context ends.
-func (c *Stream) count(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	measured, err := c.measure(ctx, nil, term)
-	if err != nil {
-		return err
-	}
-	defer measured.close(term.Logger)
-	runner := newCounting(session, "talkback stream", counts.NewCounter(session.Client, session.Table), pages, term.Logger)
+func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
+	runner := newCounting(session, "talkback stream", newCounter(session), pages, term.Logger)
+	measured.ofCounting(runner)
+	measured.ofPageIndex(pages)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
 	announceCounting(session, term)

@@ -20,6 +20,7 @@ import (
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	key := keyOf(q)
 	page, cached := s.pages.find(key, s.changes.last(q.Product))
+	s.looked(cached)
 	if !cached {
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
@@ -56,6 +57,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	if err != nil {
 		return comment.Page{}, err
 	}
+	s.pageRead(known, a.list.execution)
 	page := a.page()
 	page.Plan.Duration = s.now().Sub(began)
 	return page, nil

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/prior"
@@ -18,7 +19,7 @@ func (s *Store) UsePrior(fixed *planner.Prior) { s.prior = func() *planner.Prior
 // products, and saves what this Store learns, at most once in some minutes and at the end of the
 // work. It fails nothing: what keeps it from reading or writing is logged once.
 func (s *Store) KeepPrior(ctx context.Context, log *slog.Logger, work func(context.Context) error) error {
-	keeper := prior.Keeper{Client: s.client, Table: s.table, Learner: s.learner, Logger: log}
+	keeper := prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
 	return keeper.Beside(ctx, work)
 }
 

@@ -65,6 +65,7 @@ type Store struct {
 	flights   flights          // pages that are being read
 	pages     *pages           // the page cache; nil for none
 	writes    *spans.Writes    // which spans wrote comments; nil for none
+	observer  Observer         // nil if nobody asks
 	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
 
 	bulkhead *bulkhead.Bulkhead // bounds the calls for each product; nil bounds none
@@ -73,7 +74,7 @@ type Store struct {
 // NewStore makes a store of a table, which must be as layout.Definition says.
 func NewStore(client client, table string) *Store {
 	s := &Store{
-		Reader: counts.NewReader(client, table), client: client, table: table, now: time.Now,
+		Reader: counts.NewReader(client, table), client: call.For(client, call.ForComments), table: table, now: time.Now,
 		choices: planner.NewMemo(), sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
 	s.learner = prior.NewLearner()

@@ -118,6 +118,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		defer func() { visitOf(r.Context()).settle(r.Context(), account.Units()) }()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
+		load.TellBatches(o.Batches)
 		load.UseLatest(o.Latest)
 		ctx := usage.With(loaders.With(r.Context(), load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))

@@ -36,6 +36,7 @@ type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V
 type loader[K comparable, V any] struct {
 	what string // what it loads, in the plural, for errors
 	get  get[K, V]
+	told func(what string, keys int) // of each batch; nil if nobody asks
 
 	mu      sync.Mutex
 	batched *dataloader.Loader[K, struct{}] // nil until the first key is batched: most requests batch none
@@ -215,6 +216,9 @@ func (l *loader[K, V]) fetchBatch(ctx context.Context, keys []K) []*dataloader.R
 
 // fetch fetches keys, and hands the answers to the callers that wait for them.
 func (l *loader[K, V]) fetch(ctx context.Context, keys []K) {
+	if l.told != nil {
+		l.told(l.what, len(keys))
+	}
 	found, failed, err := l.tryGet(ctx, keys)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -116,6 +116,12 @@ func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Co
 	return &l.comments
 }
 
+// TellBatches has a function called with what each batch fetches and how many keys it has. It comes
+// before anything is loaded.
+func (l *Loaders) TellBatches(told func(what string, keys int)) {
+	l.comments.told, l.textless.told, l.stats.told, l.rows.told = told, told, told, told
+}
+
 // TellFreshness sets how the loaders find out how fresh statistics are. It comes before anything is
 // loaded.
 func (l *Loaders) TellFreshness(freshness Freshness) { l.freshness = freshness }

@@ -67,8 +67,8 @@ var (
 	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "leaders"}}
 	knowledge = Attribute{"talkback.knowledge", []string{"cold", "warm"}}
 	purpose   = Attribute{"talkback.purpose", []string{
-		"page", "skip", "probe", "count", "comment", "statistics", "leaderboard", "page numbers", "plan knowledge",
-		"write", "counting", "rebuild", "lease", "heartbeat", "maintenance",
+		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS", "PLAN_KNOWLEDGE",
+		"COUNTING", "LEASE", "REBUILD", "MAINTENANCE",
 	}}
 )
 
@@ -77,7 +77,7 @@ var codes = []string{
 	"BAD_INPUT", "BAD_CURSOR", "THROTTLED", "UNAVAILABLE", "TIMEOUT", "CANCELED", "NOT_FOUND", "CONFLICT", "KEY_REUSED",
 	"UNAUTHENTICATED", "FORBIDDEN", "TOO_MUCH_TEXT", "TOO_COSTLY", "OVERLOADED", "INTERNAL",
 	"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED",
-	"BAD_REQUEST", "BATCH_NOT_ALLOWED", "CSRF_REFUSED", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "QUERY_TOO_LONG", "UNSUPPORTED_MEDIA_TYPE",
+	"BAD_REQUEST", "BATCH_NOT_ALLOWED", "CSRF_REFUSED", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "QUERY_TOO_LONG", "UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED",
 	"TOO_MANY_TOKENS", "NESTED_TOO_DEEP", "NAME_TOO_LONG", "TOO_MANY_OPERATIONS", "TOO_MANY_FRAGMENTS", "TOO_DEEP", "TOO_MANY_FIELDS",
 	"SELECTION_TOO_LONG", "TOO_MANY_ROOT_FIELDS", "TOO_MANY_ALIASES", "TOO_MANY_OVERLAPS", "TOO_MANY_DIRECTIVES",
 	"VALUE_TOO_DEEP", "LIST_TOO_LONG", "TOO_MANY_VARIABLES", "VARIABLES_TOO_LARGE",
@@ -126,7 +126,113 @@ var instruments = []Instrument{
 	{
 		Name: "talkback.refusals", Unit: "{request}", Kind: Counter, Whole: true,
 		Description: "Requests to the API that a limit of the server refused.",
-		Attributes:  []Attribute{{"talkback.reason", []string{"limit", "queue", "arriving", "unread", "client"}}},
+		Attributes:  []Attribute{{"talkback.reason", []string{"limit", "queue", "arriving", "unread", "client-reads", "client-writes"}}},
+	},
+	{
+		Name: "talkback.api.limit", Unit: "{request}", Kind: Gauge, Whole: true,
+		Description: "Requests to the API that are let in at a time, as the adaptive limit has it now.",
+	},
+	{
+		Name: "talkback.api.in_flight", Unit: "{request}", Kind: Gauge, Whole: true,
+		Description: "Requests to the API that are being processed.",
+	},
+	{
+		Name: "talkback.api.queued", Unit: "{request}", Kind: Gauge, Whole: true,
+		Description: "Requests to the API that wait for a place.",
+	},
+	{
+		Name: "db.client.operation.duration", Unit: "s", Kind: Histogram, Buckets: callBuckets,
+		Description: "Duration of attempts of calls to the table and its stream, until the head of the answer.",
+		Attributes: []Attribute{system, call, {"error.type", []string{
+			"none", "400", "403", "413", "500", "502", "503", "504", "timeout", "canceled", "connection",
+		}}},
+	},
+	{
+		Name: "talkback.table.retries", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Description: "Attempts of calls after the first.",
+		Attributes:  []Attribute{call},
+	},
+	{
+		Name: "talkback.table.throttles", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Description: "Attempts that DynamoDB refused, since more was asked of it than it serves.",
+		Attributes:  []Attribute{call},
+	},
+	{
+		Name: "talkback.table.hedges", Unit: "{read}", Kind: Counter, Whole: true,
+		Description: "Slow reads that were made twice, by which call answered first.",
+		Attributes:  []Attribute{{"talkback.winner", []string{"first", "second"}}},
+	},
+	{
+		Name: "talkback.table.read_units", Unit: "{read_unit}", Kind: Counter,
+		Description: "Read units that calls consumed.",
+		Attributes:  []Attribute{index, purpose},
+	},
+	{
+		Name: "talkback.table.write_units", Unit: "{write_unit}", Kind: Counter,
+		Description: "Write units that calls consumed.",
+		Attributes:  []Attribute{index, purpose},
+	},
+	{
+		Name: "talkback.page.estimated_units", Unit: "{read_unit}", Kind: Counter,
+		Description: "Read units that plans of pages were estimated to consume, where there were several ways.",
+		Attributes:  []Attribute{knowledge},
+	},
+	{
+		Name: "talkback.page.read_units", Unit: "{read_unit}", Kind: Histogram, Buckets: unitBuckets,
+		Description: "Read units that the same plans consumed.",
+		Attributes:  []Attribute{knowledge},
+	},
+	{
+		Name: "talkback.page.waves", Unit: "{wave}", Kind: Histogram, Buckets: waveBuckets,
+		Description: "Waves of reads for each page that was read from the table.",
+		Attributes:  []Attribute{knowledge},
+	},
+	{
+		Name: "talkback.cache.lookups", Unit: "{lookup}", Kind: Counter, Whole: true,
+		Description: "Looks into the page cache, and into the statistics that a server remembers.",
+		Attributes:  []Attribute{{"talkback.cache", []string{"pages", "statistics"}}, {"talkback.result", []string{"hit", "miss"}}},
+	},
+	{
+		Name: "talkback.loader.batch_size", Unit: "{key}", Kind: Histogram, Buckets: batchBuckets,
+		Description: "Keys that fields of one request fetched together.",
+		Attributes:  []Attribute{{"talkback.loader", []string{"comments", "comments without texts", "statistics", "counts of languages"}}},
+	},
+	{
+		Name: "talkback.stream.lag", Unit: "s", Kind: Gauge,
+		Description: "How long ago every change was counted, while all are.",
+	},
+	{
+		Name: "talkback.stream.complete", Unit: "{table}", Kind: Gauge, Whole: true,
+		Description: "1 if counts are right up to the lag, 0 while they may be wrong or that is not known.",
+	},
+	{
+		Name: "talkback.stream.shards", Unit: "{shard}", Kind: Gauge, Whole: true,
+		Description: "Shards of the stream that this process reads.",
+	},
+	{
+		Name: "talkback.stream.records", Unit: "{record}", Kind: Counter, Whole: true,
+		Description: "Records of the stream that were processed.",
+	},
+	{
+		Name: "talkback.stream.heartbeats", Unit: "{heartbeat}", Kind: Counter, Whole: true,
+		Description: "Heartbeats that were sent, and that came through the stream, also those of other processes.",
+		Attributes:  []Attribute{{"talkback.direction", []string{"sent", "received"}}},
+	},
+	{
+		Name: "talkback.stream.dead_letters", Unit: "{record}", Kind: Counter, Whole: true,
+		Description: "Records that were dead-lettered.",
+	},
+	{
+		Name: "talkback.stream.gaps", Unit: "{gap}", Kind: Counter, Whole: true,
+		Description: "Gaps that were found: records lost unread, or dead-lettered.",
+	},
+	{
+		Name: "talkback.page_index.lag", Unit: "s", Kind: Gauge,
+		Description: "How far the index of page numbers is behind the comments.",
+	},
+	{
+		Name: "talkback.page_index.available", Unit: "{index}", Kind: Gauge, Whole: true,
+		Description: "1 while page numbers are answered, 0 while they are UNAVAILABLE.",
 	},
 	{
 		Name: "process.uptime", Unit: "s", Kind: Gauge,

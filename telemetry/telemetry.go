@@ -17,6 +17,10 @@ const mostSeries = 1000
 type Metrics struct {
 	// Requests are those of clients.
 	Requests *Requests
+	// Table is the table, Pages how pages are read, Stream how the table's stream is.
+	Table  *Table
+	Pages  *Pages
+	Stream *Stream
 
 	meters   meters
 	provider *sdk.MeterProvider
@@ -55,7 +59,10 @@ func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	all := meters{provider.Meter("github.com/talkback/talkback")}
 	began := time.Now()
 	all.gauge("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
-	return &Metrics{Requests: newRequests(all), meters: all, provider: provider}
+	return &Metrics{
+		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all),
+		meters: all, provider: provider,
+	}
 }
 
 // Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.

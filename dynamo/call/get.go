@@ -48,7 +48,7 @@ func GetEach[T any](
 ) (decoded []T, left []layout.Item, err error) {
 	each := eachDecoded[T]{decode: decode}
 	got, err := getAll(ctx, want, func(want types.KeysAndAttributes) (*dynamodb.BatchGetItemOutput, error) {
-		output, err := take(ctx, &each, func(ctx context.Context) (*dynamodb.BatchGetItemOutput, []layout.Item, error) {
+		output, err := take(ctx, &taker{items: &each}, func(ctx context.Context) (*dynamodb.BatchGetItemOutput, []layout.Item, error) {
 			output, err := batchGet(ctx, client, table, want)
 			if err != nil {
 				return nil, nil, err

@@ -33,7 +33,13 @@ const (
 // the slowest of its reads, so a slow page is less rare than a slow read. There is at most one
 // second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
-	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} }
+	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
+		h := &hedger{under: under}
+		if observed, ok := under.(*observedHTTP); ok {
+			h.told = observed.to.Hedged
+		}
+		return h
+	}
 	http := client.Options().HTTPClient
 	if bounded, ok := http.(*bounded); ok {
 		return Over(client, bounded.around(hedge))
@@ -44,6 +50,7 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 // hedger is the HTTP client of a client that hedges.
 type hedger struct {
 	under dynamodb.HTTPClient
+	told  func(won bool) // of each second call; nil if nobody asks
 
 	mu     sync.Mutex
 	times  []time.Duration // durations of the latest reads, a ring buffer
@@ -73,7 +80,12 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	case <-timer.C:
 	}
 	if h.spend() {
-		return race.between(first, race.start())
+		second := race.start()
+		response, winner, err := race.between(first, second)
+		if h.told != nil {
+			h.told(winner == second)
+		}
+		return response, err
 	}
 	<-race.finished
 	return first.answer()
@@ -163,13 +175,15 @@ func (r *race) start() *try {
 	return t
 }
 
-// between returns the first answer of two calls. It cancels the other call and discards its answer.
-func (r *race) between(a, b *try) (*http.Response, error) {
-	winner := <-r.finished
+// between returns the first answer of two calls, and which it is of. It cancels the other call and
+// discards its answer.
+func (r *race) between(a, b *try) (response *http.Response, winner *try, err error) {
+	winner = <-r.finished
 	if winner.err != nil {
 		winner.cancel()
 		winner = <-r.finished
-		return winner.answer()
+		response, err = winner.answer()
+		return response, winner, err
 	}
 	loser := a
 	if winner == a {
@@ -180,7 +194,8 @@ func (r *race) between(a, b *try) (*http.Response, error) {
 		<-r.finished
 		loser.discard()
 	}()
-	return winner.answer()
+	response, err = winner.answer()
+	return response, winner, err
 }
 
 // answer returns the answer of a finished call. The call's context ends when the body is closed.

@@ -75,6 +75,20 @@ func (c *LeanClient) TransactWriteItems(ctx context.Context, in *dynamodb.Transa
 	return c.sdk.TransactWriteItems(ctx, in, options...)
 }
 
+// over returns the same client with the options of another client of the SDK, which differ in their
+// protocol only.
+func (c *LeanClient) over(sdk *dynamodb.Client) *LeanClient {
+	changed := *c.query.shared
+	changed.options = sdk.Options()
+	return &LeanClient{sdk, c.query.with(&changed), c.batchGetItem.with(&changed), c.getItem.with(&changed)}
+}
+
+// with returns the same kind of call with other things in common.
+func (o operation[In, Out]) with(s *shared) operation[In, Out] {
+	o.caller = &caller{shared: s, schema: o.schema, retrying: o.retrying, once: o.once}
+	return o
+}
+
 // authScheme returns how a client signs, and whose name it signs with; false if it does not.
 func authScheme(options dynamodb.Options) (smithyhttp.AuthScheme, smithyauth.IdentityResolver, bool) {
 	for _, scheme := range options.AuthSchemes {

@@ -1,8 +1,10 @@
 package call
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/dynamo/layout"
@@ -18,10 +20,21 @@ type Taker interface {
 	Take(*layout.Reader)
 }
 
+// Purposeful is a Taker that says what its items are for, in a word.
+type Purposeful interface {
+	Taker
+	// Purpose returns that word.
+	Purpose() string
+}
+
 // Query makes a Query and hands over its items as they are decoded. A client with the protocol of
 // this package makes no maps of them. The output has no items.
 func Query(ctx context.Context, client Querier, in *dynamodb.QueryInput, items Taker) (*dynamodb.QueryOutput, error) {
-	return take(ctx, items, func(ctx context.Context) (*dynamodb.QueryOutput, []layout.Item, error) {
+	t := &taker{items: items}
+	if p, ok := items.(Purposeful); ok {
+		t.index, t.purpose = cmp.Or(aws.ToString(in.IndexName), tableIndex), p.Purpose()
+	}
+	return take(ctx, t, func(ctx context.Context) (*dynamodb.QueryOutput, []layout.Item, error) {
 		output, err := client.Query(ctx, in)
 		if err != nil {
 			return nil, nil, err
@@ -33,14 +46,16 @@ func Query(ctx context.Context, client Querier, in *dynamodb.QueryInput, items T
 }
 
 // take makes a call whose items are handed over: as records, or else those that call returns.
-func take[Out any](ctx context.Context, items Taker, call func(context.Context) (*Out, []layout.Item, error)) (*Out, error) {
-	t := &taker{items: items}
+func take[Out any](ctx context.Context, t *taker, call func(context.Context) (*Out, []layout.Item, error)) (*Out, error) {
 	output, found, err := call(context.WithValue(ctx, takerKey{}, t))
 	if err == nil && !t.taken {
 		t.takeMaps(found)
 	}
 	return output, err
 }
+
+// tableIndex stands for the table itself among its indexes.
+const tableIndex = "table"
 
 // usualItems is how many items most answers have at most: a page, and one to see whether more follow.
 const usualItems = 21
@@ -49,6 +64,8 @@ const usualItems = 21
 type taker struct {
 	items Taker
 	taken bool // all were handed over as records
+	// index and purpose are what a Query reads, and what for; empty if its Taker does not say.
+	index, purpose string
 }
 
 type takerKey struct{}

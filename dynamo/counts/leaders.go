@@ -20,7 +20,7 @@ import (
 
 // readSettings fetches the settings of the leaderboard.
 func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
-	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
+	output, err := r.leaders.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(r.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func(count int) ([]comment.Leader, error) {
-		board := leaderboard{improper: r.improper, client: r.client, table: r.table, language: language, starts: make([]layout.Item, shards)}
+		board := leaderboard{improper: r.improper, client: r.leaders, table: r.table, language: language, starts: make([]layout.Item, shards)}
 		return takeLeaders(ctx, merge.New(shards, compareLeaders, board.read), count)
 	}
 	if settings.was == 0 {

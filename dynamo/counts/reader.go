@@ -24,8 +24,9 @@ type readerClient interface {
 
 // Reader reads statistics and leaderboards. It is safe for concurrent use once it is set up.
 type Reader struct {
-	client readerClient
-	table  string
+	client  readerClient
+	leaders readerClient // the same, for leaderboards
+	table   string
 	// first refuses reads until the first counting is complete; nil refuses nothing.
 	first    *firstCount
 	improper *layout.Reporter
@@ -34,7 +35,7 @@ type Reader struct {
 
 // NewReader makes a reader of the counts of a table.
 func NewReader(client readerClient, table string) *Reader {
-	return &Reader{client: client, table: table, onRead: func(string, comment.Stats) {}}
+	return &Reader{client: call.For(client, call.ForStatistics), leaders: call.For(client, call.ForLeaderboards), table: table, onRead: func(string, comment.Stats) {}}
 }
 
 // OnRead sets a function that is called with all statistics that StatsOf and StatsBeside read, from

@@ -173,7 +173,7 @@ var own = map[string]struct {
 	"command": {[]string{
 		"dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores",
 		"pageindex", "pageindex/audit", "pageindex/files", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite", "pageindex/stores", "pageindex/table",
-		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
+		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
 		"internal/output", "internal/reviewfile", "internal/sample", "internal/terminal", "internal/wait", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/admin", "web",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/proxies", "quota", "quota/redis", "internal/counting", "internal/engine", "internal/garbage", "internal/importer",
 		"auth", "auth/authoring", "comment", "dynamo", "graph", "httpapi", "httpapi/limits", "internal/counting", "internal/doctor", "internal/engine", "internal/garbage", "internal/importer",

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/telemetry"
+)
+
+// ofCalls measures the calls of a session. It comes before anything is made of its client.
+func (m *measured) ofCalls(session *Session) {
+	if m != nil {
+		session.Client = call.Observed(session.Client, m.Table)
+	}
+}
+
+// ofPages measures how a store reads pages.
+func (m *measured) ofPages(store *dynamo.Store) {
+	if m != nil {
+		store.Observe(m.Pages)
+	}
+}
+
+// ofBatches returns what loaders tell of their batches, nil if nobody asks.
+func (m *measured) ofBatches() func(what string, keys int) {
+	if m == nil {
+		return nil
+	}
+	return m.Pages.Batched
+}
+
+// ofPlaces has the places of a limiter of requests looked at, and returns the limiter.
+func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
+	if m == nil {
+		return limiter
+	}
+	m.WatchPlaces(func() telemetry.Places {
+		now := limiter.State()
+		return telemetry.Places{Limit: now.Limit, InFlight: now.InFlight, Queued: now.Queued}
+	})
+	return limiter
+}
+
+// ofCounting measures how the stream is read. It comes before the runner runs.
+func (m *measured) ofCounting(runner *counting.Runner) {
+	if m == nil {
+		return
+	}
+	consumer := runner.Consumer
+	consumer.Observe(m.Stream)
+	m.WatchCounting(func() telemetry.Counting {
+		upTo, known, current := consumer.ProcessedUpTo()
+		return telemetry.Counting{Running: current, Complete: known, Lag: max(0, time.Since(upTo)), Shards: len(consumer.Status())}
+	})
+}
+
+// lookTimeout bounds a look at the index of page numbers, so that a scrape is answered in time.
+const lookTimeout = 2 * time.Second
+
+// ofPageIndex measures how far the index of page numbers is, if there is one.
+func (m *measured) ofPageIndex(p *pages) {
+	index, ok := p.found.(interface {
+		Lag(context.Context) (lag time.Duration, known, answers bool)
+	})
+	if m == nil || !ok {
+		return
+	}
+	m.WatchPageIndex(func() telemetry.PageIndex {
+		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		defer cancel()
+		lag, known, answers := index.Lag(ctx)
+		return telemetry.PageIndex{Known: known, Lag: lag, Answers: answers}
+	})
+}

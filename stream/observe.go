@@ -1,0 +1,89 @@
+package stream
+
+import "context"
+
+// Observer is told what a Consumer, or a function of AWS Lambda, does. Its methods are called by
+// several goroutines, so they must be quick.
+type Observer interface {
+	// HeartbeatSent and HeartbeatReceived are called for each heartbeat that was written, and for
+	// each that came through the stream, whichever process sent it.
+	HeartbeatSent()
+	HeartbeatReceived()
+	// Processed is called with the number of records that were handed over and processed.
+	Processed(records int)
+	// DeadLettered and GapFound are called once the journal has it. Of a dead-lettered record, both
+	// are called.
+	DeadLettered()
+	GapFound()
+}
+
+// Observe has an observer told what a Consumer does. Call it before Run.
+func (c *Consumer) Observe(o Observer) {
+	c.Leases, c.Journal, c.Handler = observedLeases{c.Leases, o}, ObservedJournal(c.Journal, o), ObservedHandler(c.Handler, o)
+}
+
+// ObservedJournal returns a journal like another one, whose entries an observer is told of.
+func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }
+
+// ObservedHandler returns a handler like another one, whose records an observer is told of.
+func ObservedHandler(under Handler, o Observer) Handler { return observedHandler{under, o} }
+
+type observedLeases struct {
+	Leases
+	to Observer
+}
+
+// SendHeartbeat implements Heartbeats.
+func (l observedLeases) SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error {
+	err := l.Leases.SendHeartbeat(ctx, heartbeat)
+	if err == nil {
+		l.to.HeartbeatSent()
+	}
+	return err
+}
+
+// HeartbeatOf implements Heartbeats.
+func (l observedLeases) HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool) {
+	heartbeat, ok = l.Leases.HeartbeatOf(record)
+	if ok {
+		l.to.HeartbeatReceived()
+	}
+	return heartbeat, ok
+}
+
+type observedJournal struct {
+	Journal
+	to Observer
+}
+
+// PutDeadLetter implements Journal.
+func (j observedJournal) PutDeadLetter(ctx context.Context, label string, letter DeadLetter) error {
+	err := j.Journal.PutDeadLetter(ctx, label, letter)
+	if err == nil {
+		j.to.DeadLettered()
+	}
+	return err
+}
+
+// SwapState implements Journal.
+func (j observedJournal) SwapState(ctx context.Context, old, next State) error {
+	err := j.Journal.SwapState(ctx, old, next)
+	if err == nil && next.Gap != nil && !next.Gap.Same(old.Gap) {
+		j.to.GapFound()
+	}
+	return err
+}
+
+type observedHandler struct {
+	Handler
+	to Observer
+}
+
+// Handle implements Handler.
+func (h observedHandler) Handle(ctx context.Context, records []Record) error {
+	err := h.Handler.Handle(ctx, records)
+	if err == nil {
+		h.to.Processed(len(records))
+	}
+	return err
+}

@@ -1,0 +1,278 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/VictoriaMetrics/metricsql"
+	"github.com/goccy/go-yaml"
+
+	"github.com/talkback/talkback/telemetry"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/operate/metrics.md as it is now")
+
+// shown is a metric as Prometheus shows it: its labels with the values that these can have, nil for
+// any.
+type shown map[string][]string
+
+// everything returns the metrics that a process shows which measured everything once, by name.
+func everything(t *testing.T) map[string]shown {
+	t.Helper()
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(1 << 40) // Go tells of a limit only if there is one
+	defer debug.SetMemoryLimit(limit)
+	handler, m := newHandler(t, nil)
+	m.Requests.Began(t.Context(), "GET", "http")
+	m.Requests.Ended(t.Context(), "GET", "http", "/", 200, time.Second)
+	m.Requests.Answered(t.Context(), telemetry.Operation{Outcome: "ok", Refused: "limit", EstimatedUnits: 1, Units: 1})
+	m.Table.Tried("Query", 2, "", time.Second)
+	m.Table.Throttled("Query")
+	m.Table.Read("all", "PAGE", 1)
+	m.Table.Wrote("all", "COMMENT", 1)
+	m.Table.Hedged(true)
+	m.Pages.PageRead(true, 1, 1, 1)
+	m.Pages.Looked("pages", true)
+	m.Pages.Batched("comments", 1)
+	m.WatchPlaces(func() telemetry.Places { return telemetry.Places{} })
+	m.WatchCounting(func() telemetry.Counting { return telemetry.Counting{Running: true, Complete: true} })
+	m.WatchPageIndex(func() telemetry.PageIndex { return telemetry.PageIndex{Known: true} })
+	values := map[string][]string{}
+	for _, row := range telemetry.Instruments() {
+		for _, a := range row.Attributes {
+			key := label(a.Key)
+			values[key] = append(append(values[key], a.Values...), telemetry.Other)
+		}
+	}
+	all := map[string]shown{}
+	for _, line := range regexp.MustCompile(`(?m)^([a-z_]+)(?:{(.*)})? `).FindAllStringSubmatch(scraped(t, handler), -1) {
+		all[line[1]] = shown{"instance": nil, "job": nil}
+		for _, pair := range regexp.MustCompile(`([a-z_]+)="`).FindAllStringSubmatch(line[2], -1) {
+			all[line[1]][pair[1]] = values[pair[1]]
+		}
+	}
+	return all
+}
+
+func label(key string) string { return strings.ReplaceAll(key, ".", "_") }
+
+// check reports what is wrong with an expression: it does not parse, or it names metrics, labels or
+// values that do not exist.
+func check(text string, all map[string]shown) (problems []string) {
+	expression, err := metricsql.Parse(text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	metricsql.VisitAll(expression, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.MetricExpr:
+			for _, filters := range e.LabelFilterss {
+				problems = append(problems, checkSelector(filters, all)...)
+			}
+		case *metricsql.AggrFuncExpr:
+			for _, by := range e.Modifier.Args {
+				if !slices.ContainsFunc(slices.Collect(maps.Values(all)), func(m shown) bool { _, has := m[by]; return has }) {
+					problems = append(problems, "no metric has the label "+by)
+				}
+			}
+		}
+	})
+	return problems
+}
+
+func checkSelector(filters []metricsql.LabelFilter, all map[string]shown) (problems []string) {
+	name := ""
+	for _, f := range filters {
+		if f.Label == "__name__" {
+			name = f.Value
+		}
+	}
+	metric, exists := all[name]
+	if !exists {
+		return []string{fmt.Sprintf("there is no metric %q", name)}
+	}
+	for _, f := range filters {
+		values, has := metric[f.Label]
+		switch {
+		case f.Label == "__name__":
+		case !has:
+			problems = append(problems, name+" has no label "+f.Label)
+		case values == nil:
+		default:
+			for _, word := range strings.Split(f.Value, "|") {
+				fits := regexp.MustCompile("^(?:" + word + ")$").MatchString
+				if !f.IsRegexp {
+					fits = func(value string) bool { return value == f.Value }
+				}
+				if !slices.ContainsFunc(values, fits) {
+					problems = append(problems, name+": "+f.Label+" is never "+word)
+				}
+			}
+		}
+	}
+	return problems
+}
+
+// Every rule can be evaluated over metrics that exist, and docs/operate/alerts.md says what to do.
+func TestAlertRules(t *testing.T) {
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr string
+				For         string
+				Labels      struct{ Severity string }
+				Annotations struct{ Summary string }
+			}
+		}
+	}
+	if err := yaml.UnmarshalWithOptions(read(t, "infra/alerts.yml"), &file, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(Talkback[A-Za-z]+)` \\| .+ \\| .+ \\|$").FindAllStringSubmatch(string(read(t, "docs/operate/alerts.md")), -1) {
+		documented[row[1]] = true
+	}
+	all, seen := everything(t), 0
+	for _, rule := range file.Groups[0].Rules {
+		for _, problem := range check(rule.Expr, all) {
+			t.Errorf("%s: %s", rule.Alert, problem)
+		}
+		if rule.Labels.Severity != "page" && rule.Labels.Severity != "ticket" || rule.Annotations.Summary == "" {
+			t.Errorf("%s has the severity %q and the summary %q", rule.Alert, rule.Labels.Severity, rule.Annotations.Summary)
+		}
+		if rule.For != "" {
+			if _, err := time.ParseDuration(rule.For); err != nil {
+				t.Errorf("%s: %v", rule.Alert, err)
+			}
+		}
+		if !documented[rule.Alert] {
+			t.Errorf("docs/operate/alerts.md does not say what to do about %s", rule.Alert)
+		}
+		delete(documented, rule.Alert)
+		seen++
+	}
+	if len(documented) > 0 || seen < 10 {
+		t.Errorf("%d rules; documented without a rule: %v", seen, documented)
+	}
+}
+
+// Every panel of the dashboard shows metrics that exist.
+func TestDashboard(t *testing.T) {
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(read(t, "infra/grafana-dashboard.json"), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	all, seen := everything(t), 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			for _, problem := range check(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"), all) {
+				t.Errorf("%s: %s", panel.Title, problem)
+			}
+			seen++
+		}
+	}
+	if seen < 15 {
+		t.Errorf("the dashboard has %d expressions", seen)
+	}
+}
+
+// What is wrong with an expression is found.
+func TestExpressionsAreChecked(t *testing.T) {
+	all := everything(t)
+	for text, want := range map[string]string{
+		`rate(talkback_operations_total[5m]`:                                  "unexpected",
+		`rate(talkback_operation_total[5m])`:                                  "no metric",
+		`talkback_operations_total{outcome="ok"}`:                             "no label outcome",
+		`talkback_operations_total{talkback_outcome="fine"}`:                  "never fine",
+		`talkback_operations_total{talkback_outcome=~"ok|fine"}`:              "never fine",
+		`sum by (customer) (talkback_operations_total)`:                       "label customer",
+		`sum by (instance) (talkback_operations_total{error_type="TIMEOUT"})`: "",
+	} {
+		if got := strings.Join(check(text, all), "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+const (
+	tableStart = "<!-- metrics -->\n"
+	tableEnd   = "<!-- end -->\n"
+)
+
+// Every instrument is shown, and docs/operate/metrics.md has its row: go test ./telemetry/admin -run
+// Documented -update
+func TestMetricsAreDocumented(t *testing.T) {
+	all := everything(t)
+	var table strings.Builder
+	table.WriteString("| metric | kind | labels | |\n|---|---|---|---|\n")
+	for _, row := range telemetry.Instruments() {
+		name := nameOf(t, row, all)
+		var labels []string
+		for _, a := range row.Attributes {
+			labels = append(labels, "`"+label(a.Key)+"`")
+			if _, has := all[name+map[bool]string{true: "_count"}[row.Kind == telemetry.Histogram]][label(a.Key)]; !has {
+				t.Errorf("%s has no label %s", name, label(a.Key))
+			}
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", name, row.Kind, strings.Join(labels, ", "), strings.TrimSuffix(row.Description, "."))
+	}
+	document := string(read(t, "docs/operate/metrics.md"))
+	before, rest, found := strings.Cut(document, tableStart)
+	was, after, ended := strings.Cut(rest, tableEnd)
+	if !found || !ended {
+		t.Fatal("docs/operate/metrics.md has no table of metrics")
+	}
+	if *update {
+		if err := os.WriteFile("../../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if was != table.String() {
+		t.Errorf("docs/operate/metrics.md is old; go test ./telemetry/admin -run Documented -update writes:\n%s", table.String())
+	}
+}
+
+// nameOf returns the name by which Prometheus knows an instrument.
+func nameOf(t *testing.T, row telemetry.Instrument, all map[string]shown) string {
+	t.Helper()
+	name := label(row.Name)
+	if row.Unit == "s" {
+		name += "_seconds"
+	}
+	if row.Kind == telemetry.Counter {
+		name += "_total"
+	}
+	shownAs := name
+	if row.Kind == telemetry.Histogram {
+		shownAs += "_count"
+	}
+	if all[shownAs] == nil {
+		t.Errorf("no process shows %s", shownAs)
+	}
+	return name
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile("../../" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
