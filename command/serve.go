@@ -239,6 +239,15 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 	return store
 }
 
+// concurrency returns what lets requests in, nil for the fixed limit of package httpapi if the flags
+// set none.
+func (c *Serve) concurrency() *concurrency.Limiter {
+	if c.MaxInFlight == 0 {
+		return nil
+	}
+	return concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
+}
+
 // productCalls is how many calls for one product may be in progress: a quarter as many as there may
 // be requests, so that four slow products are needed to take all places.
 func (c *Serve) productCalls() int {
@@ -293,7 +302,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, te
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),
 		MaxInFlight:      int(c.MaxInFlight),
-		Concurrency:      c.measured.ofPlaces(concurrency.New(int(c.MinInFlight), cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight))),
+		Concurrency:      c.measured.ofPlaces(c.concurrency()),
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
 		Clients:          c.clients,

@@ -70,7 +70,7 @@ type Options struct {
 	// DefaultMaxInFlight.
 	MaxInFlight int
 	// Concurrency lets requests to the API in, usually fewer at a time than MaxInFlight. The default
-	// follows what the server carries.
+	// is that number, whatever the server carries.
 	Concurrency *concurrency.Limiter
 	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
 	// connections that hold most bytes for longest are closed. This needs Connections, and a server
@@ -102,7 +102,7 @@ func (o Options) withDefaults() Options {
 	o.MaxUnsent = cmp.Or(o.MaxUnsent, DefaultMaxUnsent)
 	o.Limits = cmp.Or(o.Limits, limits.Default())
 	if o.Concurrency == nil {
-		o.Concurrency = concurrency.New(0, o.MaxInFlight)
+		o.Concurrency = concurrency.New(o.MaxInFlight, o.MaxInFlight)
 	}
 	if o.Connections == nil {
 		o.Connections = NewConnections(0, 0)
