@@ -95,7 +95,7 @@ func (l *Learner) See(product string, seen Seen) {
 	l.told.Add(product, now)
 	l.fresh = l.fresh.bounded()
 	l.news++
-	if l.behind++; l.behind > l.current.Load().Learnt/10 {
+	if l.behind++; l.behind > l.current.Load().Learnt/50 {
 		l.publish()
 	}
 }
