@@ -13,7 +13,7 @@ func (s *Store) known(q comment.Query) planner.Known {
 	known := s.memory.recall(q)
 	known.Sizes = s.sizes.of(q.Product)
 	if known.Prior = s.prior(); known.Stats == nil {
-		known.Hint = s.learner.Hint(q.Product)
+		known.Hint = s.learner.Hint(q.Product, q.Filter.Languages...)
 	}
 	return known
 }

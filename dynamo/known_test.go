@@ -222,13 +222,13 @@ func TestWhatIsLikelyChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		shares := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1e-6, 0.1, 1, 1e6, -1}), planner.SizeClasses+2*comment.MaxRating+3, -1).Draw(t, "shares")
+		shares := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1e-6, 0.1, 1, 1e6, -1}), planner.SizeClasses+2*comment.MaxRating+planner.HintedLanguages+2, -1).Draw(t, "shares")
 		prior := *planner.DefaultPrior()
 		var hint planner.Hint
-		for _, to := range [][]float64{prior.Products[:], prior.Ratings[:], hint.Ratings[:]} {
+		for _, to := range [][]float64{prior.Products[:], prior.Ratings[:], hint.Ratings[:], hint.Languages[:]} {
 			shares = shares[copy(to, shares):]
 		}
-		prior.OtherLanguage, hint.Comments, hint.Languages = shares[0], shares[1], shares[2]
+		prior.OtherLanguage, hint.Comments = shares[0], shares[1]
 		prior.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1, 300, 3000, 1e6}).Draw(t, "bytes")
 		page := answerOf(t, s, q, planner.Known{Prior: &prior, Hint: hint})
 		checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))

@@ -63,8 +63,11 @@ func mixOf(prior *Prior, hint Hint, filter comment.Filter) mix {
 	m := mix{filter: filter, ratings: prior.Ratings, languages: make([]float64, len(filter.Languages))}
 	m.alikeRatings, m.alikeLanguages = soundWeight(prior.RatingsAlike), soundWeight(prior.LanguagesAlike)
 	named := prior.named(filter.Languages, m.languages)
-	if hint.Languages > 0 {
-		named, m.alikeLanguages = hint.Languages, m.alikeLanguages+hintWeight
+	if hinted := sum(hint.Languages[:]); hinted > 0 && len(m.languages) <= HintedLanguages {
+		named, m.alikeLanguages = min(hinted, 1), m.alikeLanguages+hintWeight
+		for i := range m.languages {
+			m.languages[i] = max(hint.Languages[i], leastShare)
+		}
 	}
 	if sum(hint.Ratings[:]) > 0 {
 		m.ratings, m.alikeRatings = hint.Ratings, m.alikeRatings+hintWeight

@@ -70,7 +70,10 @@ type Hint struct {
 	// Ratings are the shares of the ratings among them, beginning with rating 1; all zero if they
 	// are not known. Only their ratios matter.
 	Ratings [comment.MaxRating]float64
-	// Languages is the share of the comments that are in the languages of the filter, 0 if that is
-	// not known.
-	Languages float64
+	// Languages are the shares of the comments that are in the languages of the filter, in their
+	// order; all zero if they are not known.
+	Languages [HintedLanguages]float64
 }
+
+// HintedLanguages is for how many languages of a filter a Hint is used.
+const HintedLanguages = maxMixed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -15,13 +16,13 @@ import (
 )
 
 // The item of what was learnt. It is JSON in one attribute, about a kilobyte, for people and
-// programs to read, and hints on large products in another, at most 11 KB. A release that stores
+// programs to read, and hints on large products in another, at most 12 KB. A release that stores
 // something else uses another sort key, so that servers of both releases can run together.
 const (
 	itemPK      = "PLANS"
 	itemSK      = "PRIOR#1"
 	attrTally   = "tally"   // S
-	attrLarge   = "large"   // B, hints on products with many comments: large.encode
+	attrLarge   = "hints"   // B, on products with many comments: large.encode
 	attrChanges = "changes" // N, rises with every write
 )
 
@@ -55,7 +56,7 @@ func decode(item layout.Item) (stored, error) {
 	}
 	if hints, ok := item[attrLarge].(*types.AttributeValueMemberB); ok {
 		var err error
-		if read.Large, err = decodeLarge(hints.Value); err != nil {
+		if read.Large, err = decodeLarge(hints.Value, read.numbered()); err != nil {
 			return s, err
 		}
 	}
@@ -73,11 +74,14 @@ func encode(t tally, before stored) (layout.Item, error) {
 	item := itemKey()
 	item[attrTally] = layout.Text(string(text))
 	if len(t.Large) > 0 {
-		item[attrLarge] = layout.Binary(t.Large.largest().encode())
+		item[attrLarge] = layout.Binary(t.Large.largest().encode(t.numbered()))
 	}
 	item[attrChanges] = layout.Number(max(0, changes) + 1)
 	return item, nil
 }
+
+// numbered are the languages of the item, in the order of their tags: hints name them by number.
+func (t tally) numbered() []comment.Language { return slices.Sorted(maps.Keys(t.Languages.Shares)) }
 
 // unchanged returns the condition that the item is as it was read.
 func (s stored) unchanged() (condition string, values layout.Item) {

@@ -118,7 +118,7 @@ func (l *Learner) Count(product string, stats comment.Stats) {
 	l.See(product, seen)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fresh.Large.note(product, counts)
+	l.fresh.Large.note(product, counts, stats.Languages())
 }
 
 // knowsCounts reports whether the counts of a product are known.
@@ -141,15 +141,16 @@ func (l *Learner) Lead(product string, best int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.portrait(product) == (portrait{}) {
-		l.fresh.Large.note(product, counts)
+		l.fresh.Large.note(product, counts, nil)
 	}
 }
 
-// Hint returns what is known of a product with many comments, the zero value for nothing.
-func (l *Learner) Hint(product string) planner.Hint {
+// Hint returns what is known of a product with many comments, for a filter by some languages; the
+// zero value for nothing.
+func (l *Learner) Hint(product string, languages ...comment.Language) planner.Hint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.portrait(product).hint()
+	return l.portrait(product).hint(languages)
 }
 
 // portrait returns what is known of a product, the zero value for nothing.

@@ -255,6 +255,43 @@ func TestWhatALearnerHoldsIsBounded(t *testing.T) {
 // about tells whether a hint says so many comments.
 func about(hint, comments float64) bool { return math.Abs(math.Log2(hint/comments)) < 0.6/octave }
 
+// A hint tells about the shares of the frequent languages, also once it was saved and read again.
+func TestHintsTellOfLanguages(t *testing.T) {
+	l := NewLearner()
+	l.Count("p", comment.Stats{"en": {0, 0, 0, 0, 500}, "de": {0, 0, 0, 0, 300}, "fr": {0, 0, 0, 0, 150}, "ja": {0, 0, 0, 0, 50}})
+	l.Count("one", comment.Stats{"en": {0, 0, 0, 0, 99}, "de": {0, 0, 0, 0, 1}})
+	item, err := encode(l.fresh, stored{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := decode(item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := NewLearner()
+	again.load(read.tally)
+	for _, row := range []struct {
+		why       string
+		product   string
+		languages []comment.Language
+		want      []float64
+	}{
+		{"no languages, no shares", "p", nil, nil},
+		{"in the order of the filter", "p", []comment.Language{"de", "en", "fr"}, []float64{.28, .55, .18}},
+		{"less than the least", "p", []comment.Language{"ja"}, []float64{0.02}},
+		{"nearly none beside the one", "one", []comment.Language{"de", "en"}, []float64{rareLanguage, .95}},
+		{"a product that is not known", "q", []comment.Language{"en"}, nil},
+	} {
+		for _, learner := range []*Learner{l, again} {
+			var want [planner.HintedLanguages]float64
+			copy(want[:], row.want)
+			if got := learner.Hint(row.product, row.languages...).Languages; got != want {
+				t.Errorf("%s: %v, want %v", row.why, got, want)
+			}
+		}
+	}
+}
+
 // A leaderboard tells of the best rating only; counts that are known are better.
 func TestLead(t *testing.T) {
 	l := NewLearner()

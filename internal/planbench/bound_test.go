@@ -166,8 +166,10 @@ func anyPrior(t *rapid.T) *planner.Prior {
 // anyHint is what may be remembered of a product.
 func anyHint(t *rapid.T) planner.Hint {
 	hint := planner.Hint{
-		Comments:  rapid.SampledFrom([]float64{0, 0, 1, 300, 1e6, 1e12}).Draw(t, "comments hinted at"),
-		Languages: rapid.Float64Range(0, 1).Draw(t, "languages hinted at"),
+		Comments: rapid.SampledFrom([]float64{0, 0, 1, 300, 1e6, 1e12}).Draw(t, "comments hinted at"),
+	}
+	for i := range hint.Languages {
+		hint.Languages[i] = rapid.SampledFrom([]float64{0, 0, 0.1, 1}).Draw(t, "language hinted at")
 	}
 	for rating := range hint.Ratings {
 		hint.Ratings[rating] = rapid.SampledFrom([]float64{0, 0, 1, 1e6}).Draw(t, "rating hinted at")

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -24,7 +25,7 @@ type Product struct {
 	table    *Table
 	ledger   ledger
 	prior    *planner.Prior // for the cold way, nil for what every Store knows
-	hint     planner.Hint   // for the cold way
+	saved    *prior.Learner // what earlier processes saved, for the cold way; nil for nothing
 }
 
 // NewProduct returns a product with comments, in any order and at different positions.

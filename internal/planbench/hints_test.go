@@ -44,7 +44,8 @@ func TestHintsSpareReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, knowns := bySize(len(comments)), knownsOf(p, priors[1-i%2])
+		size := bySize(len(comments))
+		knownOf := knownsOf(p, priors[1-i%2])
 		for number, v := range p.visits(PageSize) {
 			if len(v.query.Filter.Ratings) < 2 || number%7 != 0 {
 				continue
@@ -52,7 +53,7 @@ func TestHintsSpareReads(t *testing.T) {
 			pages[size]++
 			sum := &sums[size]
 			sum[levels].Units += p.foresee(v)
-			for way, known := range knowns {
+			for way, known := range knownOf(v.query.Filter) {
 				_, cost, err := p.plan(t.Context(), p.table.Store(), v.query, known)
 				if err != nil {
 					t.Fatal(err)
@@ -93,9 +94,9 @@ func bySize(comments int) int {
 	return 3
 }
 
-// knownsOf returns what is known of a product by how much is known.
-func knownsOf(p *Product, shop *planner.Prior) [levels]planner.Known {
-	hint := func(divided int) planner.Hint {
+// knownsOf returns what is known of a product for a list, by how much is known.
+func knownsOf(p *Product, shop *planner.Prior) func(comment.Filter) [levels]planner.Known {
+	saved := func(divided int) *prior.Learner {
 		l, part := prior.NewLearner(), comment.Stats{}
 		for language, counts := range p.stats {
 			for i := range counts {
@@ -104,16 +105,18 @@ func knownsOf(p *Product, shop *planner.Prior) [levels]planner.Known {
 			part[language] = counts
 		}
 		l.Count(p.id, part)
-		return l.Hint(p.id)
+		return l
 	}
-	led := prior.NewLearner()
+	led, counted, old := prior.NewLearner(), saved(1), saved(4)
 	led.Lead(p.id, p.stats.Counts(comment.Filter{})[comment.MaxRating-1])
-	return [levels]planner.Known{
-		byDefault:     {},
-		byPrior:       {Prior: shop},
-		byLeaderboard: {Prior: shop, Hint: led.Hint(p.id)},
-		byHint:        {Prior: shop, Hint: hint(1)},
-		byOldHint:     {Prior: shop, Hint: hint(4)},
-		byCounts:      {Prior: shop, Stats: p.stats},
+	return func(filter comment.Filter) [levels]planner.Known {
+		return [levels]planner.Known{
+			byDefault:     {},
+			byPrior:       {Prior: shop},
+			byLeaderboard: {Prior: shop, Hint: led.Hint(p.id, filter.Languages...)},
+			byHint:        {Prior: shop, Hint: counted.Hint(p.id, filter.Languages...)},
+			byOldHint:     {Prior: shop, Hint: old.Hint(p.id, filter.Languages...)},
+			byCounts:      {Prior: shop, Stats: p.stats},
+		}
 	}
 }

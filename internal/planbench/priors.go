@@ -31,10 +31,19 @@ func halfPriors(ctx context.Context, products [][]comment.Comment) (priors [2]*p
 // hinted is the product as a process knows it that starts with what earlier ones saved, after they
 // had read the product's statistics.
 func (p *Product) hinted() *Product {
-	learner, hinted := prior.NewLearner(), *p
-	learner.Count(p.id, p.stats)
-	hinted.hint = learner.Hint(p.id)
+	hinted := *p
+	hinted.saved = prior.NewLearner()
+	hinted.saved.Count(p.id, p.stats)
 	return &hinted
+}
+
+// likely returns what a process knows of the product for a list that was just started.
+func (p *Product) likely(filter comment.Filter) planner.Known {
+	known := planner.Known{Prior: p.prior}
+	if p.saved != nil {
+		known.Hint = p.saved.Hint(p.id, filter.Languages...)
+	}
+	return known
 }
 
 // seen is what a Store has seen of a product of which it has read all.

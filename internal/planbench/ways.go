@@ -75,7 +75,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Narrowest:
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
-		return p.plan(ctx, p.table.Store(), q, planner.Known{Prior: p.prior, Hint: p.hint})
+		return p.plan(ctx, p.table.Store(), q, p.likely(q.Filter))
 	case Planned:
 		return p.plan(ctx, p.table.Store(), q, p.known())
 	case Again:
