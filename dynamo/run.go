@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,6 +28,7 @@ type run struct {
 	plan   planner.Plan
 	reads  []readState
 	waves  int
+	merger *merge.Merger[layout.Compressed]
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups  metered
 	fetched  readState
@@ -78,7 +80,16 @@ func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
 
 // merge is take before texts are looked at.
 func (r *run) merge(ctx context.Context) ([]layout.Compressed, error) {
-	return merge.New(len(r.plan.Reads), r.compare, r.wave).Take(ctx, r.plan.Want)
+	r.merger = merge.New(len(r.plan.Reads), r.compare, r.wave)
+	if r.plan.Likely {
+		r.merger.ReadAhead(secondsBetween)
+	}
+	return r.merger.Take(ctx, r.plan.Want)
+}
+
+// secondsBetween is how far two comments are apart.
+func secondsBetween(a, b layout.Compressed) float64 {
+	return math.Abs(b.CreatedAt().Sub(a.CreatedAt()).Seconds())
 }
 
 // skip forgets the texts of the comments that are left out again. The caller's operation holds them
@@ -130,7 +141,7 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	batches := make([]merge.Batch[layout.Compressed], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		if r.replans(dry[i]) {
-			batches[i], err = r.readRest(ctx, dry[i], missing)
+			batches[i], err = r.readRest(ctx, dry[i], missing-r.merger.Before(dry[i]))
 		} else {
 			batches[i], err = r.call(ctx, dry[i])
 		}
@@ -162,7 +173,7 @@ func (r *run) begin(dry []int, missing int) error {
 		if state.queries == 0 {
 			state.limit = read.Limit
 		} else {
-			state.limit = r.plan.NextLimit(read, state.limit, state.scanned, state.returned, missing)
+			state.limit = r.plan.NextLimit(read, state.limit, state.scanned, state.returned, missing-r.merger.Before(number))
 		}
 		if most < state.limit/smallPart || most == 0 {
 			return capacity.ErrBound

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 )
 
 // Batch is the result of one read of a source.
@@ -20,8 +22,8 @@ type Batch[T any] struct {
 	Bound *T
 }
 
-// Fill reads on. dry are the numbers of the sources that ran dry, ascending, and missing is how
-// many items Take still needs. Fill returns one Batch for each of these sources, in their order. It
+// Fill reads on. dry are the numbers of the sources that ran dry or soon will, ascending, and missing
+// is how many items Take still needs; see Before. Fill returns one Batch for each of these sources, in their order. It
 // may read them in parallel.
 type Fill[T any] func(ctx context.Context, dry []int, missing int) ([]Batch[T], error)
 
@@ -34,6 +36,9 @@ type Merger[T any] struct {
 	fill    Fill[T]
 	sources []source[T]
 	err     error
+	// distance is nil if nothing is read ahead. first is the first item, nil before it is known.
+	distance func(a, b T) float64
+	first    *T
 }
 
 type source[T any] struct {
@@ -41,6 +46,8 @@ type source[T any] struct {
 	done  bool
 	last  *T // the last item yielded, to check that the next is above it
 	bound *T // below all further items, nil if unknown
+
+	yielded int // items so far
 }
 
 // New returns a merger of sources numbered from 0. It reads nothing before the first Take.
@@ -58,9 +65,30 @@ type source[T any] struct {
 // Cancellation: Take checks its context before each fill, and passes it on.
 //
 // Limits: fill is called only while items are missing and a source is dry, and with all dry sources
-// at once. The number of calls is the number of waves.
+// at once, and those that ReadAhead adds. The number of calls is the number of waves.
 func New[T any](sources int, compare func(a, b T) int, fill Fill[T]) *Merger[T] {
 	return &Merger[T]{compare: compare, fill: fill, sources: make([]source[T], sources)}
+}
+
+// ReadAhead has a fill for dry sources go on with others as well that will probably run dry before
+// Take has all that it wants, so that hardly any further fill follows. distance is how far b is from
+// a. It comes before the first Take.
+func (m *Merger[T]) ReadAhead(distance func(a, b T) float64) { m.distance = distance }
+
+// Before returns how many items at hand come before all that is still to be read of a source. As many
+// fewer may be missing of it.
+func (m *Merger[T]) Before(number int) int {
+	bound := m.sources[number].bound
+	if bound == nil {
+		return len(m.sources[number].items)
+	}
+	before := 0
+	for _, s := range m.sources {
+		for i := 0; i < len(s.items) && m.compare(s.items[i], *bound) <= 0; i++ {
+			before++
+		}
+	}
+	return before
 }
 
 // Take returns the next n items, or fewer at the end of the sources.
@@ -95,6 +123,9 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 		if len(dry) == 0 {
 			return nil
 		}
+		if m.distance != nil {
+			dry = m.soonDry(dry, missing)
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -118,6 +149,34 @@ func (m *Merger[T]) dry() []int {
 	return dry
 }
 
+// soonDry returns those sources that are dry, and those that will probably be before so many items
+// are taken, ascending.
+func (m *Merger[T]) soonDry(dry []int, missing int) []int {
+	var soon []int
+	for i, s := range m.sources {
+		if slices.Contains(dry, i) || !s.done && s.bound != nil && m.Before(i) < missing && m.expected(i, dry) < float64(missing) {
+			soon = append(soon, i)
+		}
+	}
+	return soon
+}
+
+// expected is about how many items come before all that is still to be read of a source, less one
+// standard deviation: those at hand, and of dry sources as many as they yielded over such a distance.
+func (m *Merger[T]) expected(number int, dry []int) float64 {
+	items, until := 0.0, m.sources[number].bound
+	for _, i := range dry {
+		s := &m.sources[i]
+		if m.first == nil || s.bound == nil || m.compare(*s.bound, *until) >= 0 {
+			continue
+		}
+		if read := m.distance(*m.first, *s.bound); read > 0 {
+			items += float64(s.yielded) * m.distance(*s.bound, *until) / read
+		}
+	}
+	return float64(m.Before(number)) + items - math.Sqrt(items)
+}
+
 func (m *Merger[T]) read(ctx context.Context, dry []int, missing int) error {
 	batches, err := m.fill(ctx, dry, missing)
 	if err != nil {
@@ -135,7 +194,12 @@ func (m *Merger[T]) read(ctx context.Context, dry []int, missing int) error {
 }
 
 func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
-	s.items, s.done, s.bound = batch.Items, batch.Done, batch.Bound
+	if len(s.items) > 0 {
+		s.items = slices.Concat(s.items, batch.Items)
+	} else {
+		s.items = batch.Items
+	}
+	s.done, s.bound, s.yielded = batch.Done, batch.Bound, s.yielded+len(batch.Items)
 	for i := range batch.Items {
 		if s.last != nil && m.compare(*s.last, batch.Items[i]) >= 0 {
 			return ErrOrder
@@ -171,6 +235,9 @@ func (s *source[T]) cut(n int) []T {
 
 // pop takes the head of a source and drops items equal to it from all others.
 func (m *Merger[T]) pop(number int) T {
+	if m.first == nil {
+		m.first = &m.sources[number].items[0]
+	}
 	head := m.sources[number].items[0]
 	for i := number; i < len(m.sources); i++ {
 		s := &m.sources[i]

@@ -104,6 +104,9 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 		want := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOf(rapid.IntRange(0, 99)).Draw(t, "items"))))
 		piles := deal(t, want)
 		merger := merge.New(len(piles), cmp.Compare[int], fillFrom(t, piles))
+		if rapid.Bool().Draw(t, "ahead") {
+			merger.ReadAhead(distance)
+		}
 		var got []int
 		for {
 			n := rapid.IntRange(1, 9).Draw(t, "take")
@@ -123,6 +126,40 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 			t.Fatalf("merged %v, dealt %v", got, want)
 		}
 	})
+}
+
+func distance(a, b int) float64 { return float64(b - a) }
+
+// A source that will probably run dry before all is taken is read on beside a dry one, so that no
+// further wave follows.
+func TestReadAhead(t *testing.T) {
+	for _, row := range []struct {
+		why   string
+		bound [2]int // behind 10, 20 of the first source, and behind 11 of the second
+		take  int
+		want  []int // the sources of the second fill
+	}{
+		{"the second has only one left, and 12 items are missing", [2]int{20, 25}, 14, []int{0, 1}},
+		{"the first yields one for 10, so some 98 come before the second goes on", [2]int{20, 1000}, 14, []int{0}},
+		{"as many as are missing are at hand before the second goes on", [2]int{20, 25}, 4, []int{0}},
+	} {
+		var second []int
+		before := 0
+		var merger *merge.Merger[int]
+		merger = merge.New(2, cmp.Compare[int], func(_ context.Context, dry []int, missing int) ([]merge.Batch[int], error) {
+			if second == nil {
+				second = []int{}
+				return []merge.Batch[int]{{Items: []int{10, 20}, Bound: &row.bound[0]}, {Items: []int{11, 22}, Bound: &row.bound[1]}}, nil
+			}
+			second, before = dry, merger.Before(1)
+			return nil, errEnough
+		})
+		merger.ReadAhead(distance)
+		_, _ = merger.Take(t.Context(), row.take)
+		if !slices.Equal(second, row.want) || len(second) > 0 && before != 1 {
+			t.Errorf("%s: sources %v are read on, want %v; %d items come before the rest of the second", row.why, second, row.want, before)
+		}
+	}
 }
 
 // Every read costs money, so Take makes none that it does not need.
