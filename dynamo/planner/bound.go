@@ -12,10 +12,27 @@ import (
 // else, in read units, if no comment has more than 1 KB.
 func NarrowUnits(filter comment.Filter, want int) float64 {
 	parts := narrowParts(filter)
-	if parts <= maxReads {
-		return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
+	if inSteps(parts, want) {
+		return unitsInSteps(parts, want)
 	}
-	// Each call of a partition but the first scans at most twice what the call before returned.
+	return unitsAtOnce(parts, want)
+}
+
+// inSteps tells whether so many partitions that hold nothing else are read in steps: a few comments
+// of each, and then twice as many of those that had them. That costs less if there are many
+// partitions, since most comments are in a few of them, and takes more waves.
+func inSteps(parts, want int) bool {
+	return parts > maxReads || unitsInSteps(parts, want) < unitsAtOnce(parts, want)
+}
+
+// unitsAtOnce is what it costs to read as many comments of each partition as are wanted of all.
+func unitsAtOnce(parts, want int) float64 {
+	return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
+}
+
+// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans at
+// most twice what the call before returned.
+func unitsInSteps(parts, want int) float64 {
 	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
 }
 

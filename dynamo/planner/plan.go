@@ -43,6 +43,8 @@ type Plan struct {
 	Remembered bool
 	// Narrowed is whether the plan follows an attempt that was given up, just now or lately.
 	Narrowed bool
+	// InSteps is whether each call of a read scans at most twice as many items as the one before.
+	InSteps bool
 	// Skipped are partitions of the cover that are known to hold nothing the filter allows.
 	Skipped []layout.Partition
 	// Known is what was known of the product when the plan was made.
@@ -65,7 +67,7 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	if size := p.Known.Sizes.Of(read.Partition); read.Residual() && size.Mean > 0 {
 		limit = min(max(limit, size.fitting(limit)), MaxLimit)
 	}
-	if len(p.Reads) > maxReads {
+	if p.InSteps {
 		limit = min(limit, 2*last)
 	}
 	return limit

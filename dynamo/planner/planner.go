@@ -54,7 +54,7 @@ func (p Planner) Narrow(r Request) Plan {
 	plan.Candidates = covers(p.Filter)[:1]
 	cover := plan.Candidates[0].Cover
 	limit := min(r.Want, MaxLimit)
-	if len(cover) > maxReads {
+	if plan.InSteps = inSteps(len(cover), r.Want); plan.InSteps {
 		limit = min(r.Want, capacity.ItemsPerHalfUnit)
 	}
 	p.read(&plan, cover, slices.Repeat([]int{limit}, len(cover)))
