@@ -18,24 +18,6 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 	return unitsAtOnce(parts, want)
 }
 
-// inSteps tells whether so many partitions that hold nothing else are read in steps: a few comments
-// of each, and then twice as many of those that had them. That costs less if there are many
-// partitions, since most comments are in a few of them, and takes more waves.
-func inSteps(parts, want int) bool {
-	return parts > maxReads || unitsInSteps(parts, want) < unitsAtOnce(parts, want)
-}
-
-// unitsAtOnce is what it costs to read as many comments of each partition as are wanted of all.
-func unitsAtOnce(parts, want int) float64 {
-	return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
-}
-
-// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans at
-// most twice what the call before returned.
-func unitsInSteps(parts, want int) float64 {
-	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
-}
-
 // PageEstimate is what one page of a list may cost in read units, read from partitions that hold
 // nothing else, and a share of what skipping the comments before it may. The filter must be
 // normalized.

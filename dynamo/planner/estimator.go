@@ -48,9 +48,6 @@ const (
 	// callPrice is the price of each call of the first wave beyond its first, in read units:
 	// processor time, and that a page waits for the slowest of its calls.
 	callPrice = 0.1
-	// maxMixed is up to how many languages mixtures are considered. For more, computing them costs
-	// more than they save.
-	maxMixed = 8
 )
 
 // firstCall is the first call of a part.

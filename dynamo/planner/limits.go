@@ -1,5 +1,7 @@
 package planner
 
+import "github.com/talkback/talkback/dynamo/capacity"
+
 const (
 	// MaxLimit is the highest Limit of one call. It bounds the duration of a call of which a
 	// residual filter returns nothing.
@@ -7,6 +9,9 @@ const (
 	// maxReads is how many partitions a plan reads at once. Each call costs at least half a read
 	// unit and a connection.
 	maxReads = 32
+	// maxMixed is up to how many languages mixtures are considered. For more, computing them costs
+	// more than they save.
+	maxMixed = 8
 )
 
 // nextLimit is the Limit of a read's next call, while so many comments are missing. It follows the
@@ -17,4 +22,22 @@ func nextLimit(last, scanned, returned, missing int) int {
 		limit = (missing*scanned + returned - 1) / returned
 	}
 	return max(1, min(limit, MaxLimit))
+}
+
+// inSteps tells whether so many partitions that hold nothing else are read in steps: a few comments
+// of each, and then twice as many of those that had them. That costs less if there are many
+// partitions, since most comments are in a few of them, and takes more waves.
+func inSteps(parts, want int) bool {
+	return parts > maxReads || unitsInSteps(parts, want) < unitsAtOnce(parts, want)
+}
+
+// unitsAtOnce is what it costs to read as many comments of each partition as are wanted of all.
+func unitsAtOnce(parts, want int) float64 {
+	return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
+}
+
+// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans at
+// most twice what the call before returned.
+func unitsInSteps(parts, want int) float64 {
+	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
 }

@@ -37,31 +37,33 @@ func TestColdPagesOfLargeProducts(t *testing.T) {
 	}
 }
 
-// A process that was just started plans the first pages of a large product better with what earlier
-// ones saved of it, and no later page worse.
+// A process that was just started plans the first pages of large products better with what earlier
+// ones saved of them, and later pages no worse, also where it does not know all languages of a list.
 func TestHintsSaveReads(t *testing.T) {
-	p, err := NewProduct(t.Context(), Generate(1500, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var units [Hints + 1][walkedPages + 1]float64
-	for _, walk := range []Walk{NoHints, Hints} {
-		rows, err := MeasureWalk(t.Context(), p, PageSize, walk)
+	var first, later [Hints + 1]float64
+	for seed := range uint64(3) {
+		p, err := NewProduct(t.Context(), Generate(1500, seed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range rows {
-			if page := row.Page; page == 1 || row.languagesOf() == severalLanguages {
-				units[walk][page] += row.Costs[Cold].Units
+		for _, walk := range []Walk{NoHints, Hints} {
+			rows, err := MeasureWalk(t.Context(), p, PageSize, walk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range rows {
+				switch {
+				case row.Page == 1:
+					first[walk] += row.Costs[Cold].Units
+				case row.languagesOf() == severalLanguages:
+					later[walk] += row.Costs[Cold].Units
+				}
 			}
 		}
 	}
-	for page, most := range []float64{0, 0.9, 1, 1} {
-		with, without := units[Hints][page], units[NoHints][page]
-		t.Logf("pages %d cost %.1f units with hints and %.1f without", page, with, without)
-		if with > most*without {
-			t.Errorf("pages %d cost %.1f units with hints and %.1f without", page, with, without)
-		}
+	t.Logf("with hints and without: first pages %.1f and %.1f units, later ones of several languages %.1f and %.1f", first[Hints], first[NoHints], later[Hints], later[NoHints])
+	if first[Hints] > 0.8*first[NoHints] || later[Hints] > later[NoHints] {
+		t.Error("want at most 0.8 times, and no more")
 	}
 }
 
