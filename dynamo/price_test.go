@@ -24,7 +24,8 @@ func TestPageUnits(t *testing.T) {
 		{"four comments of 1 KB fill half a unit", 3, comment.Filter{}, 0.5},
 		{"a fifth begins another", 4, comment.Filter{}, 1},
 		{"101 comments", 100, comment.Filter{}, 13},
-		{"each partition may hold the whole page", 100, comment.Filter{Languages: languages(2), Ratings: []int{1, 2}}, 4 * 13},
+		{"each partition may hold the whole page", 100, comment.Filter{Ratings: []int{1, 2, 3}}, 3 * 13},
+		{"four are read a few comments at a time, and some of them again", 100, comment.Filter{Languages: languages(2), Ratings: []int{1, 2}}, 4*0.5 + 3*13},
 		{"32 partitions of their own", 1, comment.Filter{Languages: languages(32)}, 16},
 		{"33 are read a few comments at a time, and some of them again", 1, comment.Filter{Languages: languages(33)}, 33*0.5 + 3*0.5},
 	} {
