@@ -35,7 +35,7 @@ func (m *measured) ofBatches() func(what string, keys int) {
 
 // ofPlaces has the places of a limiter of requests looked at, and returns the limiter.
 func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
-	if m == nil {
+	if m == nil || limiter == nil {
 		return limiter
 	}
 	m.WatchPlaces(func() telemetry.Places {

@@ -234,7 +234,7 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 		store.UseStatistics(c.Watermark, c.StatisticsAge)
 	}
 	store.KeepPages(c.PageAge)
-	store.BoundProducts(c.productCalls())
+	store.BoundProducts(c.oneProduct())
 	store.TraceWrites(session.writes)
 	return store
 }
@@ -248,9 +248,8 @@ func (c *Serve) concurrency() *concurrency.Limiter {
 	return concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
 }
 
-// productCalls is how many calls for one product may be in progress: a quarter as many as there may
-// be requests, so that four slow products are needed to take all places.
-func (c *Serve) productCalls() int {
+// oneProduct is how many requests may read one product at a time: a quarter of all that may be let in, so that four slow products are needed to take all places.
+func (c *Serve) oneProduct() int {
 	return max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4)
 }
 

@@ -228,7 +228,7 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	leave, err := r.bulkhead.Enter(r.plan.Product)
+	leave, err := r.bulkhead.Enter(r.plan.Product, operationOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +241,14 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
 	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	return output, nil
+}
+
+// operationOf returns what calls of one operation have in common. Calls outside of any have nothing.
+func operationOf(ctx context.Context) any {
+	if operation := usage.From(ctx); operation != nil {
+		return operation
+	}
+	return new(byte)
 }
 
 func (s *readState) account(output *dynamodb.QueryOutput) {

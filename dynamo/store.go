@@ -106,10 +106,10 @@ func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 // is called by many goroutines. Call UseKnown before the first query.
 func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
 
-// BoundProducts bounds how many calls for pages of one product are in progress at a time. Beyond it,
-// reading fails with an Overloaded error. So a product whose partitions are slow leaves room for
+// BoundProducts bounds how many operations read pages of one product at a time. Beyond it, reading
+// fails with an Overloaded error. So a product whose partitions are slow leaves room for
 // others. Call it before the first query.
-func (s *Store) BoundProducts(calls int) { s.bulkhead = bulkhead.New(calls) }
+func (s *Store) BoundProducts(operations int) { s.bulkhead = bulkhead.New(operations) }
 
 // KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before
 // the first query.

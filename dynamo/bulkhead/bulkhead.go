@@ -1,6 +1,6 @@
-// Package bulkhead keeps one product from taking all places: how many calls may be in progress for
-// it at a time is bounded. Calls for a product whose partitions are slow pile up, and without a
-// bound they would hold every place of the server.
+// Package bulkhead keeps one product from taking all places: how many operations may wait for calls
+// for it at a time is bounded. Operations that want a product whose partitions are slow pile up, and
+// without a bound they would hold every place of the server.
 package bulkhead
 
 import (
@@ -9,37 +9,48 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Bulkhead counts calls in progress by product. A nil one bounds nothing. It is safe for concurrent
-// use.
+// Bulkhead counts operations with calls in progress, by product. A nil one bounds nothing. It is
+// safe for concurrent use.
 type Bulkhead struct {
 	most int
 
-	mu    sync.Mutex
-	calls map[string]int
+	mu sync.Mutex
+	// calls are those of each operation, by product.
+	calls map[string]map[any]int
 }
 
-// New returns a bulkhead that lets so many calls for each product be in progress.
-func New(most int) *Bulkhead { return &Bulkhead{most: most, calls: map[string]int{}} }
+// New returns a bulkhead that lets so many operations have calls for each product in progress.
+func New(most int) *Bulkhead { return &Bulkhead{most: most, calls: map[string]map[any]int{}} }
 
-// Enter counts a call until leave is called. It returns an Overloaded error, at once, if too many
-// calls for the product are in progress.
-func (b *Bulkhead) Enter(product string) (leave func(), err error) {
+// Enter counts a call of an operation until leave is called. It returns an Overloaded error, at
+// once, if too many other operations have calls for the product in progress. Operations are compared
+// by identity.
+func (b *Bulkhead) Enter(product string, operation any) (leave func(), err error) {
 	if b == nil {
 		return func() {}, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.calls[product] >= b.most {
+	operations := b.calls[product]
+	if operations[operation] == 0 && len(operations) >= b.most {
 		return nil, comment.Errorf(comment.Overloaded, "too many requests wait for the comments of this product: try again in a second")
 	}
-	b.calls[product]++
-	return func() { b.leave(product) }, nil
+	if operations == nil {
+		operations = map[any]int{}
+		b.calls[product] = operations
+	}
+	operations[operation]++
+	return func() { b.leave(product, operation) }, nil
 }
 
-func (b *Bulkhead) leave(product string) {
+func (b *Bulkhead) leave(product string, operation any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.calls[product]--; b.calls[product] == 0 {
+	operations := b.calls[product]
+	if operations[operation]--; operations[operation] == 0 {
+		delete(operations, operation)
+	}
+	if len(operations) == 0 {
 		delete(b.calls, product)
 	}
 }
