@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -158,7 +159,12 @@ func (a *builtAnswer) send(together together, sent func()) {
 			if _, err := w.Write(chunk); err != nil {
 				return err
 			}
-			return control.Flush() // or its end would stay in net/http's buffer until the handler returns
+			// Or its end would stay in net/http's buffer until the handler returns. Others, such as pages
+			// that ask from within the process, have no such buffer.
+			if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+				return err
+			}
+			return nil
 		}); err != nil {
 			return
 		}

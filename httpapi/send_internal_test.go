@@ -21,3 +21,21 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 		t.Errorf("%d bytes are counted, and %d afterwards; want %d and none", during, s.unsent.total, want)
 	}
 }
+
+// unflushed takes an answer within the process: it has no buffer that could be flushed.
+type unflushed struct{ *httptest.ResponseRecorder }
+
+// Flush is not that of [http.Flusher].
+func (unflushed) Flush(struct{}) {}
+
+// An answer of several chunks arrives whole where nothing can be flushed.
+func TestLargeAnswersWithinTheProcess(t *testing.T) {
+	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(10 << 20)}
+	to := unflushed{httptest.NewRecorder()}
+	s.builtFirst(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 3*sendChunk+1))
+	})).ServeHTTP(to, httptest.NewRequest(http.MethodPost, "/graphql", nil))
+	if got := to.Body.Len(); got != 3*sendChunk+1 {
+		t.Errorf("%d bytes arrived, want %d", got, 3*sendChunk+1)
+	}
+}
