@@ -18,9 +18,17 @@ func refuseBlank(chosen *kong.Context) error {
 		if given && isBlank(flag.Target) {
 			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 		}
-		if name := blankVariable(flag); !given && name != "" {
-			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+		if err := refuseBlankVariable(flag); !given && err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// refuseBlankVariable refuses a flag whose environment variable is set to nothing or to spaces.
+func refuseBlankVariable(flag *kong.Flag) error {
+	if name := blankVariable(flag); name != "" {
+		return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		word, _, _ = strings.Cut(word, ", did you mean")
 		return usagef("%w; see %s", noCommand(app, word), help)
 	}
+	if err := blankChoice(parse.Context, text); err != nil {
+		return err
+	}
 	if missing, found := strings.CutPrefix(text, "missing flags: "); found {
 		return usagef("%s needs %s; see %s", selected.Name, missing, help)
 	}
@@ -38,6 +41,18 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 		text, _, _ = strings.Cut(text, ", did you mean") // every letter resembles every other
 	}
 	return usagef("%s; see %s", text, help)
+}
+
+// blankChoice explains the error that a flag has none of its values, if that is so because its
+// environment variable is blank. The parser says so before blank variables are looked for.
+func blankChoice(line *kong.Context, text string) error {
+	name, _, choice := strings.Cut(text, " must be one of ")
+	for _, flag := range line.Flags() {
+		if choice && "--"+flag.Name == name {
+			return refuseBlankVariable(flag)
+		}
+	}
+	return nil
 }
 
 var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
