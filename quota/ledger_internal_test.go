@@ -203,7 +203,8 @@ func TestClients(t *testing.T) {
 			t.Errorf("%s: %s and %s are the same: %v", row.why, row.a, row.b, got)
 		}
 	}
-	if Customer("192.0.2.1") == Address(netip.MustParseAddr("192.0.2.1")) || Address(netip.Addr{}) != Address(netip.Addr{}) {
+	unknown, another := netip.Addr{}, netip.Addr{}
+	if Customer("192.0.2.1") == Address(netip.MustParseAddr("192.0.2.1")) || Address(unknown) != Address(another) {
 		t.Error("a customer is taken for an address, or unknown addresses differ")
 	}
 }

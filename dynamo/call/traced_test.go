@@ -85,7 +85,7 @@ func TestTracedCalls(t *testing.T) {
 func attributesText(attributes []attribute.KeyValue) string {
 	var words []string
 	for _, a := range attributes {
-		words = append(words, string(a.Key)+"="+a.Value.Emit())
+		words = append(words, string(a.Key)+"="+a.Value.String())
 	}
 	return strings.Join(words, " ")
 }
