@@ -3,9 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
-	"sync"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
@@ -23,7 +21,10 @@ func otlp(ctx context.Context, s Settings) (sdk.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metrics cannot be sent by OTLP (%w): correct the variables OTEL_EXPORTER_OTLP_…", err)
 	}
-	return sdk.NewPeriodicReader(&logged{Exporter: exporter, log: s.Logger}), nil
+	failed := &failures{warn: func(err error) {
+		s.Logger.Warn("metrics cannot be sent by OTLP; later ones are tried", "error", err)
+	}}
+	return sdk.NewPeriodicReader(logged{exporter, failed}), nil
 }
 
 // Wanted reports whether the standard variables ask for a signal, METRICS or TRACES, to be sent by
@@ -58,24 +59,14 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	return true, nil
 }
 
-// logged is an exporter whose failures go to the log of this process, one line for each series of
-// them. OpenTelemetry would hand them to a handler that all servers of a process share.
+// logged is an exporter whose failures go to the log.
 type logged struct {
 	sdk.Exporter
-	log *slog.Logger
-
-	mu     sync.Mutex
-	failed bool
+	failures *failures
 }
 
 // Export implements [sdk.Exporter].
-func (l *logged) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
-	err := l.Exporter.Export(ctx, data)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil && !l.failed {
-		l.log.Warn("metrics cannot be sent by OTLP; later ones are tried", "error", err)
-	}
-	l.failed = err != nil
+func (l logged) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+	l.failures.note(l.Exporter.Export(ctx, data))
 	return nil
 }

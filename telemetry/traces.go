@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -54,8 +53,11 @@ func StartTraces(ctx context.Context, version string, environment func(string) (
 	}
 	limits := trace.NewSpanLimits()
 	limits.AttributeCountLimit, limits.AttributeValueLengthLimit = maxSpanAttributes, maxSpanBytes
+	failed := &failures{warn: func(err error) {
+		log.Warn("traces cannot be sent by OTLP; later ones are tried", "error", err)
+	}}
 	return &Traces{log: log, provider: trace.NewTracerProvider(
-		trace.WithResource(described), trace.WithBatcher(&loggedSpans{SpanExporter: exporter, log: log}), trace.WithRawSpanLimits(limits),
+		trace.WithResource(described), trace.WithBatcher(loggedSpans{exporter, failed}), trace.WithRawSpanLimits(limits),
 	)}, nil
 }
 
@@ -114,24 +116,14 @@ func checkSampler(environment func(string) (string, bool)) error {
 	return nil
 }
 
-// loggedSpans is an exporter whose failures go to the log of this process, one line for each series
-// of them. OpenTelemetry would hand them to a handler that all servers of a process share.
+// loggedSpans is an exporter whose failures go to the log.
 type loggedSpans struct {
 	trace.SpanExporter
-	log *slog.Logger
-
-	mu     sync.Mutex
-	failed bool
+	failures *failures
 }
 
 // ExportSpans implements [trace.SpanExporter].
-func (l *loggedSpans) ExportSpans(ctx context.Context, ended []trace.ReadOnlySpan) error {
-	err := l.SpanExporter.ExportSpans(ctx, ended)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err != nil && !l.failed {
-		l.log.Warn("traces cannot be sent by OTLP; later ones are tried", "error", err)
-	}
-	l.failed = err != nil
+func (l loggedSpans) ExportSpans(ctx context.Context, ended []trace.ReadOnlySpan) error {
+	l.failures.note(l.SpanExporter.ExportSpans(ctx, ended))
 	return nil
 }
