@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/internal/garbage"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
+	"github.com/talkback/talkback/telemetry"
 	"github.com/talkback/talkback/web"
 )
 
@@ -96,28 +97,11 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer server.close()
-	if c.measured, err = c.measure(ctx, opening, term); err != nil {
-		return err
-	}
-	defer c.measured.close(term.Logger)
-	authorizer, notice, err := c.Writers.authorizer(ctx, server.listener.Addr(), c.CORSOrigin, term.Logger)
+	around, err := c.prepare(ctx, server.listener.Addr(), flags.Table, opening, term)
 	if err != nil {
 		return err
 	}
-	clients, bounds, stopClients, err := c.Clients.limits(ctx, server.listener.Addr(), flags.Table, authorizer, term.Logger)
-	if err != nil {
-		return err
-	}
-	defer stopClients()
-	c.clients = clients
-	traces, err := startTraces(ctx, term)
-	if err != nil {
-		return err
-	}
-	defer traces.Stop()
-	var end func()
-	c.observers, end = c.told(traces, term)
-	defer end()
+	defer around.close()
 	defer garbage.Allow(garbageAllowed)()
 	server.start() // answers probes from now on
 	session, err := flags.Open(ctx, Opening{Owner: "talkback serve", Share: true, Create: c.CreateTable || flags.local()}, term)
@@ -125,14 +109,63 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	session.trace(traces)
+	session.trace(around.traces)
 	c.measured.ofCalls(session)
-
 	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
+	return c.answer(ctx, session, pages, server, opening, around, term)
+}
+
+// surroundings are what a server has that needs no table.
+type surroundings struct {
+	authorizer      authoring.Authorizer
+	writing, bounds string // who may write, and what bounds each client, in words
+	traces          *telemetry.Traces
+	ends            []func() // what began, in this order
+}
+
+// close ends what began, the last first.
+func (s *surroundings) close() {
+	for _, end := range slices.Backward(s.ends) {
+		end()
+	}
+}
+
+// prepare begins what needs no table: measuring, who may write, limits of clients, traces and the
+// log of requests. If an error is returned, nothing of it is left.
+func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api http.Handler, term Terminal) (_ *surroundings, err error) {
+	s := &surroundings{}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if c.measured, err = c.measure(ctx, api, term); err != nil {
+		return nil, err
+	}
+	s.ends = append(s.ends, func() { c.measured.close(term.Logger) })
+	if s.authorizer, s.writing, err = c.Writers.authorizer(ctx, address, c.CORSOrigin, term.Logger); err != nil {
+		return nil, err
+	}
+	var end func()
+	if c.clients, s.bounds, end, err = c.Clients.limits(ctx, address, table, s.authorizer, term.Logger); err != nil {
+		return nil, err
+	}
+	s.ends = append(s.ends, end)
+	if s.traces, err = startTraces(ctx, term); err != nil {
+		return nil, err
+	}
+	s.ends = append(s.ends, s.traces.Stop)
+	c.observers, end = c.told(s.traces, term)
+	s.ends = append(s.ends, end)
+	return s, nil
+}
+
+// answer opens the API and answers until the context ends.
+func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
@@ -140,8 +173,8 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 			return err
 		}
 	}
-	opening.Open(c.Handler(store, authorizer, term))
-	c.announce(server.listener.Addr(), session, notice, bounds, term)
+	opening.Open(c.Handler(store, around.authorizer, term))
+	c.announce(server.listener.Addr(), session, around.writing, around.bounds, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
 			if c.NoCount {
