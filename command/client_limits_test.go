@@ -79,10 +79,28 @@ func (s running) ask(t *testing.T, token, from, query string) (out limitedReply)
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("X-Forwarded-For", from)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
+	status, header, raw := sendFrom(t, request, from)
+	var parsed struct {
+		Extensions struct{ Cost json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(raw), &parsed); err == nil && parsed.Extensions.Cost != nil {
+		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.status, out.body = status, raw
+	out.limit, out.retryAfter = header.Get("RateLimit"), header.Get("Retry-After")
+	return out
+}
+
+// sendFrom sends a request from an address that a proxy tells.
+func sendFrom(t *testing.T, request *http.Request, from string) (status int, header http.Header, body string) {
+	t.Helper()
+	request.Header.Set("X-Forwarded-For", from)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -92,18 +110,7 @@ func (s running) ask(t *testing.T, token, from, query string) (out limitedReply)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parsed struct {
-		Extensions struct{ Cost json.RawMessage }
-	}
-	if err := json.Unmarshal(raw, &parsed); err == nil && parsed.Extensions.Cost != nil {
-		err = json.Unmarshal(parsed.Extensions.Cost, &out.cost)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	out.status, out.body = response.StatusCode, string(raw)
-	out.limit, out.retryAfter = response.Header.Get("RateLimit"), response.Header.Get("Retry-After")
-	return out
+	return response.StatusCode, response.Header, string(raw)
 }
 
 const (
@@ -203,17 +210,7 @@ func (s running) get(t *testing.T, path, from string) (status int, header http.H
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("X-Forwarded-For", from)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header, string(raw)
+	return sendFrom(t, request, from)
 }
 
 // Servers that share a Redis count together. Without limits asked for, a server on a loopback
