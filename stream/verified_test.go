@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 
 	"github.com/talkback/talkback/dynamo/call"
@@ -30,6 +32,23 @@ func (a *answering) Do(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: request}, nil
 }
 
+// unheard is told of calls, and keeps nothing of it.
+type unheard struct{}
+
+func (unheard) Tried(string, int, string, time.Duration) {}
+func (unheard) Throttled(string)                         {}
+func (unheard) Read(string, string, float64)             {}
+func (unheard) Wrote(string, string, float64)            {}
+func (unheard) Hedged(bool)                              {}
+
+// clients are what a process may make of the client of its table.
+var clients = map[string]func(*dynamodb.Client) *dynamodb.Client{
+	"as it is":            func(c *dynamodb.Client) *dynamodb.Client { return c },
+	"traced":              func(c *dynamodb.Client) *dynamodb.Client { return call.Traced(c, "table") },
+	"observed":            func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(c, unheard{}) },
+	"traced and observed": func(c *dynamodb.Client) *dynamodb.Client { return call.Observed(call.Traced(c, "table"), unheard{}) },
+}
+
 // Records that were damaged on their way are never counted: they are asked for again.
 func TestDamagedRecordsAreNotTaken(t *testing.T) {
 	const none = `{"Records":[],"NextShardIterator":"next"}`
@@ -43,13 +62,15 @@ func TestDamagedRecordsAreNotTaken(t *testing.T) {
 		{"the checksum is wrong", answering{body: none, checksum: right + 1}, true},
 		{"the answer is empty", answering{}, true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			answer := row.answer
-			client := stream.NewClient(call.Over(call.NewLocalClient("http://table"), &answer))
-			_, err := client.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String("here")})
-			if (err != nil) != row.fails || (answer.calls > 1) != row.fails {
-				t.Errorf("%s: %d calls, %v", row.why, answer.calls, err)
-			}
-		})
+		for name, made := range clients {
+			synctest.Test(t, func(t *testing.T) {
+				answer := row.answer
+				client := stream.NewClient(made(call.Over(call.NewLocalClient("http://table"), &answer)))
+				_, err := client.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String("here")})
+				if (err != nil) != row.fails || (answer.calls > 1) != row.fails {
+					t.Errorf("%s, client %s: %d calls, %v", row.why, name, answer.calls, err)
+				}
+			})
+		}
 	}
 }

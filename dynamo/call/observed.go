@@ -101,7 +101,12 @@ type observed struct {
 // Around returns another protocol, changed as the client's is. What is read of a stream has no
 // units.
 func (p *observed) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
-	if around, ok := p.ClientProtocol.(interface {
+	return changedAs(p.ClientProtocol, other)
+}
+
+// changedAs returns another protocol, changed as one is: so that its answers are verified too.
+func changedAs(one, other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
+	if around, ok := one.(interface {
 		Around(smithyhttp.ClientProtocol) smithyhttp.ClientProtocol
 	}); ok {
 		return around.Around(other)

@@ -110,6 +110,11 @@ type traced struct {
 	table string
 }
 
+// Around returns another protocol, changed as the client's is. Calls to a stream have no spans.
+func (p *traced) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
+	return changedAs(p.ClientProtocol, other)
+}
+
 // SerializeRequest implements [smithyhttp.ClientProtocol].
 func (p *traced) SerializeRequest(ctx context.Context, schema *smithy.OperationSchema, in smithy.Serializable, request *smithyhttp.Request) error {
 	if call := tracedCallOf(ctx); call != nil {
