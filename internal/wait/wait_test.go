@@ -22,6 +22,7 @@ func TestFor(t *testing.T) {
 		{"the context ends", time.Second, time.Minute, time.Second, context.DeadlineExceeded},
 		{"the context has ended", 0, time.Minute, 0, context.DeadlineExceeded},
 		{"no time at all", time.Minute, 0, 0, nil},
+		{"no time at all, after the end", 0, 0, 0, context.DeadlineExceeded},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), row.timeout)

@@ -514,7 +514,7 @@ func simulate(t *testing.T, seed uint64, lasts time.Duration) (answers int) {
 				select {
 				case <-stopWriting:
 					return
-				case <-time.After(time.Duration(w.draw(600)) * time.Millisecond):
+				case <-time.After(time.Duration(1+w.draw(600)) * time.Millisecond): // see [wait.For]
 					w.write()
 				}
 			}
