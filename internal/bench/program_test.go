@@ -180,13 +180,15 @@ func stated(asked string) statement {
 
 var apiAddress = regexp.MustCompile(`API +http://(\S+)/graphql`)
 
-// serveWhole runs the command serve as it is, with no flags beyond those that say where.
+// serveWhole runs the command serve as it is, with no flags beyond those that say where, and those by
+// which no request is refused: programs that refuse none are compared, and so is the memory of
+// requests in flight.
 func serveWhole() (string, error) {
 	said, says := io.Pipe()
 	term := command.Terminal{In: strings.NewReader(""), Out: io.Discard, Err: says, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	go func() {
 		command.Main(context.Background(), []string{
-			"serve", "--listen", "127.0.0.1:0", "--no-count",
+			"serve", "--listen", "127.0.0.1:0", "--no-count", "--min-in-flight", "256", "--max-in-flight", "256",
 			"--endpoint", os.Getenv(endpointVariable), "--table", os.Getenv(tableVariable),
 		}, term)
 		_ = says.Close() // never fails
