@@ -121,7 +121,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 }
 
 // Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is
-// exact.
+// exact. Half of them find the leases as their owner left them, or as one that was killed did.
 func TestCountingThroughEveryFault(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, fault := range faulttest.Kinds {
@@ -153,6 +153,9 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	s.model.Delete(gone.ID)
 	s.delete(gone.ID)
 
+	if s.random.IntN(2) == 0 {
+		s.orphan()
+	}
 	client, network := faulttest.Under(s.session.Client, faulttest.Nth(n, fault))
 	stop := s.consume(client)
 	s.drained(time.Now())
@@ -168,6 +171,23 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	}
 	leaders, err := store.Leaders(context.Background(), "", 20)
 	s.equal(fmt.Sprintf("call %d: leaderboard: %v", n, err), s.model.Leaders("", 20), leaders)
+}
+
+// orphan gives all leases to a process that renews none: they are taken over once they expire.
+func (s *scribe) orphan() {
+	s.tb.Helper()
+	kept := leases.NewLeases(s.session.Client, s.session.Table)
+	state, there, err := kept.Current(context.Background())
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	for _, lease := range there {
+		dead := lease
+		dead.Owner, dead.Counter = "a killed process", lease.Counter+1
+		if err := kept.Swap(context.Background(), state.Label, lease, dead); err != nil {
+			s.tb.Fatal(err)
+		}
+	}
 }
 
 func (s *scribe) equal(what string, want, got any) {

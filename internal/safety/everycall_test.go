@@ -180,8 +180,17 @@ func (s *site) data(t *testing.T, query, spoiled string) string {
 
 func (s *site) ask(t *testing.T, query string) (data string, codes []string) {
 	t.Helper()
-	body, _ := json.Marshal(map[string]string{"query": query}) // a text can always be encoded
-	response, err := http.Post(s.url+"/graphql", "application/json", bytes.NewReader(body))
+	return asks(t, s.url, map[string]any{"query": query})
+}
+
+// asks sends a request to a server, and returns the answer's data and the codes of its errors.
+func asks(t *testing.T, address string, request map[string]any) (data string, codes []string) {
+	t.Helper()
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(address+"/graphql", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
