@@ -154,7 +154,7 @@ var instruments = []Instrument{
 	},
 	{
 		Name: "talkback.table.throttles", Unit: "{attempt}", Kind: Counter, Whole: true,
-		Description: "Attempts that DynamoDB refused, since more was asked of it than it serves.",
+		Description: "Attempts that DynamoDB refused, or left a part of unprocessed, since more was asked of it than it serves.",
 		Attributes:  []Attribute{call},
 	},
 	{

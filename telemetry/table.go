@@ -35,7 +35,8 @@ func (m *Table) Tried(operation string, attempt int, failure string, took time.D
 	}
 }
 
-// Throttled counts an attempt that DynamoDB refused since too much is asked of it.
+// Throttled counts an attempt that DynamoDB refused, wholly or in part, since too much is asked of
+// it.
 func (m *Table) Throttled(operation string) { m.throttles.add(background, 1, values{operation}) }
 
 // Read adds read units.

@@ -26,7 +26,8 @@ type Observer interface {
 	// Tried is called after each attempt of an operation such as Query, the first is 1. failure is
 	// empty, the status of the answer, or timeout, canceled or connection.
 	Tried(operation string, attempt int, failure string, took time.Duration)
-	// Throttled is called when DynamoDB refuses an attempt since too much is asked of it.
+	// Throttled is called when DynamoDB refuses an attempt since too much is asked of it, or leaves a
+	// part of a batch unprocessed.
 	Throttled(operation string)
 	// Read and Wrote are called with the units that a call consumed of the table or an index, and what
 	// it was for.
@@ -191,6 +192,7 @@ func (p *observed) tell(ctx context.Context, out any) {
 		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Read)
 	case *dynamodb.BatchGetItemOutput:
 		p.all(out.ConsumedCapacity, p.to.Read)
+		p.left("BatchGetItem", len(out.UnprocessedKeys))
 	case *dynamodb.PutItemOutput:
 		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Wrote)
 	case *dynamodb.UpdateItemOutput:
@@ -199,8 +201,18 @@ func (p *observed) tell(ctx context.Context, out any) {
 		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Wrote)
 	case *dynamodb.BatchWriteItemOutput:
 		p.all(out.ConsumedCapacity, p.to.Wrote)
+		p.left("BatchWriteItem", len(out.UnprocessedItems))
 	case *dynamodb.TransactWriteItemsOutput:
 		p.all(out.ConsumedCapacity, p.to.Wrote)
+	}
+}
+
+// left tells of a batch of which something was left unprocessed. DynamoDB throttles batches so, by
+// an answer that is no error. It also cuts off answers above 16 MB so: 100 comments of 160 KB each.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+func (p *observed) left(operation string, tables int) {
+	if tables > 0 {
+		p.to.Throttled(operation)
 	}
 }
 
