@@ -220,14 +220,22 @@ func TestServersShareLimits(t *testing.T) {
 	t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", cache.URL())
 	common := []string{"--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0"}
 	limited := append(common, "--client-read-units", "1", "--client-burst", "100", "--client-limits-servers", "2")
-	one, other, free := serving(t, limited...), serving(t, limited...), serving(t, common...)
+	admin := freeAddress(t)
+	one, other, free := serving(t, limited...), serving(t, append(limited, "--admin-listen", admin)...), serving(t, common...)
 	first := one.ask(t, "", "", hundred).left(t)
 	if got := other.ask(t, "", "", hundred).left(t); got > first {
 		t.Errorf("%d units are left at the second server, after %d at the first", got, first)
 	}
+	const store, known = "talkback_client_limits_store_available", `talkback_client_limits_clients{talkback_policy="read-units"}`
+	if now := scrape(t, admin); now[store] != 1 || now[known] != 1 {
+		t.Errorf("the metrics tell %v of Redis and %v clients", now[store], now[known])
+	}
 	cache.Stop(t)
 	if got := other.ask(t, "", "", hundred); got.status != http.StatusOK || got.left(t) < 40 || got.left(t) > 50 {
 		t.Errorf("without Redis: %d with %q, want the server's half", got.status, got.limit)
+	}
+	if now := scrape(t, admin); now[store] != 0 {
+		t.Error("the metrics do not tell that Redis is away")
 	}
 	if got := free.ask(t, "", "", hundred); got.status != http.StatusOK || got.limit != "" || strings.Contains(free.said.String(), "limits ") {
 		t.Errorf("a server without limits: %d with %q", got.status, got.limit)

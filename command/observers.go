@@ -6,6 +6,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/telemetry"
@@ -43,6 +44,26 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 		return telemetry.Places{Limit: now.Limit, InFlight: now.InFlight, Queued: now.Queued}
 	})
 	return limiter
+}
+
+// ofClients has the clients looked at that are limited, and the store that servers share for that, if
+// there is one.
+func (m *measured) ofClients(limits *httpapi.ClientLimits) {
+	if m == nil || limits == nil {
+		return
+	}
+	var store interface{ Away() bool }
+	for _, kept := range []httpapi.Quota{limits.Reads, limits.Writes} {
+		if known, ok := kept.(interface{ Clients() int }); ok {
+			m.WatchClients(kept.Policy().Name, known.Clients)
+		}
+		if shared, ok := kept.(interface{ Away() bool }); ok {
+			store = shared // one for both
+		}
+	}
+	if store != nil {
+		m.WatchClientStore(store.Away)
+	}
 }
 
 // ofCounting measures how the stream is read. It comes before the runner runs.

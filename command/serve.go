@@ -154,6 +154,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	if c.clients, s.bounds, end, err = c.Clients.limits(ctx, address, table, s.authorizer, term.Logger); err != nil {
 		return nil, err
 	}
+	c.measured.ofClients(c.clients)
 	s.ends = append(s.ends, end)
 	if s.traces, err = startTraces(ctx, term); err != nil {
 		return nil, err

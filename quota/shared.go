@@ -24,6 +24,12 @@ func NewShared(p Policy, link *Link, servers int) *Shared {
 // Policy returns what each client may use of all servers together.
 func (s *Shared) Policy() Policy { return s.policy }
 
+// Clients returns how many clients this server knows, of those of all servers.
+func (s *Shared) Clients() int { return max(s.known.Clients(), s.alone.Clients()) }
+
+// Away reports whether the store is away, so that this server limits clients by itself.
+func (s *Shared) Away() bool { return s.link.Away() }
+
 // Peek returns what a client may use, as far as this server knows without asking the store, and how
 // long it waits for so many units.
 func (s *Shared) Peek(c Client, units float64) Balance {

@@ -141,6 +141,15 @@ var instruments = []Instrument{
 		Description: "Requests to the API that wait for a place.",
 	},
 	{
+		Name: "talkback.client_limits.clients", Unit: "{client}", Kind: Gauge, Whole: true,
+		Description: "Clients that used something lately and that this server keeps account of.",
+		Attributes:  []Attribute{{"talkback.policy", []string{"read-units", "writes"}}},
+	},
+	{
+		Name: "talkback.client_limits.store_available", Unit: "{store}", Kind: Gauge, Whole: true,
+		Description: "1 while the Redis of client limits answers, 0 while this server limits clients by itself.",
+	},
+	{
 		Name: "db.client.operation.duration", Unit: "s", Kind: Histogram, Buckets: callBuckets,
 		Description: "Duration of attempts of calls to the table and its stream, until the head of the answer.",
 		Attributes: []Attribute{system, call, {"error.type", []string{

@@ -48,14 +48,17 @@ func (m meters) histogram(name string) histogram {
 		metric.WithUnit(row.Unit), metric.WithDescription(row.Description), metric.WithExplicitBucketBoundaries(row.Buckets...)))}
 }
 
-// gauge has a gauge looked at whenever metrics are collected. read returns false while there is
-// nothing to tell.
-func (m meters) gauge(name string, read func() (value float64, known bool)) {
+// gauge has a series of a gauge, that of some values of its attributes, looked at whenever metrics
+// are collected. read returns false while there is nothing to tell.
+func (m meters) gauge(name string, read func() (value float64, known bool), of ...string) {
 	row := m.row(name, Gauge)
+	var v values
+	copy(v[:], of)
+	with := newSeries(row.Attributes).of(v).observe
 	must(m.Float64ObservableGauge(name, metric.WithUnit(row.Unit), metric.WithDescription(row.Description),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			if value, known := read(); known {
-				o.Observe(value)
+				o.Observe(value, with...)
 			}
 			return nil
 		})))

@@ -12,6 +12,16 @@ func (m *Metrics) WatchPlaces(look func() Places) {
 	m.meters.gauge("talkback.api.queued", func() (float64, bool) { return float64(look().Queued), true })
 }
 
+// WatchClients has the clients looked at that a policy keeps account of. Call it once for each policy.
+func (m *Metrics) WatchClients(policy string, clients func() int) {
+	m.meters.gauge("talkback.client_limits.clients", func() (float64, bool) { return float64(clients()), true }, policy)
+}
+
+// WatchClientStore has it looked at whether the store of client limits is away. Call it once.
+func (m *Metrics) WatchClientStore(away func() bool) {
+	m.meters.gauge("talkback.client_limits.store_available", func() (float64, bool) { return one(!away()), true })
+}
+
 // Counting is how far a process is that counts.
 type Counting struct {
 	// Running says that the rest is known at all.

@@ -44,6 +44,8 @@ func everything(t *testing.T) map[string]shown {
 	m.Pages.Looked("pages", true)
 	m.Pages.Batched("comments", 1)
 	m.WatchPlaces(func() telemetry.Places { return telemetry.Places{} })
+	m.WatchClients("writes", func() int { return 1 })
+	m.WatchClientStore(func() bool { return false })
 	m.WatchCounting(func() telemetry.Counting { return telemetry.Counting{Running: true, Complete: true} })
 	m.WatchPageIndex(func() telemetry.PageIndex { return telemetry.PageIndex{Known: true} })
 	values := map[string][]string{}
