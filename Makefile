@@ -120,8 +120,8 @@ bench-pages: provision
 	@. internal/provision/tmp.sh && go test -v ./internal/pagesbench -count 1 -run TestMeasure -timeout 60m -args -counts $(if $(COUNTS),$(COUNTS),1000,100000,1000000) \
 		$(if $(STORE),-store $(STORE)) $(if $(OUT),-out $(abspath $(OUT)))
 
-# What becomes of requests when more come than the server can answer, beside a fixed limit and none: three minutes on a
-# quiet machine. Figures and plot go to docs/, or elsewhere with OUT=name.
+# What becomes of requests when more come than the server can answer, beside a fixed limit and none, and how quickly it
+# recovers: four minutes on a quiet machine. Tables are printed; figures and plot go to docs/, or elsewhere with OUT=name.
 overload: OUT ?= docs/overload
 overload: provision-engine build
 	@. internal/provision/tmp.sh && go test -v ./internal/overload -count 1 -run TestMeasure -timeout 20m -args -program $(abspath bin/talkback) -out $(abspath $(OUT))

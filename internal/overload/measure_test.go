@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -33,6 +34,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(refuserVariable) != "" {
+		serveRefusals()
+	}
 	flag.Parse()
 	os.Exit(dynamotest.Run(m))
 }
@@ -45,6 +49,11 @@ const (
 	crowd = 16
 	// stepTime is how long each load lasts, and calmTime how long the server has before.
 	stepTime, calmTime = 4 * time.Second, time.Second / 2
+	// besides is how many requests a second a server that refuses everything gets at the same time.
+	besides = 100
+	// overloadTime is how long the overload lasts that a server is to recover from, and afterwards how
+	// long it is looked at.
+	overloadTime, afterwards = 10 * time.Second, 10
 )
 
 // loads are multiples of the capacity.
@@ -55,10 +64,12 @@ type variant struct {
 	Name        string
 	flags       []string
 	environment []string
+	spared      bool // what is beyond the capacity goes to the server that refuses everything
 }
 
 var variants = []variant{
 	{Name: "adaptive"},
+	{Name: "adaptive, spared the excess", spared: true},
 	{Name: "fixed at 256", flags: []string{"--min-in-flight=256", "--max-in-flight=256"}},
 	{Name: "none", flags: []string{"--min-in-flight=100000", "--max-in-flight=100000"}},
 	{Name: "adaptive, 128 MiB", environment: []string{"GOMEMLIMIT=128MiB"}},
@@ -69,7 +80,14 @@ type figure struct {
 	Variant string
 	Load    float64 // as a multiple of the capacity
 	tally
-	PeakMB int // of the server's resident memory until then
+	PeakMB int           // of the server's resident memory until then
+	Floor  time.Duration // 99 % of the refusals of a server that refuses everything, meanwhile
+}
+
+// second is what became of half the load in one of the seconds after an overload, 0 for before it.
+type second struct {
+	Number int
+	tally
 }
 
 // The servers of all variants stand over one table. Each load is sent to one after the other, so
@@ -78,34 +96,73 @@ func TestMeasure(t *testing.T) {
 	if *program == "" {
 		t.Skip("it takes minutes: make overload")
 	}
-	endpoint, table := newTable(t)
-	servers := make([]*server, len(variants))
-	for i, v := range variants {
-		servers[i] = start(t, v, endpoint, table)
-	}
-	for _, s := range servers {
-		s.capacity(t, time.Second) // what is learned once is learned
-	}
-	capacity := servers[0].capacity(t, 5*time.Second)
-	t.Logf("%d clients that wait for their answers get %.0f a second", crowd, capacity)
+	m := begin(t)
 	var figures []figure
 	for _, load := range loads {
 		for i, v := range variants {
-			time.Sleep(calmTime)
-			got := servers[i].arrivals.run(load*capacity, stepTime)
-			figures = append(figures, figure{v.Name, load, got, servers[i].peak(t)})
-			t.Logf("%-18s %4.2f %+v", v.Name, load, got)
+			figures = append(figures, m.step(t, i, v, load))
 		}
 	}
-	for i, v := range variants {
-		time.Sleep(calmTime)
-		t.Logf("%-18s afterwards %+v", v.Name, servers[i].arrivals.run(capacity/2, stepTime))
-	}
-	fmt.Println(markdown(capacity, figures))
+	seconds := m.recover(t, m.servers[0])
+	fmt.Println(markdown(m.capacity, figures) + "\n" + recoveryMarkdown(seconds))
 	if *out != "" {
 		write(t, *out+".csv", lines(figures))
+		write(t, *out+"-recovery.csv", recoveryLines(seconds))
 		write(t, *out+".svg", picture(figures))
 	}
+}
+
+// measurement is the servers of all variants, and one that refuses everything.
+type measurement struct {
+	servers  []*server
+	refuser  *arrivals
+	capacity float64 // answers a second that a few clients get from the first server
+}
+
+func begin(t *testing.T) *measurement {
+	t.Helper()
+	on := divide(t)
+	engine, table := newTable(t)
+	endpoint := newQuickTable(t, engine)
+	m := &measurement{refuser: &arrivals{send: posting(startRefuser(t, on), page), r: rand.New(rand.NewPCG(3, 4))}}
+	for _, v := range variants {
+		s := start(t, on, v, endpoint, table)
+		s.capacity(t, time.Second) // what is learned once is learned
+		m.servers = append(m.servers, s)
+	}
+	m.capacity = m.servers[0].capacity(t, 5*time.Second)
+	t.Logf("%d clients that wait for their answers get %.0f a second", crowd, m.capacity)
+	return m
+}
+
+// step sends a load to one server, and a few requests to the one that refuses everything: what these
+// take, the generator and the machine take.
+func (m *measurement) step(t *testing.T, number int, v variant, load float64) figure {
+	t.Helper()
+	time.Sleep(calmTime)
+	own, refused := load*m.capacity, float64(besides)
+	if v.spared {
+		own, refused = min(load, 1)*m.capacity, refused+max(0, load-1)*m.capacity
+	}
+	var floor tally
+	var beside sync.WaitGroup
+	beside.Go(func() { floor = m.refuser.run(refused, stepTime) })
+	got := m.servers[number].arrivals.run(own, stepTime)
+	beside.Wait()
+	t.Logf("%-28s %4.2f %+v; refused by the other server within %v", v.Name, load, got, floor.RefusedP99)
+	return figure{v.Name, load, got, m.servers[number].peak(t), floor.RefusedP99}
+}
+
+// recover looks at half the load before and after an overload.
+func (m *measurement) recover(t *testing.T, s *server) []second {
+	t.Helper()
+	time.Sleep(calmTime)
+	seconds := []second{{0, s.arrivals.run(m.capacity/2, stepTime)}}
+	t.Logf("for %v: %+v", overloadTime, s.arrivals.run(loads[len(loads)-1]*m.capacity, overloadTime))
+	for number := range afterwards {
+		seconds = append(seconds, second{number + 1, s.arrivals.run(m.capacity/2, time.Second)})
+	}
+	return seconds
 }
 
 func write(t *testing.T, file string, content []byte) {
@@ -145,10 +202,10 @@ type server struct {
 var apiAddress = regexp.MustCompile(`API +(http://\S+/graphql)`)
 
 // start runs the program until the test ends.
-func start(t *testing.T, v variant, endpoint, table string) *server {
+func start(t *testing.T, on processors, v variant, endpoint, table string) *server {
 	t.Helper()
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--no-count", "--max-connections=4096", "--endpoint", endpoint, "--table", table}, v.flags...)
-	process := exec.Command(*program, arguments...)
+	process := on.command(*program, arguments...)
 	process.Env = append(os.Environ(), v.environment...)
 	said, err := process.StderrPipe()
 	if err != nil {

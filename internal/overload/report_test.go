@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,16 +19,35 @@ func milliseconds(d time.Duration) string {
 
 // lines has a line for each figure.
 func lines(figures []figure) []byte {
+	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms"})}
+	for _, f := range figures {
+		rows = append(rows, slices.Concat([]string{f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64)}, f.cells(), []string{strconv.Itoa(f.PeakMB), milliseconds(f.Floor)}))
+	}
+	return table(rows)
+}
+
+// recoveryLines has a line for each second.
+func recoveryLines(seconds []second) []byte {
+	rows := [][]string{slices.Concat([]string{"second"}, tallyHead)}
+	for _, s := range seconds {
+		rows = append(rows, slices.Concat([]string{strconv.Itoa(s.Number)}, s.cells()))
+	}
+	return table(rows)
+}
+
+var tallyHead = []string{"offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_p99_ms"}
+
+func (t tally) cells() []string {
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+	return []string{
+		number(t.Offered), number(t.Good), number(t.Refused), number(t.Failed),
+		milliseconds(t.Median), milliseconds(t.P99), milliseconds(t.RefusedP99),
+	}
+}
+
+func table(rows [][]string) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	rows := [][]string{{"limit", "load", "offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_p99_ms", "peak_mb"}}
-	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
-	for _, f := range figures {
-		rows = append(rows, []string{
-			f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64), number(f.Offered), number(f.Good), number(f.Refused), number(f.Failed),
-			milliseconds(f.Median), milliseconds(f.P99), milliseconds(f.RefusedP99), strconv.Itoa(f.PeakMB),
-		})
-	}
 	if err := w.WriteAll(rows); err != nil {
 		panic(err) // a buffer takes all
 	}
@@ -37,9 +57,23 @@ func lines(figures []figure) []byte {
 // markdown is the table of docs/measurements.md.
 func markdown(capacity float64, figures []figure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | within | memory |\n|---|---|---|---|---|---|---|\n", capacity)
+	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | within | by a server that refuses all | memory |\n|---|---|---|---|---|---|---|---|\n", capacity)
 	for _, f := range figures {
-		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %d MB |\n", f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedP99), f.PeakMB)
+		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %s ms | %d MB |\n", f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedP99), milliseconds(f.Floor), f.PeakMB)
+	}
+	return b.String()
+}
+
+// recoveryMarkdown is the second table there.
+func recoveryMarkdown(seconds []second) string {
+	var b strings.Builder
+	b.WriteString("| half the load | good a second | refused a second | median | 99 % within |\n|---|---|---|---|---|\n")
+	for _, s := range seconds {
+		when := fmt.Sprintf("second %d after the overload", s.Number)
+		if s.Number == 0 {
+			when = "before"
+		}
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %s ms | %s ms |\n", when, s.Good, s.Refused, milliseconds(s.Median), milliseconds(s.P99))
 	}
 	return b.String()
 }
@@ -84,13 +118,20 @@ func TestReport(t *testing.T) {
 	var figures []figure
 	for _, v := range variants {
 		for i, load := range loads {
-			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50})
+			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond})
 		}
 	}
 	if got := strings.Count(string(lines(figures)), "\n"); got != 1+len(figures) {
 		t.Errorf("%d lines", got)
 	}
-	if text := markdown(600, figures); !strings.Contains(text, "| 0.25 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 50 MB |") {
+	if text := markdown(600, figures); !strings.Contains(text, "| 0.25 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 1.0 ms | 50 MB |") {
+		t.Error(text)
+	}
+	seconds := []second{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
+	if got := strings.Count(string(recoveryLines(seconds)), "\n"); got != 1+len(seconds) {
+		t.Errorf("%d lines of seconds", got)
+	}
+	if text := recoveryMarkdown(seconds); !strings.Contains(text, "| second 1 after the overload | 40 | 10 | 0.0 ms | 0.0 ms |") {
 		t.Error(text)
 	}
 	if drawn := string(picture(figures)); strings.Count(drawn, "<polyline") != 3*len(variants) {

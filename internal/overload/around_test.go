@@ -1,0 +1,162 @@
+package overload
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// processors are lists of processors, as taskset takes them: those of the servers that are measured,
+// and those of all else. Both are empty where processors cannot be divided.
+type processors struct{ servers, others string }
+
+// divide gives the servers half of the processors and this process, with what it starts from now on,
+// the others. Otherwise the generator takes the more from the server the more it sends.
+func divide(t *testing.T) processors {
+	t.Helper()
+	n := runtime.NumCPU()
+	if _, err := exec.LookPath("taskset"); err != nil || n < 2 {
+		t.Log("servers share their processors with what asks them: taskset or a second processor is missing")
+		return processors{}
+	}
+	p := processors{servers: fmt.Sprintf("%d-%d", n/2, n-1), others: fmt.Sprintf("0-%d", n/2-1)}
+	if said, err := exec.Command("taskset", "-a", "-p", "-c", p.others, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		t.Fatalf("taskset: %v: %s", err, said)
+	}
+	return p
+}
+
+// command returns a command that runs on the servers' processors.
+func (p processors) command(name string, arguments ...string) *exec.Cmd {
+	if p.servers == "" {
+		return exec.Command(name, arguments...)
+	}
+	return exec.Command("taskset", append([]string{"-c", p.servers, name}, arguments...)...)
+}
+
+// tableLatency is how long the table takes for a Query.
+const tableLatency = 4 * time.Millisecond
+
+// quickTable stands before the engine and answers each Query from memory once the engine has. So the
+// server, not the engine, is what is overloaded, and both need not share a processor.
+type quickTable struct {
+	engine string
+
+	mu      sync.RWMutex
+	answers map[string]queryAnswer
+}
+
+type queryAnswer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func newQuickTable(t *testing.T, engine string) (endpoint string) {
+	t.Helper()
+	server := httptest.NewServer(&quickTable{engine: engine, answers: map[string]queryAnswer{}})
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// ServeHTTP implements [http.Handler].
+func (q *quickTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	input, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client went away
+	}
+	query := strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query")
+	if query {
+		time.Sleep(tableLatency)
+	}
+	q.mu.RLock()
+	answer, known := q.answers[string(input)]
+	q.mu.RUnlock()
+	if !known || !query {
+		if answer, err = q.ask(r, input); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+	}
+	if query && answer.status == http.StatusOK {
+		q.mu.Lock()
+		q.answers[string(input)] = answer
+		q.mu.Unlock()
+	}
+	for name, values := range answer.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(answer.body) // a client that went away needs no answer
+}
+
+func (q *quickTable) ask(r *http.Request, input []byte) (queryAnswer, error) {
+	passedOn, err := http.NewRequestWithContext(r.Context(), http.MethodPost, q.engine, bytes.NewReader(input))
+	if err != nil {
+		return queryAnswer{}, err
+	}
+	passedOn.Header = r.Header
+	response, err := http.DefaultClient.Do(passedOn)
+	if err != nil {
+		return queryAnswer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return queryAnswer{response.StatusCode, response.Header, body}, err
+}
+
+// refuserVariable makes this test a server that refuses everything.
+const refuserVariable = "TALKBACK_OVERLOAD_REFUSER"
+
+// refuse is the quickest that a server of net/http can refuse with the same words.
+func refuse(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // a client that went away needs no answer
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, `{"errors":[{"message":"too many requests are under way: try again in a second","extensions":{"code":"OVERLOADED"}}]}`)
+}
+
+// serveRefusals serves refuse until the process is killed, and prints its address.
+func serveRefusals() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("http://%s/graphql\n", listener.Addr())
+	panic(http.Serve(listener, http.HandlerFunc(refuse)))
+}
+
+// startRefuser starts a server that refuses everything, beside those that are measured.
+func startRefuser(t *testing.T, on processors) (url string) {
+	t.Helper()
+	process := on.command(os.Args[0])
+	process.Env = append(os.Environ(), refuserVariable+"=1")
+	said, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Kill() // it ends by nothing else
+		_ = process.Wait()
+	})
+	line, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
