@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -257,22 +259,87 @@ func TestObjection(t *testing.T) {
 	}
 }
 
-// Builds that come to nothing are ever further apart; the first one after a long calm is not.
+// Builds that come to nothing are ever further apart; the first one after a long calm is not, nor is
+// one after builds that read little or nothing.
 func TestPauses(t *testing.T) {
-	var tending tending
-	now := time.Unix(1000, 0)
-	var got []time.Duration
-	for i := range 14 {
-		if i == 12 {
-			now = now.Add(longestPause + time.Second)
-		}
-		got = append(got, tending.next(now))
-		tending.ended = now
-	}
+	const much, little = 1e6, 5000
 	s := time.Second
-	want := []time.Duration{0, s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 512 * s, 600 * s, s, 2 * s}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	for _, row := range []struct {
+		why  string
+		read []int64 // by each build
+		want []time.Duration
+	}{
+		{"much", slices.Repeat([]int64{much}, 11), []time.Duration{0, s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 512 * s, 600 * s}},
+		{"little", slices.Repeat([]int64{little}, 6), []time.Duration{0, s, 2 * s, 4 * s, 5 * s, 5 * s, 5 * s}},
+		{"some comments", []int64{10, 10, 10}, []time.Duration{0, s, s, s}},
+		{"nothing", []int64{0, 0, 0}, []time.Duration{0, cheapPause, cheapPause, cheapPause}},
+		{"nothing in between", []int64{much, much, 0, much}, []time.Duration{0, s, 2 * s, cheapPause, 4 * s}},
+	} {
+		var tending tending
+		now := time.Unix(1000, 0)
+		got := []time.Duration{tending.next(now)}
+		for _, read := range row.read {
+			tending.ended, tending.read = now, read
+			got = append(got, tending.next(now))
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+		if got := tending.next(now.Add(longestPause + s)); got != s {
+			t.Errorf("%s: after a calm, the pause is %s", row.why, got)
+		}
+	}
+}
+
+// refusing is a store that answers, but takes no build; or does not answer.
+type refusing struct {
+	*conformance.Model
+	away bool
+	over atomic.Bool
+}
+
+var errRefused = errors.New("the disk is full")
+
+func (r *refusing) Covers(ctx context.Context) (string, error) {
+	if r.away && !r.over.Load() {
+		return "", errRefused
+	}
+	return r.Model.Covers(ctx)
+}
+
+func (r *refusing) Build(ctx context.Context) (pageindex.Build, error) {
+	if !r.over.Load() {
+		return nil, errRefused
+	}
+	return r.Model.Build(ctx)
+}
+
+// However long a store was away or refused builds, page numbers are well within ten seconds of its
+// end, and the log has told so once.
+func TestAfterALongOutage(t *testing.T) {
+	for why, away := range map[string]bool{"it is away": true, "it takes no build": false} {
+		synctest.Test(t, func(t *testing.T) {
+			table, said, store := &memory{}, &bytes.Buffer{}, &refusing{Model: conformance.NewModel(), away: away}
+			k := newKeeper(table, store, said)
+			ctx, end := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { k.Run(ctx) })
+			time.Sleep(time.Hour + 700*time.Millisecond)
+			store.over.Store(true)
+			for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+				if _, err := k.Find(ctx, pageindex.List{Product: "p"}, nil); err == nil {
+					break
+				} else if time.Since(began) > 10*time.Second {
+					t.Errorf("%s: %s after the end: %v", why, time.Since(began), err)
+					break
+				}
+			}
+			end()
+			running.Wait()
+			if n := strings.Count(said.String(), "level=WARN"); n != 1 {
+				t.Errorf("%s: %d warnings: %s", why, n, said)
+			}
+		})
 	}
 }
 

@@ -13,10 +13,19 @@ import (
 // A build that came to nothing, or whose store missed comments soon after, begins again after
 // firstPause, and after twice as long each further time, up to longestPause: each reads all markers
 // of the table. After a store that was complete for longestPause it begins with firstPause again.
+//
+// Only what was read for nothing is worth such a pause. A build that read nothing, because the store
+// refused to begin one, begins again after cheapPause. One that read little waits no longer than
+// makes vainEntries a second.
 const (
 	firstPause   = time.Second
 	longestPause = 10 * time.Minute
+	cheapPause   = 2 * time.Second
+	vainEntries  = 1000
 )
+
+// probeEvery is the time between two questions to a store that does not answer.
+const probeEvery = time.Second
 
 // tellEvery is the time between two reports of how far a build is.
 const tellEvery = 10 * time.Second
@@ -65,28 +74,51 @@ func (k *Keeper) Run(ctx context.Context) {
 			k.rebuild(ctx, &t, now)
 			continue
 		}
+		if now.needs() == presence {
+			k.probe(ctx)
+			continue
+		}
 		k.sleep(ctx)
+	}
+}
+
+// probe waits until the store answers. It asks the store alone, and reads nothing of the table.
+func (k *Keeper) probe(ctx context.Context) {
+	for wait.For(ctx, probeEvery) == nil {
+		err := panics.Try(func() error {
+			asked, cancel := context.WithTimeout(ctx, k.Pace.Feed)
+			defer cancel()
+			_, err := k.Store.Covers(asked)
+			return err
+		})
+		if err == nil {
+			return
+		}
 	}
 }
 
 // tending is what Run remembers.
 type tending struct {
 	away  bool
-	pause time.Duration // before the next build
+	pause time.Duration // before the next build, if the last one read much
 	ended time.Time     // when the last build ended
+	read  int64         // how many entries it read
+	said  string        // why it failed; empty if it did not
 }
 
 // next returns the pause before a build that is needed at a time.
 func (t *tending) next(now time.Time) time.Duration {
 	switch {
 	case t.ended.IsZero():
-		t.pause = 0
+		return 0
 	case now.Sub(t.ended) > longestPause:
 		t.pause = firstPause
+	case t.read == 0:
+		return cheapPause
 	default:
 		t.pause = min(max(2*t.pause, firstPause), longestPause)
 	}
-	return t.pause
+	return min(t.pause, max(firstPause, time.Duration(t.read)*time.Second/vainEntries))
 }
 
 // sleep waits until the store is to be looked at again.
@@ -118,7 +150,9 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
 		return
 	}
 	began := time.Now()
-	k.Logger.Info("a store of page numbers is being built", "store", k.Name, "reason", reasonToBuild(now))
+	if t.said == "" {
+		k.Logger.Info("a store of page numbers is being built", "store", k.Name, "reason", reasonToBuild(now))
+	}
 	told := began
 	entries, err := k.Build(ctx, func(entries int64) {
 		if now := time.Now(); now.Sub(told) >= tellEvery {
@@ -130,9 +164,13 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
 		k.sleep(ctx)
 		return
 	}
-	t.ended = time.Now()
+	t.ended, t.read = time.Now(), entries
+	before := t.said
+	if t.said = ""; err != nil {
+		t.said = err.Error()
+	}
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, err != nil && t.said == before: // it was said
 	case err == nil:
 		k.Logger.Info("a store of page numbers is complete", "store", k.Name, "comments", entries, "took", time.Since(began).Round(time.Millisecond))
 	case comment.KindOf(err) == comment.Conflict:
