@@ -69,8 +69,11 @@ func (g *Guard) Open() bool { return g.moderator == nil && g.key == nil }
 
 type contextKey struct{}
 
-// caller is what a request says about its sender, and what the server's guard found out.
+// caller is what a request says about its sender, and what the server's guard found out. It is the
+// context of the request as well.
 type caller struct {
+	context.Context // of the request
+
 	token   string        // empty for none
 	request *http.Request // says whether it comes from this machine
 
@@ -79,12 +82,19 @@ type caller struct {
 	err    error
 }
 
+// Value implements [context.Context].
+func (c *caller) Value(key any) any {
+	if key == (contextKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
 // WithToken gives the requests that pass through it the bearer token of their Authorization header.
 func WithToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := bearer(r.Header.Get("Authorization"))
-		ctx := context.WithValue(r.Context(), contextKey{}, &caller{token: token, request: r})
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r.WithContext(&caller{Context: r.Context(), token: token, request: r}))
 	})
 }
 

@@ -131,26 +131,30 @@ func (c *Connections) update(of *connection, change func()) {
 func (c *Connections) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.last(w)
-		defer c.enter(c.of(r.Context()), r.ProtoMajor)()
+		by := c.of(r.Context())
+		c.enter(by, r.ProtoMajor)
+		defer c.leave(by)
 		next.ServeHTTP(w, r)
 	})
 }
 
 // enter is called when the head of a request has arrived. The caller calls leave at its end.
-func (c *Connections) enter(by *connection, protocol int) (leave func()) {
+func (c *Connections) enter(by *connection, protocol int) {
 	c.update(by, func() {
 		by.requests++
 		by.http2 = protocol == 2
 		by.forgetHead()
 	})
-	return func() { c.update(by, func() { by.requests-- }) }
 }
 
-// work is called when processing of a request begins. The caller calls done at its end.
-func (c *Connections) work(by *connection) (done func()) {
-	c.update(by, func() { by.working++ })
-	return func() { c.update(by, func() { by.working-- }) }
-}
+// leave is called when an answer was sent.
+func (c *Connections) leave(by *connection) { c.update(by, func() { by.requests-- }) }
+
+// begin is called when processing of a request begins. The caller calls done at its end.
+func (c *Connections) begin(by *connection) { c.update(by, func() { by.working++ }) }
+
+// done is called when an answer is built.
+func (c *Connections) done(by *connection) { c.update(by, func() { by.working-- }) }
 
 // last marks an answer as the last of its connection, if the server is stopping. net/http sends
 // GOAWAY in place of the header over HTTP/2.

@@ -88,14 +88,6 @@ type Exchange struct {
 // graphQLPath is where the API is.
 const graphQLPath = "/graphql"
 
-type exchangeKey struct{}
-
-// exchangeOf returns the exchange of a request's context, nil if it is not observed.
-func exchangeOf(ctx context.Context) *Exchange {
-	e, _ := ctx.Value(exchangeKey{}).(*Exchange)
-	return e
-}
-
 // routeOf returns one of a few routes for a path.
 func routeOf(path string) string {
 	switch {

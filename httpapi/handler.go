@@ -32,8 +32,8 @@ func New(o Options) http.Handler {
 	mux.Handle(graphQLPath, api)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
-	mux.Handle("/", sender.light(o.Pages(o.observed(api, true))))
-	return o.Connections.entered(strict(o.HSTSAge)(withRequestID(o.observed(mux, false))))
+	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
+	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(mux, false))))
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its
@@ -115,14 +115,15 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
-		defer func() { visitOf(r.Context()).settle(r.Context(), account.Units()) }()
+		known := requestOf(r.Context())
+		defer func() { known.visit.settle(r.Context(), account.Units()) }()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
 		load.TellBatches(o.Batches)
 		load.UseLatest(o.Latest)
 		ctx := usage.With(loaders.With(r.Context(), load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
-		consumes(ctx, account.Units())
+		known.units = account.Units()
 	})
 }
 

@@ -118,7 +118,9 @@ func (c counted) Read(p []byte) (int, error) {
 
 // withPlace processes as many requests at a time as the limiter lets in, and refuses the others. What
 // a client takes to send or to read is outside of it. The time of an operation runs from here, so a
-// request that waits for its turn has less left.
+// request that waits for its turn has less left. How long a request takes is compared with others that
+// read about as much. One that read nothing, since it was refused or its answer was there already,
+// tells nothing about the server.
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,28 +131,15 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 				overloaded.write(w)
 				return
 			}
-			var read consumed
 			class := concurrency.Unmeasured // unless it ends well
 			defer func() { place.Leave(class) }()
-			defer connections.work(connections.of(ctx))()
-			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, consumedKey{}, &read)))
+			connection := connections.of(ctx)
+			connections.begin(connection)
+			defer connections.done(connection)
+			next.ServeHTTP(w, r.WithContext(ctx))
 			if r.Context().Err() == nil {
-				class = concurrency.ClassOf(read.units)
+				class = concurrency.ClassOf(requestOf(ctx).units)
 			}
 		})
-	}
-}
-
-type consumedKey struct{}
-
-// consumed is what a request in progress has read from the table.
-type consumed struct{ units float64 }
-
-// consumes notes what a request has read. Its duration is compared with those of requests that read
-// about as much. One that read nothing, since it was refused or its answer was there already, tells
-// nothing about the server.
-func consumes(ctx context.Context, units float64) {
-	if read, ok := ctx.Value(consumedKey{}).(*consumed); ok {
-		read.units = units
 	}
 }

@@ -16,7 +16,7 @@ func TestPlacesComeBack(t *testing.T) {
 	answer := func(ctx context.Context, handler http.HandlerFunc) (status int) {
 		defer func() { _ = recover() }() // as net/http does
 		recorder := httptest.NewRecorder()
-		withPlace(limiter, time.Minute, NewConnections(0, 0))(handler).ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodGet, "/graphql", nil))
+		withPlace(limiter, time.Minute, NewConnections(0, 0))(handler).ServeHTTP(recorder, httptest.NewRequestWithContext(&request{Context: ctx}, http.MethodGet, "/graphql", nil))
 		return recorder.Code
 	}
 	gone, cancel := context.WithCancel(t.Context())
@@ -31,7 +31,7 @@ func TestPlacesComeBack(t *testing.T) {
 				t.Errorf("status %d for one whose turn does not come", status)
 			}
 		},
-		"it has read much": func(_ http.ResponseWriter, r *http.Request) { consumes(r.Context(), 1000) },
+		"it has read much": func(_ http.ResponseWriter, r *http.Request) { requestOf(r.Context()).units = 1000 },
 	} {
 		answer(gone, handler)
 		if state := limiter.State(); state.InFlight != 0 || state.Queued != 0 {

@@ -21,10 +21,8 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 		if r.TLS != nil {
 			e.Scheme = "https"
 		}
-		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e))
-		for _, observer := range o.Observers {
-			r = r.WithContext(observer.Began(r, e))
-		}
+		requestOf(r.Context()).exchange = e
+		r = o.began(r, e)
 		answer := &observedAnswer{ResponseWriter: w, exchange: e}
 		defer func() { // also when the connection is given up, by a panic
 			e.Took = time.Since(e.Began)
@@ -38,6 +36,17 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 			e.Status = http.StatusOK
 		}
 	})
+}
+
+// began tells the observers that a request has begun, and returns the request with the context that
+// they return. Most return the one that they are given, for which the request need not be copied.
+func (o Options) began(r *http.Request, e *Exchange) *http.Request {
+	for _, observer := range o.Observers {
+		if ctx := observer.Began(r, e); ctx != r.Context() {
+			r = r.WithContext(ctx)
+		}
+	}
+	return r
 }
 
 // observing is an extension of the GraphQL server that notes what became of operations. It comes
@@ -57,7 +66,7 @@ func (observing) Validate(graphql.ExecutableSchema) error { return nil }
 
 // InterceptResponse implements [graphql.ResponseInterceptor].
 func (observing) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	e := exchangeOf(ctx)
+	e := requestOf(ctx).exchange
 	if e == nil {
 		return next(ctx)
 	}

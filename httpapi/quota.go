@@ -63,7 +63,8 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 			refused.write(w)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+		requestOf(r.Context()).visit = v
+		next.ServeHTTP(w, r)
 		v.tell(w.Header())
 	})
 }
@@ -93,14 +94,6 @@ type spending struct {
 	Quota
 	charge quota.Charge
 	left   *quota.Balance // nil until it is known
-}
-
-type visitKey struct{}
-
-// visitOf returns the visit of a context, nil if its client is not limited.
-func visitOf(ctx context.Context) *visit {
-	v, _ := ctx.Value(visitKey{}).(*visit)
-	return v
 }
 
 func (c *ClientLimits) visit(client quota.Client, method string) *visit {
@@ -206,7 +199,7 @@ type charging struct{}
 
 // Charge implements limits.Quota.
 func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror.Error {
-	v := visitOf(ctx)
+	v := requestOf(ctx).visit
 	if v == nil {
 		return nil
 	}
@@ -219,7 +212,7 @@ func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror
 // Left implements limits.Quota. An answer that its client may keep does not tell: it would be
 // another one each time. The RateLimit field does, also without an answer.
 func (charging) Left(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
-	v := visitOf(ctx)
+	v := requestOf(ctx).visit
 	if v == nil || v.reads == nil || v.kept {
 		return 0, time.Time{}, false
 	}

@@ -18,7 +18,7 @@ func TestRefusalsAreFree(t *testing.T) {
 	ada := quota.Customer("ada")
 	run := func(units float64, writes int) error {
 		v := limits.visit(ada, http.MethodPost)
-		ctx := context.WithValue(t.Context(), visitKey{}, v)
+		ctx := &request{Context: t.Context(), visit: v}
 		defer func() { v.settle(ctx, units) }()
 		if err := (charging{}).Charge(ctx, units, writes); err != nil {
 			return err

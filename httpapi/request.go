@@ -10,22 +10,57 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-type requestIDKey struct{}
+// request is the record of a request. The layers fill it in on the way, for those further inside and
+// for themselves. It is the context of the request as well: a context for each of its fields, and a
+// copy of the [http.Request] for each context, would cost more than what they tell.
+type request struct {
+	context.Context // as net/http made it
+
+	id       string
+	exchange *Exchange // nil if the request is not observed
+	visit    *visit    // nil if its client is not limited
+	body     []byte    // of a POST that has arrived
+	units    float64   // read from the table, once the answer is built
+}
+
+type requestKey struct{}
+
+// Value implements [context.Context].
+func (r *request) Value(key any) any {
+	if key == (requestKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
+}
+
+// requestOf returns the record of a request. Outside a request it returns an empty one, which nobody
+// else sees.
+func requestOf(ctx context.Context) *request {
+	if known, ok := ctx.Value(requestKey{}).(*request); ok {
+		return known
+	}
+	return &request{Context: ctx}
+}
 
 // RequestID returns the id under which the log and the answer refer to the request of a context. It
 // is empty outside a request.
-func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
+func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 
-// withRequestID gives each request a random id and tells it to the client. It ignores an id that
-// the client sends, which would otherwise get into the log.
-func withRequestID(next http.Handler) http.Handler {
+// recorded gives each request a record with a random id, and tells the id to the client. It ignores
+// an id that the client sends, which would otherwise get into the log.
+func recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
 		w.Header().Set(requestIDHeader, id)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
+	})
+}
+
+// recordedInside gives a request that a page of this server makes a record of its own, with the id of
+// the request for the page.
+func recordedInside(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: RequestID(r.Context())}))
 	})
 }
 

@@ -77,7 +77,7 @@ func run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams)
 	if r.Method == http.MethodGet && kindOf(operation, params) != ast.Query {
 		return nil, changeByGET
 	}
-	if v := visitOf(r.Context()); v != nil && v.refused != nil {
+	if v := requestOf(r.Context()).visit; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
 	if len(errs) > 0 {
