@@ -17,7 +17,7 @@ func headAsGet(next http.Handler) http.Handler {
 	})
 }
 
-// single are the headers that may occur once. Of two, one reader may use the first and another the
+// single are the headers that may occur once, by their names as net/http has them. Of two, one reader may use the first and another the
 // last: a proxy could check a different one than this server uses.
 var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
 
@@ -25,7 +25,7 @@ var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Orig
 func refuseTwice(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range single {
-			if len(r.Header.Values(name)) > 1 {
+			if len(r.Header[name]) > 1 {
 				givenTwice.with(name).write(w)
 				return
 			}
@@ -37,15 +37,25 @@ func refuseTwice(next http.Handler) http.Handler {
 // checkContentType accepts JSON in UTF-8, not compressed. It also keeps the forms of other sites
 // out: a browser sends this content type to another site only after a preflight.
 func checkContentType(header http.Header) *refusal {
-	mediaType, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if refused := checkMediaType(header.Get("Content-Type")); refused != nil {
+		return refused
+	}
+	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return badEncoding
+	}
+	return nil
+}
+
+func checkMediaType(contentType string) *refusal {
+	if contentType == "application/json" {
+		return nil // as nearly all have it, so it need not be parsed
+	}
+	mediaType, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || mediaType != "application/json" {
 		return badType
 	}
 	if charset := strings.ToLower(parameters["charset"]); charset != "" && charset != "utf-8" && charset != "utf8" {
 		return badCharset
-	}
-	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return badEncoding
 	}
 	return nil
 }

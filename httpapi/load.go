@@ -15,6 +15,10 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 16 << 10
 
+// firstRead is the most that is taken at once for a body whose length was announced, in bytes. The query of
+// a page fits, and perRequest covers it.
+const firstRead = 4 << 10
+
 // withBody reads the body of a POST before the request takes anything that others wait for. A
 // client that sends one byte at a time then holds no place among the requests in flight, and the
 // time of its operation does not run yet. It holds memory only, which connections bounds.
@@ -34,27 +38,10 @@ func withBody(limit int, connections *Connections) func(http.Handler) http.Handl
 				refused.write(w)
 				return
 			}
-			r.Body = arrived{bytes.NewReader(body), body}
+			requestOf(r.Context()).body = body
 			next.ServeHTTP(w, r)
 		})
 	}
-}
-
-// arrived is a body that was read already.
-type arrived struct {
-	*bytes.Reader
-	all []byte
-}
-
-// Close implements [io.Closer].
-func (arrived) Close() error { return nil }
-
-// bodyOf returns the body of a request.
-func bodyOf(r *http.Request) ([]byte, error) {
-	if body, ok := r.Body.(arrived); ok {
-		return body.all, nil
-	}
-	return io.ReadAll(r.Body)
 }
 
 // bodies reads the bodies of requests.
@@ -64,7 +51,8 @@ type bodies struct {
 }
 
 // read reads a body up to the limit. It does not begin to read one whose announced length is above
-// the limit. Memory grows with the bytes that arrive, whatever length was announced.
+// the limit. Beyond the first few bytes, memory grows with those that arrive, whatever length was
+// announced.
 func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if r.ContentLength > int64(b.limit) {
 		return nil, bodyTooLarge.with(b.limit)
@@ -77,7 +65,9 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(b.limit)), arriving, request})
+	var body bytes.Buffer
+	body.Grow(min(max(int(r.ContentLength), 0), firstRead) + bytes.MinRead)
+	_, err := body.ReadFrom(counted{b.bounded(w, r), arriving, request})
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
@@ -87,7 +77,16 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	case err != nil:
 		return nil, badEnd
 	}
-	return body, nil
+	return body.Bytes(), nil
+}
+
+// bounded returns the body of a request whose announced length is within the limit. net/http reads
+// no more than was announced.
+func (b bodies) bounded(w http.ResponseWriter, r *http.Request) io.Reader {
+	if r.ContentLength >= 0 {
+		return r.Body
+	}
+	return http.MaxBytesReader(w, r.Body, int64(b.limit))
 }
 
 // headBytes returns about how many bytes the head of a request occupies.

@@ -17,37 +17,45 @@ const (
 func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		header.Set("Content-Type", answerType(r.Header.Values("Accept")))
+		header["Content-Type"] = typeValues[answerType(r.Header["Accept"])]
 		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks
-		header.Set("Cache-Control", "no-store")
-		header.Set("X-Content-Type-Options", "nosniff")
+		header["Cache-Control"] = noStore
+		header["X-Content-Type-Options"] = noSniff
 		next.ServeHTTP(w, r)
 	})
 }
+
+// Values of headers that most answers have. They belong to all answers, so nobody changes an element.
+var (
+	noStore    = []string{"no-store"}
+	noSniff    = []string{"nosniff"}
+	typeValues = map[string][]string{graphQLType: {graphQLType}, jsonType: {jsonType}}
+)
 
 // answerType chooses the type of the answer. A client gets the GraphQL type if it names that and
 // does not prefer plain JSON, or if it refuses plain JSON. Every other client gets plain JSON, even
 // one that accepts neither type: it may still be able to read the answer, which serves it better
 // than a 406. RFC 9110, 12.5.1, allows this.
 func answerType(accept []string) string {
-	ranges := strings.Split(strings.Join(accept, ","), ",")
-	graphQL, named := weight(ranges, graphQLType)
-	plain, _ := weight(ranges, jsonType)
+	graphQL, named := weight(accept, graphQLType)
+	plain, _ := weight(accept, jsonType)
 	if graphQL > 0 && (named && graphQL >= plain || plain == 0) {
 		return graphQLType
 	}
 	return jsonType
 }
 
-// weight returns the weight of a type, from 0 to 1, by the most specific of some media ranges. It
-// also reports whether that range names the type itself. Malformed ranges are skipped.
-func weight(ranges []string, offered string) (q float64, named bool) {
+// weight returns the weight of a type, from 0 to 1, by the most specific of the media ranges in some
+// lists. It also reports whether that range names the type itself. Malformed ranges are skipped.
+func weight(lists []string, offered string) (q float64, named bool) {
 	offered, _, _ = strings.Cut(offered, ";")
 	specific := 0
-	for _, mediaRange := range ranges {
-		name, parameters, _ := strings.Cut(mediaRange, ";")
-		if rank := specificity(strings.ToLower(strings.TrimSpace(name)), offered); rank > specific {
-			specific, q = rank, quality(parameters)
+	for _, list := range lists {
+		for mediaRange := range strings.SplitSeq(list, ",") {
+			name, parameters, _ := strings.Cut(mediaRange, ";")
+			if rank := specificity(strings.ToLower(strings.TrimSpace(name)), offered); rank > specific {
+				specific, q = rank, quality(parameters)
+			}
 		}
 	}
 	return q, specific == exact

@@ -10,16 +10,13 @@ import (
 	"strings"
 )
 
-// members are the members that a request has, each as JSON.
-type members map[string]json.RawMessage
-
-// maxMembers is how many members a request has at most: add ignores others.
-const maxMembers = 4
+// members are the members that a request may have, each as JSON, nil for those that it has not.
+type members struct{ query, operationName, variables, extensions json.RawMessage }
 
 const jsonSpace = " \t\r\n"
 
 // readObject reads one JSON object, and nothing after it.
-func readObject(text []byte) (members, *refusal) {
+func readObject(text []byte) (*members, *refusal) {
 	rest := bytes.TrimLeft(text, jsonSpace)
 	switch {
 	case bytes.HasPrefix(rest, []byte("[")):
@@ -29,12 +26,12 @@ func readObject(text []byte) (members, *refusal) {
 	case rest[0] != '{':
 		return nil, badShape
 	}
-	given := make(members, maxMembers)
+	given := &members{}
 	for rest = bytes.TrimLeft(rest[1:], jsonSpace); rest[0] != '}'; rest = bytes.TrimLeft(rest, jsonSpace+",") {
 		var quoted, value []byte
 		quoted, rest = cutValue(rest)
 		value, rest = cutValue(bytes.TrimLeft(rest, jsonSpace+":"))
-		if refused := given.add(nameOf(quoted), value); refused != nil {
+		if refused := given.add(unquoted(quoted), value); refused != nil {
 			return nil, refused
 		}
 	}
@@ -42,17 +39,39 @@ func readObject(text []byte) (members, *refusal) {
 }
 
 // add adds a member unless it is unknown, and refuses one that is given twice.
-func (m members) add(name string, value json.RawMessage) *refusal {
-	switch name {
-	case "query", "operationName", "variables", "extensions":
+func (m *members) add(name []byte, value json.RawMessage) *refusal {
+	member := m.named(name)
+	switch {
+	case member == nil:
+	case *member != nil:
+		return givenTwice.with(string(name))
 	default:
-		return nil
+		*member = value
 	}
-	if _, twice := m[name]; twice {
-		return givenTwice.with(name)
-	}
-	m[name] = value
 	return nil
+}
+
+// named returns where the member of a name belongs, nil for an unknown one.
+func (m *members) named(name []byte) *json.RawMessage {
+	switch string(name) {
+	case "query":
+		return &m.query
+	case "operationName":
+		return &m.operationName
+	case "variables":
+		return &m.variables
+	case "extensions":
+		return &m.extensions
+	}
+	return nil
+}
+
+// unquoted returns the name of a member as bytes, without a copy if nothing is escaped.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	return []byte(nameOf(quoted))
 }
 
 // nameOf returns the name of a member.

@@ -24,15 +24,12 @@ func TestReadObjectLikeEncodingJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &plain); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		want := members{}
-		for name, value := range plain {
-			want.add(name, value) // none is given twice
-		}
+		want := &members{plain["query"], plain["operationName"], plain["variables"], plain["extensions"]}
 		got, refused := readObject([]byte(text))
 		if refused != nil {
 			t.Fatalf("%s is refused: %v", text, refused)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(members{})); diff != "" {
 			t.Fatalf("%s is read differently:\n%s", text, diff)
 		}
 	})

@@ -7,6 +7,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -44,7 +45,7 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	return params, nil
 }
 
-func readMembers(r *http.Request, maxQuery int) (members, *refusal) {
+func readMembers(r *http.Request, maxQuery int) (*members, *refusal) {
 	if r.Method == http.MethodGet {
 		return readAddress(r, maxQuery)
 	}
@@ -52,14 +53,11 @@ func readMembers(r *http.Request, maxQuery int) (members, *refusal) {
 }
 
 // readBody reads the members of a POST.
-func readBody(r *http.Request) (members, *refusal) {
+func readBody(r *http.Request) (*members, *refusal) {
 	if refused := checkContentType(r.Header); refused != nil {
 		return nil, refused
 	}
-	body, err := bodyOf(r)
-	if err != nil {
-		return nil, badEnd
-	}
+	body := requestOf(r.Context()).body
 	if !utf8.Valid(body) {
 		return nil, badText
 	}
@@ -68,7 +66,7 @@ func readBody(r *http.Request) (members, *refusal) {
 
 // readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
 // parameters, which forms send for fields that are not filled in.
-func readAddress(r *http.Request, maxQuery int) (members, *refusal) {
+func readAddress(r *http.Request, maxQuery int) (*members, *refusal) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return nil, addressTooBig.with(maxQuery)
 	}
@@ -76,7 +74,7 @@ func readAddress(r *http.Request, maxQuery int) (members, *refusal) {
 	if err != nil {
 		return nil, badParameters
 	}
-	given := members{}
+	given := &members{}
 	for name, values := range parameters {
 		for _, value := range values {
 			if !utf8.ValidString(value) {
@@ -85,7 +83,7 @@ func readAddress(r *http.Request, maxQuery int) (members, *refusal) {
 			if value == "" && name != "query" {
 				continue
 			}
-			if refused := given.add(name, asJSON(name, value)); refused != nil {
+			if refused := given.add([]byte(name), asJSON(name, value)); refused != nil {
 				return nil, refused
 			}
 		}
@@ -106,47 +104,36 @@ func asJSON(name, value string) json.RawMessage {
 }
 
 // params checks the types of the members. Null counts as absent, except for the query.
-func (m members) params() (*graphql.RawParams, *refusal) {
-	if query := m["query"]; query == nil || string(query) == "null" {
+func (m *members) params() (*graphql.RawParams, *refusal) {
+	if m.query == nil || string(m.query) == "null" {
 		return nil, noQuery
 	}
 	var params graphql.RawParams
-	for _, member := range []struct {
-		name string
-		into func(value []byte) bool
-		want string
-	}{
-		{"query", intoText(&params.Query), "a string"},
-		{"operationName", intoText(&params.OperationName), "a string or null"},
-		{"variables", intoObject(&params.Variables), "an object or null"},
-		{"extensions", intoObject(&params.Extensions), "an object or null"},
-	} {
-		raw := m[member.name]
-		switch {
-		case raw == nil || isNull(raw):
-		case bytes.IndexByte(raw, '\\') >= 0 && surrogate.HalfInJSON(string(raw)):
-			return nil, halfPair
-		case !member.into(raw):
-			return nil, badMember.with(member.name, member.want)
-		}
-	}
-	return &params, nil
+	return &params, cmp.Or(
+		decode(&params.Query, "query", m.query, textOf, "a string"),
+		decode(&params.OperationName, "operationName", m.operationName, textOf, "a string or null"),
+		decode(&params.Variables, "variables", m.variables, objectOf, "an object or null"),
+		decode(&params.Extensions, "extensions", m.extensions, objectOf, "an object or null"),
+	)
 }
+
+// decode sets a parameter to what is read from a member, unless that is absent.
+func decode[T any](to *T, name string, raw json.RawMessage, read func([]byte) (T, bool), want string) *refusal {
+	switch {
+	case raw == nil || isNull(raw):
+		return nil
+	case bytes.Contains(raw, numberEscape) && surrogate.HalfInJSON(string(raw)):
+		return halfPair
+	}
+	value, ok := read(raw)
+	if !ok {
+		return badMember.with(name, want)
+	}
+	*to = value
+	return nil
+}
+
+// numberEscape begins an escape of a character by its number.
+var numberEscape = []byte(`\u`)
 
 func isNull(value []byte) bool { return string(bytes.Trim(value, jsonSpace)) == "null" }
-
-// intoText returns what decodes a text, and reports false for another value.
-func intoText(to *string) func(value []byte) bool {
-	return func(value []byte) (ok bool) {
-		*to, ok = textOf(value)
-		return ok
-	}
-}
-
-// intoObject returns what decodes an object, and reports false for another value.
-func intoObject(to *map[string]any) func(value []byte) bool {
-	return func(value []byte) (ok bool) {
-		*to, ok = objectOf(value)
-		return ok
-	}
-}

@@ -44,18 +44,12 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			built.empty()
 		}
 		together := to.togetherFor(r, built.body.Len())
-		defer s.waits(to, built.body.Cap()+together.room)()
+		waiting := s.hold(to, built.body.Cap()+together.room)
+		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
 		built.send(together, func() { s.connections.update(to, func() {}) })
 		built.release()
 	})
-}
-
-// waits counts an answer of so many bytes that is about to be sent, until done is called. It does
-// not return when the connection is closed to make room.
-func (s *sender) waits(to *connection, size int) (done func()) {
-	waiting := s.hold(to, size)
-	return func() { s.unsent.remove(waiting) }
 }
 
 // hold counts an answer of so many bytes until it is removed. It does not return when the

@@ -111,25 +111,32 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 	return ast.Query
 }
 
+// besideData is about how many bytes an answer has beside its data: room for what it cost.
+const besideData = 256
+
 // write writes a response. Its data is JSON already, and by far the largest part, so it is neither
 // encoded again nor copied. It is absent, not null, when the operation was refused before it ran.
 func write(w io.Writer, response *graphql.Response) {
-	separator := "{"
-	member := func(name string, value []byte) {
-		_, _ = io.WriteString(w, separator+`"`+name+`":`) // a client that went away needs no answer
-		_, _ = w.Write(value)
-		separator = ","
+	text, separator := make([]byte, 0, besideData), byte('{')
+	begin := func(name string) {
+		text = append(append(append(text, separator, '"'), name...), `":`...)
+		separator = ','
 	}
 	if len(response.Errors) > 0 {
-		member("errors", mustJSON(response.Errors))
+		begin("errors")
+		text = append(text, mustJSON(response.Errors)...)
 	}
 	if response.Data != nil {
-		member("data", response.Data)
+		begin("data")
+		_, _ = w.Write(text) // a client that went away needs no answer
+		_, _ = w.Write(response.Data)
+		text = text[:0]
 	}
 	if len(response.Extensions) > 0 {
-		member("extensions", mustJSON(response.Extensions))
+		begin("extensions")
+		text = append(text, mustJSON(response.Extensions)...)
 	}
-	_, _ = io.WriteString(w, "}")
+	_, _ = w.Write(append(text, '}'))
 }
 
 // mustJSON encodes what this service put into a response. gqlgen's server turns a panic into an
