@@ -96,16 +96,25 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 		keep = func(p quota.Policy) httpapi.Quota { return quota.NewShared(p, link, int(f.Servers)) }
 	}
 	clients = &httpapi.ClientLimits{Client: f.client(who, log)}
-	var said []string
 	if reads.Rate > 0 {
 		clients.Reads = keep(reads)
-		said = append(said, fmt.Sprintf("%.0f read units a second", reads.Rate))
 	}
 	if writes.Rate > 0 {
 		clients.Writes = keep(writes)
+	}
+	return clients, inWords(reads, writes), stop, nil
+}
+
+// inWords says what bounds each client, by one policy at least.
+func inWords(reads, writes quota.Policy) string {
+	var said []string
+	if reads.Rate > 0 {
+		said = append(said, fmt.Sprintf("%.0f read units a second", reads.Rate))
+	}
+	if writes.Rate > 0 {
 		said = append(said, fmt.Sprintf("%.0f writes a minute", writes.Burst))
 	}
-	return clients, strings.Join(said, " and ") + " for each client", stop, nil
+	return strings.Join(said, " and ") + " for each client"
 }
 
 // client returns a function that tells the client of a request: the customer of its token, else its

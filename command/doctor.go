@@ -27,6 +27,8 @@ type Doctor struct {
 	JSON           bool   `name:"json" help:"Print the findings as a JSON array."`
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`
+
+	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
 }
 
 // doctorTimeout bounds how long all checks take together. A table that does not answer then is a
@@ -66,7 +68,7 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
 		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
 	} else {
-		all = append(all, c.writing(ctx, address, term))
+		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, flags.Table))
 	}
 	if allowed := connectionLimit(c.MaxConnections); allowed < int(c.MaxConnections) {
 		all = append(all, doctor.New("file descriptors", doctor.Warning, "allow %d connections instead of %d", allowed, c.MaxConnections).

@@ -3,11 +3,13 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/redistest"
 )
 
 // What is printed about a new table: testdata/doctor.golden.
@@ -52,4 +54,43 @@ func TestDoctorFindsProblems(t *testing.T) {
 			t.Errorf("%s: %s", row.why, out.String())
 		}
 	}
+}
+
+// The Redis of client limits is tried as a server uses it, by a user who may do that and no more,
+// and nothing is left in it. Its password is never told.
+func TestDoctorTriesRedis(t *testing.T) {
+	server := redistest.Start(t)
+	server.Must(t, "ACL", "SETUSER", "limiter", "on", ">hush", "~talkback:quota:*", "+ping", "+evalsha", "+eval", "+get", "+set", "+del", "+time")
+	server.Must(t, "ACL", "SETUSER", "reader", "on", ">hush", "~*", "+ping", "+get", "+evalsha", "+eval", "+time")
+	of := func(user string) string { return "redis://" + user + "hush@" + server.Address() }
+	flags := []string{"--client-read-units", "5", "--listen", "127.0.0.1:8080", "--endpoint", dynamotest.Dynoxide(t), "--table", "missing"}
+	for _, row := range []struct {
+		why, url string
+		result   doctor.Result
+		found    string
+		more     []string
+	}{
+		{"no Redis", "", doctor.OK, "5 read units a second for each client", nil},
+		{"one that answers", server.URL(), doctor.OK, ", Redis ", nil},
+		{"a user who may do what servers do", of("limiter:"), doctor.OK, " counts them", nil},
+		{"a user who may not write", of("reader:"), doctor.Warning, "cannot be used", nil},
+		{"a wrong password", of("limiter:x"), doctor.Warning, "(WRONGPASS)", nil},
+		{"nothing there", "redis://:hush@127.0.0.1:1", doctor.Warning, "each server limits clients by itself", nil},
+		{"another scheme", "http://:hush@127.0.0.1", doctor.Problem, "--client-limits-redis: the URL of Redis must be", nil},
+		{"no limits", server.URL(), doctor.Warning, "is not used", []string{"--client-read-units", "0"}},
+	} {
+		if row.url != "" {
+			t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", row.url)
+		}
+		_, out, said := talkback(t.Context(), append(append([]string{"doctor", "--json"}, flags...), row.more...)...)
+		var all []doctor.Finding
+		if err := json.Unmarshal([]byte(out), &all); err != nil {
+			t.Fatalf("%s: %v: %s %s", row.why, err, out, said)
+		}
+		i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Check == "client limits" })
+		if i < 0 || all[i].Result != row.result || !strings.Contains(all[i].Found, row.found) || (row.result == doctor.Warning) != (all[i].Cure != "") || strings.Contains(out, "hush") {
+			t.Errorf("%s: %s", row.why, out)
+		}
+	}
+	waitFor(t, "nothing is left", func() bool { size, _ := server.Do("DBSIZE"); return size == ":0" })
 }

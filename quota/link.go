@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// patience is how long a store may take to answer. Redis takes less than a millisecond, and a
+	// Patience is how long a store may take to answer. Redis takes less than a millisecond, and a
 	// request waits.
-	patience = 50 * time.Millisecond
+	Patience = 50 * time.Millisecond
 	// pause is how long a store that did not answer is left alone. Then it is tried in the
 	// background, so that no request waits for it again.
 	pause = time.Second
@@ -50,7 +50,7 @@ func (l *Link) try(ctx context.Context, call func(context.Context, Store) error)
 	if l.Away() {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 	defer cancel()
 	if err := call(ctx, l.store); err != nil {
 		l.lose(err)
@@ -98,7 +98,7 @@ func (l *Link) await(tell bool) {
 }
 
 func (l *Link) answers() bool {
-	ctx, cancel := context.WithTimeout(l.ctx, patience)
+	ctx, cancel := context.WithTimeout(l.ctx, Patience)
 	defer cancel()
 	return l.store.Ping(ctx) == nil
 }
