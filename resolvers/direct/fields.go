@@ -100,3 +100,15 @@ func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 		},
 	}
 }
+
+// resolved returns a field whose value has been made by a resolver.
+func resolved[T any](typ string, arguments []string, get func(T) Value) field[T] {
+	written := part[T]{
+		size:  func(of T) int { return get(of).size },
+		write: func(out []byte, of T) []byte { return get(of).write(out) },
+	}
+	return field[T]{
+		typ: typ, arguments: arguments,
+		asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true },
+	}
+}

@@ -20,6 +20,17 @@ func valueOf[T any](p part[T], of T) Value {
 	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
 }
 
+// valueIn returns what a resolved field became: null if it has no Value.
+func valueIn(m graphql.Marshaler) Value {
+	if v, ok := m.(Value); ok {
+		return v
+	}
+	return Value{size: len(null), write: func(out []byte) []byte { return append(out, null...) }}
+}
+
+// room is for how many bytes to make room: some texts have bytes that are escaped.
+func (v Value) room() int { return v.size + v.size/8 }
+
 // Size returns about how many bytes are written, never more than there will be.
 func (v Value) Size() int { return v.size }
 
@@ -27,7 +38,7 @@ func (v Value) Size() int { return v.size }
 func (v Value) MarshalGQL(w io.Writer) {
 	var out []byte
 	if buffer, ok := w.(*bytes.Buffer); ok { // gqlgen's own buffer, written in place
-		buffer.Grow(v.size + v.size/8)
+		buffer.Grow(v.room())
 		out = buffer.AvailableBuffer()
 	}
 	_, _ = w.Write(v.write(out)) // a buffer returns no error
