@@ -28,13 +28,21 @@ func TestRecords(t *testing.T) {
 // within an item are for other readers.
 func checkRecords(t *testing.T, name string, body []byte, model outcome) {
 	t.Helper()
+	checkRecordsOf(t, name, body, model, wire.Query)
+	checkRecordsOf(t, name+", if plain", body, model, wire.PlainQuery)
+}
+
+func checkRecordsOf(
+	t *testing.T, name string, body []byte, model outcome, read func([]byte, *dynamodb.QueryOutput, func(*wire.Record)) error,
+) {
+	t.Helper()
 	var got []map[string]wire.Value
 	var out dynamodb.QueryOutput
-	err := wire.Query(body, &out, func(r *wire.Record) {
+	err := read(body, &out, func(r *wire.Record) {
 		values := map[string]wire.Value{}
 		if n := len(got); n < len(model.Items) {
 			for attr := range model.Items[n] {
-				values[attr] = r.Get(attr)
+				values[attr] = *r.Get(attr)
 			}
 		}
 		got = append(got, values)

@@ -84,7 +84,7 @@ func (t *taker) begin() func(*wire.Record) {
 	t.items.Begin(usualItems)
 	var reader layout.Reader
 	return func(r *wire.Record) {
-		reader = *layout.ReadRecord(r)
+		reader.Next(r)
 		t.items.Take(&reader)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo/wire"
+	"github.com/talkback/talkback/internal/slab"
 )
 
 // Item is an item as DynamoDB stores it: attribute values by attribute name.
@@ -47,8 +48,12 @@ func SetOptionalTime(to Item, attr string, t time.Time) {
 type Reader struct {
 	item   Item
 	record *wire.Record // in the place of item, nil for none
+	value  wire.Value   // of the attribute of item that was read last
 	wrong  string       // name of the first attribute that is missing or of another type, else empty
 	bytes  int          // size of the attributes that were read, names included
+
+	strings slab.Strings // IDs of comments
+	titles  []string     // of comments; full ones are replaced
 }
 
 // NewReader returns a Reader of an item.
@@ -57,12 +62,21 @@ func NewReader(item Item) *Reader { return &Reader{item: item} }
 // ReadRecord returns a Reader of an item that was not made a map.
 func ReadRecord(record *wire.Record) *Reader { return &Reader{record: record} }
 
-// find returns the value of an attribute.
-func (r *Reader) find(attr string) wire.Value {
+// Next has the Reader read another item, which was not made a map.
+func (r *Reader) Next(record *wire.Record) { r.record, r.wrong, r.bytes = record, "", 0 }
+
+// find returns the value of an attribute. It is valid until the next call.
+func (r *Reader) find(attr string) *wire.Value {
 	if r.record != nil {
 		return r.record.Get(attr)
 	}
-	switch value := r.item[attr].(type) {
+	r.value = valueOf(r.item[attr])
+	return &r.value
+}
+
+// valueOf returns the value of an attribute of a map.
+func valueOf(value types.AttributeValue) wire.Value {
+	switch value := value.(type) {
 	case nil:
 		return wire.Value{}
 	case *types.AttributeValueMemberS:
@@ -78,12 +92,7 @@ func (r *Reader) find(attr string) wire.Value {
 }
 
 // has reports whether the item has an attribute.
-func (r *Reader) has(attr string) bool {
-	if r.record != nil {
-		return r.record.Has(attr)
-	}
-	return r.item[attr] != nil
-}
+func (r *Reader) has(attr string) bool { return r.find(attr).Kind != wire.Missing }
 
 // Err returns an error that names the first attribute that was missing or of another type, or nil.
 // The error holds no value of the item.
@@ -275,13 +284,11 @@ func sizeOfValue(value types.AttributeValue) int {
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func sizeOfNumber(text string) int {
 	digits, negative := strings.CutPrefix(text, "-")
-	if len(digits)%2 == 1 {
-		digits = "0" + digits
+	zeros := len(digits) - len(strings.TrimRight(digits, "0"))
+	size := 1
+	if zeros < len(digits) {
+		size += (len(digits)+1)/2 - zeros/2
 	}
-	for strings.HasSuffix(digits, "00") {
-		digits = strings.TrimSuffix(digits, "00")
-	}
-	size := len(digits)/2 + 1
 	if negative {
 		size++
 	}

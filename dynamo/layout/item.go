@@ -115,12 +115,12 @@ func DecodeCompressed(in Item, product string, withText bool) (Compressed, error
 
 // Compressed reads a comment as DecodeCompressed does.
 func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
-	position, err := PositionOfKey(r.Text(AttrPK))
-	if err != nil {
+	id, ok := r.id()
+	if !ok {
 		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
 	}
 	c := comment.Comment{
-		ID:        comment.IDOf(position),
+		ID:        id,
 		ProductID: product,
 		Language:  comment.Language(r.Text(AttrLanguage)),
 		Rating:    int(r.Number(AttrRating)),
@@ -168,6 +168,15 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 	return Text(a.ID)
 }
 
+// id reads the ID of a comment from the key of its item.
+func (r *Reader) id() (id comment.ID, ok bool) {
+	ulid := strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix)
+	if _, err := comment.ParsePosition(ulid); err != nil {
+		return "", false
+	}
+	return comment.ID(r.strings.Join(comment.IDPrefix, []byte(ulid))), true
+}
+
 // author reads the author of a comment.
 func (r *Reader) author() comment.Author {
 	id, imported := r.TextOrBinary(attrAuthorID)
@@ -177,13 +186,19 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id, Name: r.Text(attrAuthorName)}
 }
 
+// usualTitles is for how many titles room is made at once.
+const usualTitles = 16
+
 // title reads the title of a comment, nil if it has none.
 func (r *Reader) title() *string {
 	if !r.has(attrTitle) {
 		return nil
 	}
-	title := r.Text(attrTitle)
-	return &title
+	if len(r.titles) == cap(r.titles) {
+		r.titles = make([]string, 0, usualTitles)
+	}
+	r.titles = append(r.titles, r.Text(attrTitle))
+	return &r.titles[len(r.titles)-1]
 }
 
 // Version reads the version of a comment. An absent attribute means version 1.

@@ -90,44 +90,43 @@ func (a *plainAnswer) items() error {
 		return nil
 	}
 	for start := "["; a.skip(start); start = "," {
-		r := &a.record
-		r.attributes, r.strings = r.attributes[:0], r.strings[:0]
+		a.record.begin()
 		if err := a.members(a.attribute); err != nil {
 			return err
 		}
-		r.text = string(r.strings)
-		a.each(r)
+		a.each(&a.record)
 	}
 	return a.must("]")
 }
 
 // attribute reads the value of an attribute: an object whose only member has the type for its name.
-func (a *plainAnswer) attribute(name []byte) (err error) {
-	r := &a.record
-	r.attributes = append(r.attributes, attribute{name: name})
-	to := &r.attributes[len(r.attributes)-1]
-	switch v := &to.value; {
+func (a *plainAnswer) attribute(name []byte) error {
+	to, err := a.record.add(name)
+	if err != nil {
+		return err
+	}
+	switch {
 	case a.skip(`{"S":`):
-		v.Kind = Text
-		err = a.string(to)
+		to.Kind = Text
+		to.Text, err = a.string()
 	case a.skip(`{"N":`):
-		v.Kind = Number
-		err = a.string(to)
+		to.Kind = Number
+		to.Text, err = a.string()
 	case a.skip(`{"B":"`):
-		v.Kind = Binary
-		v.Bytes, err = a.binary()
+		to.Kind = Binary
+		to.Bytes, err = a.binary()
 	case a.skip(`{"M":`):
-		v.Kind = Map
-		if v.Bytes, err = a.rows(), nil; v.Bytes == nil {
-			v.Bytes, err = a.nested('{')
+		to.Kind = Map
+		if to.Bytes = a.rows(); to.Bytes == nil {
+			to.Bytes, err = a.nested('{')
 		}
 	case a.skip(`{"L":`):
-		v.Kind = List
-		v.Bytes, err = a.nested('[')
+		to.Kind = List
+		to.Bytes, err = a.nested('[')
 	case a.skip(`{"BOOL":true`):
-		v.Kind, v.Flag = Flag, true
+		to.Kind, to.Flag = Flag, true
 	case a.skip(`{"BOOL":false`):
-		v.Kind = Flag
+		to.Kind = Flag
 	default:
 		err = ErrUnusual
 	}
@@ -137,22 +136,22 @@ func (a *plainAnswer) attribute(name []byte) (err error) {
 	return a.must("}")
 }
 
-// string reads a string into the text of all.
-func (a *plainAnswer) string(to *attribute) (err error) {
+// string reads a string.
+func (a *plainAnswer) string() (string, error) {
 	r := &a.record
-	to.from = len(r.strings)
-	if plain, ok := a.plainString(); ok {
-		r.strings = append(r.strings, plain...)
-	} else {
-		var raw []byte
-		if raw, err = a.raw(); err != nil {
-			return err
+	plain, ok := a.plainString()
+	if !ok {
+		raw, err := a.raw()
+		if err != nil {
+			return "", err
 		}
 		a.d.ResetBytes(raw)
-		r.strings, err = a.d.StrAppend(r.strings)
+		if r.text, err = a.d.StrAppend(r.text[:0]); err != nil {
+			return "", err
+		}
+		plain = r.text
 	}
-	to.to = len(r.strings)
-	return err
+	return r.strings.Join("", plain), nil
 }
 
 // plainString reads a string without escapes. Without ok it reads nothing.

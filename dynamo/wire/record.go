@@ -1,6 +1,12 @@
 package wire
 
-import "github.com/go-faster/jx"
+import (
+	"math"
+
+	"github.com/go-faster/jx"
+
+	"github.com/talkback/talkback/internal/slab"
+)
 
 // Kind is the type of a value.
 type Kind byte
@@ -30,42 +36,60 @@ type Value struct {
 // a map takes longer than finding a few of ten attributes in a list.
 type Record struct {
 	attributes []attribute
-	strings    []byte // of the attributes, one after the other
-	text       string // the same, once all are read
+	// letters are the numbers of the attributes that have a small letter for their name, plus 1. Of
+	// two with one name, the last counts.
+	letters [26]uint8
+
+	strings slab.Strings
+	text    []byte // of one string with escapes
 }
 
-// attribute is one of a Record. A string has its place in the text of all.
+// attribute is one of a Record.
 type attribute struct {
-	name     []byte
-	value    Value
-	from, to int
+	name  []byte
+	value Value
 }
 
-// Get returns the value of an attribute.
-func (r *Record) Get(name string) Value {
-	a := r.find(name)
-	if a == nil {
-		return Value{}
-	}
-	v := a.value
-	if v.Kind == Text || v.Kind == Number {
-		v.Text = r.text[a.from:a.to]
-	}
-	return v
+// mostAttributes is how many attributes a Record has at most. Items with more are not usual.
+const mostAttributes = math.MaxUint8
+
+// begin begins the next item.
+func (r *Record) begin() {
+	r.attributes, r.letters = r.attributes[:0], [26]uint8{}
 }
 
-// Has reports whether the item has an attribute.
-func (r *Record) Has(name string) bool { return r.find(name) != nil }
+// add adds an attribute, and returns where its value belongs.
+func (r *Record) add(name []byte) (*Value, error) {
+	if len(r.attributes) == mostAttributes {
+		return nil, ErrUnusual
+	}
+	r.attributes = append(r.attributes, attribute{name: name})
+	if len(name) == 1 && isLetter(name[0]) {
+		r.letters[name[0]-'a'] = uint8(len(r.attributes))
+	}
+	return &r.attributes[len(r.attributes)-1].value, nil
+}
 
-// find returns an attribute, nil for none.
-func (r *Record) find(name string) *attribute {
+// isLetter reports whether a byte is a small letter, as most names of attributes are.
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// missing is the value of an attribute that an item lacks.
+var missing Value
+
+// Get returns the value of an attribute. It is valid as long as the Record, and must not be changed.
+func (r *Record) Get(name string) *Value {
+	if len(name) == 1 && isLetter(name[0]) {
+		if number := r.letters[name[0]-'a']; number > 0 {
+			return &r.attributes[number-1].value
+		}
+		return &missing
+	}
 	for i := len(r.attributes) - 1; i >= 0; i-- { // of two with one name, the last counts
-		a := &r.attributes[i]
-		if string(a.name) == name {
-			return a
+		if a := &r.attributes[i]; string(a.name) == name {
+			return &a.value
 		}
 	}
-	return nil
+	return &missing
 }
 
 // records calls each for each item of a list, with the same Record.
@@ -80,25 +104,27 @@ func records(d *jx.Decoder, each func(*Record)) error {
 	})
 }
 
-// read reads an item. Its strings are allocated together.
+// read reads an item.
 func (r *Record) read(d *jx.Decoder) error {
-	r.attributes, r.strings = r.attributes[:0], r.strings[:0]
+	r.begin()
 	all, err := d.ObjIter()
 	if err != nil {
 		return err
 	}
 	for all.Next() {
-		r.attributes = append(r.attributes, attribute{name: all.Key()})
-		if err := r.value(d, &r.attributes[len(r.attributes)-1]); err != nil {
+		value, err := r.add(all.Key())
+		if err != nil {
+			return err
+		}
+		if err := r.value(d, value); err != nil {
 			return err
 		}
 	}
-	r.text = string(r.strings)
 	return all.Err()
 }
 
 // value reads the value of an attribute.
-func (r *Record) value(d *jx.Decoder, a *attribute) error {
+func (r *Record) value(d *jx.Decoder, to *Value) error {
 	all, err := d.ObjIter()
 	if err != nil {
 		return err
@@ -108,23 +134,23 @@ func (r *Record) value(d *jx.Decoder, a *attribute) error {
 	}
 	switch string(all.Key()) {
 	case "S":
-		a.value.Kind = Text
-		err = r.string(d, a)
+		to.Kind = Text
+		err = r.string(d, to)
 	case "N":
-		a.value.Kind = Number
-		err = r.string(d, a)
+		to.Kind = Number
+		err = r.string(d, to)
 	case "B":
-		a.value.Kind = Binary
-		a.value.Bytes, err = binary(d)
+		to.Kind = Binary
+		to.Bytes, err = binary(d)
 	case "BOOL":
-		a.value.Kind = Flag
-		a.value.Flag, err = d.Bool()
+		to.Kind = Flag
+		to.Flag, err = d.Bool()
 	case "L":
-		a.value.Kind = List
-		a.value.Bytes, err = nested(d, jx.Array)
+		to.Kind = List
+		to.Bytes, err = nested(d, jx.Array)
 	case "M":
-		a.value.Kind = Map
-		a.value.Bytes, err = nested(d, jx.Object)
+		to.Kind = Map
+		to.Bytes, err = nested(d, jx.Object)
 	default:
 		err = ErrUnusual
 	}
@@ -142,10 +168,9 @@ func nested(d *jx.Decoder, as jx.Type) ([]byte, error) {
 	return d.Raw()
 }
 
-// string reads a string into the text of all.
-func (r *Record) string(d *jx.Decoder, a *attribute) (err error) {
-	a.from = len(r.strings)
-	r.strings, err = d.StrAppend(r.strings)
-	a.to = len(r.strings)
+// string reads a string.
+func (r *Record) string(d *jx.Decoder, to *Value) (err error) {
+	r.text, err = d.StrAppend(r.text[:0])
+	to.Text = r.strings.Join("", r.text)
 	return err
 }
