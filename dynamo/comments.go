@@ -71,15 +71,20 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 	}
 	comments, account := make([]comment.Comment, 0, len(page.Comments)), usage.From(ctx)
 	for i := range page.Comments {
-		c, err := layout.Compressed{Comment: page.Comments[i], CompressedText: page.CompressedTexts[i]}.Decompress()
-		if err != nil {
-			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
-			continue
+		comments = append(comments, page.Comments[i])
+		c := &comments[len(comments)-1]
+		if short := page.CompressedTexts[i]; short != nil {
+			text, err := layout.ExpandText(c.ID, short)
+			if err != nil {
+				s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
+				comments = comments[:len(comments)-1]
+				continue
+			}
+			c.Text = text
 		}
 		if err := account.Hold(len(c.Text)); err != nil {
 			return comment.Page{}, err
 		}
-		comments = append(comments, c)
 	}
 	page.Comments, page.CompressedTexts = comments, nil
 	return page, nil

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/base64"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -47,8 +48,19 @@ type plainAnswer struct {
 	plainScanner
 	record Record
 	each   func(*Record)
-	d      *jx.Decoder
+	d      jx.Decoder
 	room   []byte // for binaries
+}
+
+// plainAnswers are pooled for the room they have. Nothing of an answer is kept in them.
+var plainAnswers = sync.Pool{New: func() any { return new(plainAnswer) }}
+
+// free gives the room back.
+func (a *plainAnswer) free() {
+	a.rest, a.each = nil, nil
+	a.record.clear()
+	a.d.ResetBytes(nil)
+	plainAnswers.Put(a)
 }
 
 // decodePlain calls member for each member of an answer.
@@ -56,12 +68,10 @@ func decodePlain(body []byte, each func(*Record), member func(a *plainAnswer, na
 	if !utf8.Valid(body) || escapesSurrogate(body) {
 		return ErrUnusual
 	}
-	a := plainAnswer{plainScanner: plainScanner{body}, each: each, d: decoders.Get().(*jx.Decoder)}
-	defer func() {
-		a.d.ResetBytes(nil)
-		decoders.Put(a.d)
-	}()
-	if err := a.members(func(name []byte) error { return member(&a, name) }); err != nil {
+	a := plainAnswers.Get().(*plainAnswer)
+	defer a.free()
+	a.rest, a.each = body, each
+	if err := a.members(func(name []byte) error { return member(a, name) }); err != nil {
 		return ErrUnusual
 	}
 	return nil
@@ -223,7 +233,7 @@ func (a *plainAnswer) member(name []byte, read func(d *jx.Decoder, name []byte) 
 		return err
 	}
 	a.d.ResetBytes(raw)
-	return read(a.d, name)
+	return read(&a.d, name)
 }
 
 // raw reads any value as JSON.

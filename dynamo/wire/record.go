@@ -58,6 +58,17 @@ func (r *Record) begin() {
 	r.attributes, r.letters = r.attributes[:0], [26]uint8{}
 }
 
+// clear forgets the item, and keeps room for another.
+func (r *Record) clear() {
+	clear(r.attributes[:cap(r.attributes)])
+	if cap(r.text) > largestKept {
+		r.text = nil
+	}
+}
+
+// largestKept is the size in bytes of the largest string with escapes that room is kept for.
+const largestKept = 4 << 10
+
 // add adds an attribute, and returns where its value belongs.
 func (r *Record) add(name []byte) (*Value, error) {
 	if len(r.attributes) == mostAttributes {
