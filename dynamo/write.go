@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 const (
@@ -61,8 +62,9 @@ func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment
 	return added, call.Wrap(err, "add %s with a key", c)
 }
 
-// writing notes which span is about to write a comment.
+// writing notes that a comment is about to be written, and in which span.
 func (s *Store) writing(ctx context.Context, id comment.ID) {
+	usage.From(ctx).Write()
 	if s.writes != nil {
 		s.writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
 	}

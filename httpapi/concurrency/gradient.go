@@ -15,15 +15,23 @@ type Class int
 // cancelled, or did no work worth measuring.
 const Unmeasured Class = 0
 
-const classes = 12
+const (
+	// readClasses include Unmeasured. Classes of writes come after them.
+	readClasses, writeClasses = 12, 4
+	classes                   = readClasses + writeClasses
+)
 
 // ClassOf returns the class of requests that consume about so many read units: those of 1 are one
-// class, 2 to 3 the next, 4 to 7 the next.
-func ClassOf(units float64) Class {
-	if units <= 0 {
+// class, 2 to 3 the next, 4 to 7 the next. Requests that write comments are compared by how many
+// these are, in the same steps, as a write takes much longer than what it reads.
+func ClassOf(units float64, writes int) Class {
+	switch {
+	case writes > 0:
+		return Class(readClasses + min(bits.Len(uint(writes)), writeClasses) - 1)
+	case units <= 0:
 		return Unmeasured
 	}
-	return Class(min(1+bits.Len(uint(units)), classes-1))
+	return Class(min(1+bits.Len(uint(units)), readClasses-1))
 }
 
 // How the limit moves.

@@ -1,5 +1,6 @@
 // Package usage keeps account of what each operation uses while it runs: the read units that it
-// consumes, the calls and waves that it takes, and the bytes of text that it holds. The bytes are
+// consumes, the calls and waves that it takes, the comments that it writes, and the bytes of text
+// that it holds. The bytes are
 // bounded, for one operation and for all operations of a process together. The account travels in
 // the context, so this package knows neither the table nor HTTP.
 package usage
@@ -40,6 +41,7 @@ type Operation struct {
 	closed bool
 	held   int64
 	reads  Reads
+	writes int
 	plans  [keptPlans]fmt.Stringer // the first ones; nil beyond the last
 }
 
@@ -101,6 +103,26 @@ func (o *Operation) Consume(calls int, units float64) {
 	defer o.mu.Unlock()
 	o.reads.Calls += calls
 	o.reads.Units += units
+}
+
+// Write adds a comment that is written, or deleted.
+func (o *Operation) Write() {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writes++
+}
+
+// Writes returns how many comments were written or deleted so far, whether or not that succeeded.
+func (o *Operation) Writes() int {
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.writes
 }
 
 // Wave adds a wave of reads that is carried out by a plan, or by none. The plan is kept to be

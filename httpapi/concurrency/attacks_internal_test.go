@@ -1,0 +1,168 @@
+package concurrency
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What some clients do on purpose, or by a mistake, does not teach the limiter wrongly: afterwards
+// it carries overload as if nothing had been, and refuses nothing that the machine can carry.
+func TestAttacks(t *testing.T) {
+	for name, attack := range map[string]func(*testing.T, *machine){
+		"bursts after pauses": func(t *testing.T, m *machine) {
+			for range 20 {
+				time.Sleep(5 * time.Second)
+				m.arrive(1e6, 200*time.Microsecond)
+			}
+		},
+		"bursts without end": func(t *testing.T, m *machine) {
+			for range 200 {
+				time.Sleep(200 * time.Millisecond)
+				m.arrive(1e6, 100*time.Microsecond)
+			}
+		},
+		"10,000 that hang up at once": func(t *testing.T, m *machine) { m.hangUp(10_000, 0) },
+		"10,000 that hang up soon":    func(t *testing.T, m *machine) { m.hangUp(10_000, 3*time.Millisecond) },
+		"many that wait for their answers": func(t *testing.T, m *machine) {
+			m.crowd(1000, 2*time.Second)
+		},
+		"requests that do nothing": func(t *testing.T, m *machine) {
+			m.mix = func(*rand.Rand) request { return request{class: Unmeasured, cpu: 50 * time.Microsecond} }
+			m.arrive(20*capacity, 5*time.Second)
+		},
+		"a machine that sleeps for an hour": func(t *testing.T, m *machine) {
+			m.mix = reads(time.Hour) // for the clock, requests in flight take that long
+			m.arrive(capacity, 20*time.Millisecond)
+		},
+		"the same under overload": func(t *testing.T, m *machine) {
+			m.arrive(3*capacity, 2*time.Second)
+			m.mix = reads(time.Hour)
+			m.arrive(10*capacity, 20*time.Millisecond)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T, m *machine) {
+				m.arrive(capacity/2, 5*time.Second)
+				attack(t, m)
+				t.Logf("%+v, usual %v", m.limiter.State(), m.limiter.gradient.usual[1])
+				m.mix = pages
+				m.arrive(capacity/2, time.Second)
+				if got := m.arrive(capacity/2, 5*time.Second); got.refused > 0 || got.p99 > 45*time.Millisecond {
+					t.Errorf("a second later: %+v", got)
+				}
+				m.arrive(3*capacity, 4*time.Second)
+				if got := m.arrive(3*capacity, 5*time.Second); got.goodput < 0.9*capacity || got.p99 > 67*time.Millisecond || got.waited > got.refused/100 {
+					t.Errorf("under overload: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// hangUp has so many requests come at a rate of a hundred times the capacity, whose clients give up after
+// so long.
+func (m *machine) hangUp(requests int, after time.Duration) {
+	var group sync.WaitGroup
+	for range requests {
+		time.Sleep(time.Second / capacity / 100)
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), after)
+			defer cancel()
+			place, err := m.limiter.Enter(ctx)
+			if err != nil {
+				return
+			}
+			<-ctx.Done()
+			place.Leave(Unmeasured)
+		})
+	}
+	group.Wait()
+}
+
+// crowd has so many clients ask for so long, each again once it has its answer or, if it is refused,
+// a moment later.
+func (m *machine) crowd(clients int, lasting time.Duration) {
+	var group sync.WaitGroup
+	end := time.Now().Add(lasting)
+	for seed := range clients {
+		group.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(seed), 1))
+			for time.Now().Before(end) {
+				m.serve(pages(r))
+				time.Sleep(20 * time.Millisecond)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Writes are bounded like reads, also if nothing is ever read.
+func TestWrites(t *testing.T) {
+	simulate(t, func(t *testing.T, m *machine) {
+		m.mix = func(r *rand.Rand) request {
+			p := pages(r)
+			p.class = ClassOf(0, 1)
+			return p
+		}
+		unloaded := m.arrive(capacity/2, 5*time.Second)
+		m.arrive(3*capacity, 2*time.Second)
+		if got := m.arrive(3*capacity, 5*time.Second); got.goodput < 0.9*capacity || got.p99 > 3*unloaded.p99 {
+			t.Errorf("%+v, and %+v without load", got, unloaded)
+		}
+	})
+}
+
+// Requests are compared with those that do about as much.
+func TestClasses(t *testing.T) {
+	seen := map[Class]bool{}
+	for _, alike := range [][]Class{
+		{ClassOf(0, 0), Unmeasured},
+		{ClassOf(0.5, 0)},
+		{ClassOf(1, 0), ClassOf(1.5, 0)},
+		{ClassOf(2, 0), ClassOf(3.5, 0)},
+		{ClassOf(600, 0), ClassOf(1e6, 0)},
+		{ClassOf(0, 1), ClassOf(5, 1)},
+		{ClassOf(0, 2), ClassOf(0, 3)},
+		{ClassOf(0, 8), ClassOf(0, 1000)},
+	} {
+		for _, class := range alike {
+			if class != alike[0] || class < 0 || class >= classes {
+				t.Errorf("%v", alike)
+			}
+		}
+		if seen[alike[0]] {
+			t.Errorf("%v are like others", alike)
+		}
+		seen[alike[0]] = true
+	}
+}
+
+// A queue full of clients that hung up has room again.
+func TestQueueOfTheGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(4, 4, 2)
+		for range 4 {
+			if _, err := limiter.Enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		leaving, hangUp := context.WithCancel(t.Context())
+		for range 4 {
+			go func() { _, _ = limiter.Enter(leaving) }()
+		}
+		synctest.Wait()
+		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrFull) {
+			t.Fatalf("%v, want the queue to be full", err)
+		}
+		hangUp()
+		synctest.Wait()
+		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrWaited) {
+			t.Errorf("%v, want room to wait", err)
+		}
+	})
+}
