@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // An idempotency key is valid for a day, even for servers whose clocks are up to an hour ahead.
@@ -50,6 +51,34 @@ func TestKeysExpire(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The account of an operation has the comments that it writes, so that its duration is compared with
+// that of others that write.
+func TestWritesAreAccountedFor(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	store, account := NewStore(client, table), usage.NewPool(1).Open(1)
+	ctx := usage.With(t.Context(), account)
+	c := commenttest.Random(commenttest.Rand(t), "p")
+	c.Version, c.UpdatedAt = 1, nil
+	added, err := store.Add(ctx, c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := added
+	changed.Version, changed.Text = 2, "changed"
+	if err := store.Replace(ctx, added, changed); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Delete(ctx, changed); err != nil {
+		t.Fatal(err)
+	}
+	if got := account.Writes(); got != 3 {
+		t.Errorf("%d writes, want those of adding, replacing and deleting", got)
+	}
 }
 
 // The item of a key holds none of the comment's words, and not its author.

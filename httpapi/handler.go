@@ -123,7 +123,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		load.UseLatest(o.Latest)
 		ctx := usage.With(loaders.With(r.Context(), load), account)
 		next.ServeHTTP(w, r.WithContext(ctx))
-		known.units = account.Units()
+		known.units, known.writes = account.Units(), account.Writes()
 	})
 }
 

@@ -118,8 +118,8 @@ func (c counted) Read(p []byte) (int, error) {
 // withPlace processes as many requests at a time as the limiter lets in, and refuses the others. What
 // a client takes to send or to read is outside of it. The time of an operation runs from here, so a
 // request that waits for its turn has less left. How long a request takes is compared with others that
-// read about as much. One that read nothing, since it was refused or its answer was there already,
-// tells nothing about the server.
+// read or write about as much. One that did neither, since it was refused or its answer was there
+// already, tells nothing about the server.
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +137,8 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 			defer connections.done(connection)
 			next.ServeHTTP(w, r.WithContext(ctx))
 			if r.Context().Err() == nil {
-				class = concurrency.ClassOf(requestOf(ctx).units)
+				did := requestOf(ctx)
+				class = concurrency.ClassOf(did.units, did.writes)
 			}
 		})
 	}

@@ -1,13 +1,20 @@
 package httpapi_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/concurrency"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // When all places are taken, further requests are refused at once, health is still answered, and a
@@ -42,6 +49,45 @@ func TestInFlight(t *testing.T) {
 			t.Fatal("the free place is not used again")
 		}
 	}
+}
+
+// writing is a schema whose operations write a comment, which takes some time.
+type writing struct {
+	*schema
+	takes time.Duration
+}
+
+// Exec implements graphql.ExecutableSchema.
+func (w *writing) Exec(ctx context.Context) graphql.ResponseHandler {
+	usage.From(ctx).Write()
+	time.Sleep(w.takes)
+	return w.schema.Exec(ctx)
+}
+
+// Mutations that take longer than usual lower the limit, though they read nothing.
+func TestWritesTeach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := concurrency.New(1, 20)
+		written := &writing{newSchema(), time.Millisecond}
+		handler := httpapi.New(options(func(o *httpapi.Options) { o.Schema, o.Concurrency = written, limiter }))
+		write := func(times int) (limit int) {
+			for range times {
+				request := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(`{"query": "mutation { change }"}`))
+				request.Header.Set("Content-Type", "application/json")
+				answer := httptest.NewRecorder()
+				handler.ServeHTTP(answer, request)
+				if answer.Code != http.StatusOK {
+					t.Fatalf("%d %s", answer.Code, answer.Body)
+				}
+			}
+			return limiter.State().Limit
+		}
+		before := write(500)
+		written.takes = 100 * time.Millisecond
+		if after := write(50); after > before/2 {
+			t.Errorf("the limit is %d, and was %d before writes became slow", after, before)
+		}
+	})
 }
 
 // A client that does not finish its body takes no place.

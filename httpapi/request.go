@@ -21,6 +21,7 @@ type request struct {
 	visit    *visit    // nil if its client is not limited
 	body     []byte    // of a POST that has arrived
 	units    float64   // read from the table, once the answer is built
+	writes   int       // comments written by then
 }
 
 type requestKey struct{}
