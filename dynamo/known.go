@@ -20,7 +20,12 @@ func (s *Store) known(q comment.Query) planner.Known {
 
 // knownMeanwhile is what is known of the product of a query by now, after a first read for its page.
 func (s *Store) knownMeanwhile(q comment.Query, known planner.Known) planner.Known {
-	if known.Stats != nil || s.given != nil {
+	if s.given != nil {
+		given := s.given(q)
+		given.Sizes = known.Sizes
+		return given
+	}
+	if known.Stats != nil {
 		return known
 	}
 	latest := s.memory.peek(q.Product)

@@ -103,7 +103,8 @@ func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 // UseKnown plans pages with what known returns for a query, instead of what the Store remembers of
 // statistics and sizes. It is for callers that know their products better, and to measure what
 // knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. known
-// is called by many goroutines. Call UseKnown before the first query.
+// is called by many goroutines, and again for what a second wave is planned by. Call UseKnown before
+// the first query.
 func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
 
 // BoundProducts bounds how many operations read pages of one product at a time. Beyond it, reading

@@ -16,8 +16,8 @@ func (r *Resolver) list(ctx context.Context, q comment.Query) (comment.Page, err
 	if !field.Page.FromNewest {
 		return r.page(ctx, q)
 	}
-	asked := newestAskedOf(lookahead.Beside(ctx))
-	if asked.latest == 0 {
+	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
+	if !asked.Any() {
 		return r.page(ctx, q)
 	}
 	return r.readShared(ctx, asked.pageOf(q.Product, field))
@@ -35,7 +35,7 @@ func (r *Resolver) page(ctx context.Context, q comment.Query) (comment.Page, err
 // is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
 // index.
 func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
-	asked := newestAskedOf(lookahead.Beside(ctx))
+	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
 	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
 		return c, nil
 	}

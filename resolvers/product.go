@@ -87,10 +87,10 @@ func (r productResolver) LastCommentedAt(ctx context.Context, product *comment.P
 
 // LatestPositive returns the newest comment with 4 or 5 stars.
 func (r productResolver) LatestPositive(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
-	return r.latest(ctx, product, positiveRatings)
+	return r.latest(ctx, product, lookahead.PositiveRatings)
 }
 
 // LatestNegative returns the newest comment with 1 or 2 stars.
 func (r productResolver) LatestNegative(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
-	return r.latest(ctx, product, negativeRatings)
+	return r.latest(ctx, product, lookahead.NegativeRatings)
 }

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -44,6 +45,7 @@ type place struct {
 type estimate struct {
 	prices   Prices
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
+	stats    float64                          // units of the statistics of one product
 	units    float64
 	values   float64
 	unused   []place // room for places, which are taken one by one
@@ -63,17 +65,26 @@ func (e *estimate) inside(at place) *place {
 	return taken
 }
 
-// run estimates a whole operation.
+// run estimates a whole operation. Statistics that have to tell newest comments are read consistently,
+// for twice the price.
 func (e *estimate) run(operation *lookahead.Operation) {
+	e.stats = e.prices.StatsUnits()
+	for i := range operation.Fields {
+		if operation.Fields[i].WantsLatest {
+			e.stats = 2 * e.prices.StatsUnits()
+		}
+	}
 	e.fields(operation.Fields, place{times: 1, products: 1})
 }
 
 func (e *estimate) fields(fields []lookahead.Field, at place) {
+	newest := false
 	for i := range fields {
 		e.values += at.times
 		if fields[i].Kind == lookahead.Plain && len(fields[i].Fields) == 0 {
 			continue // nothing is read for it, and nothing is below it
 		}
+		newest = newest || fields[i].Kind == lookahead.Latest || fields[i].Kind == lookahead.LatestRated
 		inside := e.inside(at)
 		if inside.stats == nil {
 			inside.stats = new(float64) // of this root field
@@ -81,13 +92,43 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 		e.field(&fields[i], inside)
 		e.fields(fields[i].Fields, *inside)
 	}
+	if newest {
+		e.units += at.times * e.newest(fields)
+	}
+}
+
+// newest returns the price of what fields of one product, beside each other, ask of its newest
+// comments. They share a page that is asked for anyway, or a sample. What these may not show costs a
+// comment fetched by its id, or a page of one.
+func (e *estimate) newest(fields []lookahead.Field) (units float64) {
+	asked := lookahead.NewestOf(fields)
+	sampled := false
+	for i := range fields {
+		var ratings []int
+		switch fields[i].Kind {
+		case lookahead.Latest:
+		case lookahead.LatestRated:
+			ratings = fields[i].RatingsOfLatest()
+		default:
+			continue
+		}
+		page := asked.Page(ratings)
+		sampled = sampled || page == nil && asked.Sampled()
+		if shown := page == nil && asked.Sampled() && ratings == nil || page != nil && slices.Equal(page.Page.Filter.Ratings, ratings); !shown {
+			units += e.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
+		}
+	}
+	if sampled {
+		units += e.prices.PageUnits(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
+	}
+	return units
 }
 
 // field adds the price of a field, and turns the place where it stands into the place inside it.
 func (e *estimate) field(f *lookahead.Field, inside *place) {
 	if weigh := weights[f.Kind]; weigh != nil {
 		times := inside.times
-		e.units += times * weigh(priced{e.prices, f}, inside)
+		e.units += times * weigh(priced{e.prices, e.stats, f}, inside)
 	} else if length, known := e.averages[f.Definition]; known {
 		inside.times *= length
 	} else if listOfObjects(f) {
@@ -101,7 +142,8 @@ func listOfObjects(f *lookahead.Field) bool {
 
 // priced is a field and what reading costs.
 type priced struct {
-	prices Prices
+	prices  Prices
+	ofStats float64 // the statistics of one product
 	*lookahead.Field
 }
 
@@ -126,9 +168,6 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		inside.times *= float64(1 + 2*inside.page.Numbering.Around)
 		return 0
 	},
-	lookahead.Latest:      func(f priced, _ *place) float64 { return f.latest() },
-	lookahead.LatestRated: func(f priced, _ *place) float64 { return f.latest(1, 2) },
-
 	lookahead.Statistics: priced.statsOfLanguage,
 	lookahead.Languages: func(f priced, inside *place) float64 {
 		units := f.stats(inside)
@@ -207,15 +246,10 @@ func partitions(page *lookahead.Page) float64 {
 	return float64(reads)
 }
 
-// latest returns the price of the newest comment with one of some ratings.
-func (f priced) latest(ratings ...int) float64 {
-	return f.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
-}
-
 // stats returns the price of the statistics of products. They are read once for each product,
 // whatever is asked of them and however often.
 func (f priced) stats(inside *place) float64 {
-	return raise(inside.stats, inside.products*f.prices.StatsUnits(), inside.times)
+	return raise(inside.stats, inside.products*f.ofStats, inside.times)
 }
 
 // statsOfLanguage returns the price of the statistics of products, perhaps of a single language.

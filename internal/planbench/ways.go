@@ -95,7 +95,12 @@ func (p *Product) known() planner.Known {
 
 // plan has a Store plan and read a page.
 func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
-	store.UseKnown(func(comment.Query) planner.Known { return known })
+	return p.planBy(ctx, store, q, func(comment.Query) planner.Known { return known })
+}
+
+// planBy is plan with what may be known better for a second wave.
+func (p *Product) planBy(ctx context.Context, store *dynamo.Store, q comment.Query, known func(comment.Query) planner.Known) ([]comment.ID, Cost, error) {
+	store.UseKnown(known)
 	page, err := store.Comments(ctx, q)
 	if err != nil {
 		return nil, Cost{}, err
