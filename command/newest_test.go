@@ -390,7 +390,9 @@ func (a *api) units(query string) (taken, estimated float64) {
 	}
 	defer response.Body.Close()
 	var got struct {
-		Extensions struct{ Cost struct{ ReadUnits, EstimatedReadUnits float64 } }
+		Extensions struct {
+			Cost struct{ ReadUnits, EstimatedReadUnits float64 }
+		}
 	}
 	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got.Extensions.Cost.ReadUnits == 0 {
 		a.tb.Fatal(query, err, got)
