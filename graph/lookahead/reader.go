@@ -8,35 +8,17 @@ import (
 )
 
 // Reader reads the operations of one schema. It is safe for concurrent use.
-type Reader struct {
-	kinds map[*ast.FieldDefinition]Kind
-	// implements has the name of each object type with the names of its interfaces, in the order in
-	// which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
-	implements map[string][]string
-	roots      map[ast.Operation]*ast.Definition
-}
+type Reader struct{ selector selector }
 
 // NewReader returns a Reader for the operations of a schema.
-func NewReader(schema *ast.Schema) *Reader {
-	r := &Reader{
-		kinds:      kindsIn(schema),
-		implements: map[string][]string{},
-		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation},
-	}
-	for name, definition := range schema.Types {
-		if definition.Kind == ast.Object {
-			r.implements[name] = append([]string{name}, definition.Interfaces...)
-		}
-	}
-	return r
-}
+func NewReader(schema *ast.Schema) *Reader { return &Reader{newSelector(schema)} }
 
 // Read reads a validated operation with its variables, and keeps the result with the operation for
 // From. It must be called before the operation runs.
 func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
-	reading := &reading{Reader: r, operation: operation}
-	root := r.roots[operation.Operation.Operation]
-	read := &Operation{Fields: reading.fields(operation.Operation.SelectionSet, root.Name, nil)}
+	root := r.selector.root(operation)
+	reading := reading{variables: operation.Variables, unused: make([]Field, root.count)}
+	read := &Operation{Fields: reading.fields(root.below, nil)}
 	if len(read.Fields) == 1 {
 		read.Fields[0].Alone = true
 	}
@@ -46,41 +28,29 @@ func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
 
 // reading is the reading of one operation.
 type reading struct {
-	*Reader
-	operation *graphql.OperationContext
-	unused    []Field // room for fields
+	variables map[string]any
+	unused    []Field // room for all fields of the operation
 }
 
-// roomFor is for how many fields room is made at once: a page of comments asks for 15 to 20.
-const roomFor = 20
-
-// room returns room for so many fields. An operation has many short lists of fields.
+// room returns room for so many fields.
 func (r *reading) room(n int) []Field {
-	if len(r.unused) < n {
-		r.unused = make([]Field, max(n, roomFor))
-	}
 	taken := r.unused[:n:n]
 	r.unused = r.unused[n:]
 	return taken
 }
 
-// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil
-// if there is none.
-func (r *reading) fields(set ast.SelectionSet, typeName string, page *Page) []Field {
-	if len(set) == 0 {
-		return nil
-	}
-	collected := graphql.CollectFields(r.operation, set, r.implements[typeName])
-	fields := r.room(len(collected))
-	for i, field := range collected {
-		fields[i] = r.field(field, page)
+// fields reads fields beside each other. The page is the nearest one above, nil if there is none.
+func (r *reading) fields(asked []selection, page *Page) []Field {
+	fields := r.room(len(asked))
+	for i := range asked {
+		r.field(&fields[i], &asked[i], page)
 	}
 	return fields
 }
 
 // field reads a field and all below it.
-func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
-	f := Field{Field: asked.Field, Kind: r.kinds[asked.Definition]}
+func (r *reading) field(f *Field, asked *selection, page *Page) {
+	f.Field, f.Kind = asked.Field, asked.kind
 	switch f.Kind {
 	case Text:
 		f.WantsText = true
@@ -94,13 +64,13 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 		f.WantsStatistics = !page.counts(comment.CountByRating)
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
-		f.readArguments(asked.ArgumentMap(r.operation.Variables))
+		f.readArguments(asked.ArgumentMap(r.variables))
 	}
 	if f.Page != nil {
 		page = f.Page
 	}
-	page.tell(&f)
-	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
+	page.tell(f)
+	f.Fields = r.fields(asked.below, page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = f.Page.Size == 0 && !f.Page.Dated && onlyCounts(f.Fields)
 	}
@@ -109,7 +79,6 @@ func (r *reading) field(asked graphql.CollectedField, page *Page) Field {
 		f.WantsLatest = f.WantsLatest || f.Fields[i].WantsLatest
 		f.WantsStatistics = f.WantsStatistics || f.Fields[i].WantsStatistics
 	}
-	return f
 }
 
 // onlyCounts reports whether all fields of a connection are counts of its whole list.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
 )
 
 // compiled is how many compiled operations are kept: as many as parsed documents.
@@ -103,7 +104,7 @@ var (
 // compile returns an operation that does not depend on variables but for its arguments, nil if it is
 // not of the kind that is compiled.
 func compile(asked *graphql.OperationContext) *operation {
-	if asked.Operation.Operation != ast.Query || conditional(asked) {
+	if asked.Operation.Operation != ast.Query || lookahead.Conditional(asked) {
 		return nil
 	}
 	c := compiler{operation: &graphql.OperationContext{Doc: asked.Doc}, plain: true}
@@ -117,38 +118,6 @@ func compile(asked *graphql.OperationContext) *operation {
 		return nil
 	}
 	return out
-}
-
-// conditional reports whether any part of a document has a directive, such as @skip.
-func conditional(asked *graphql.OperationContext) bool {
-	if hasDirectives(asked.Operation.SelectionSet) {
-		return true
-	}
-	for _, fragment := range asked.Doc.Fragments {
-		if hasDirectives(fragment.SelectionSet) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasDirectives(set ast.SelectionSet) bool {
-	for _, selection := range set {
-		var directives ast.DirectiveList
-		var below ast.SelectionSet
-		switch s := selection.(type) {
-		case *ast.Field:
-			directives, below = s.Directives, s.SelectionSet
-		case *ast.InlineFragment:
-			directives, below = s.Directives, s.SelectionSet
-		case *ast.FragmentSpread:
-			directives = s.Directives
-		}
-		if len(directives) > 0 || hasDirectives(below) {
-			return true
-		}
-	}
-	return false
 }
 
 // compiler compiles one operation.
