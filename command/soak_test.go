@@ -30,6 +30,11 @@ const (
 	moreHeap        = 16 << 20
 	moreGoroutines  = 30
 	moreDescriptors = 30
+
+	// level is from when on a server has learnt all that it remembers of so few products, and
+	// moreLevel what its heap may grow after that, on average.
+	level     = 12 * time.Minute
+	moreLevel = 1 << 20
 )
 
 // soak is two servers behind nginx, whose table is in trouble from time to time. One stays, and what
@@ -47,6 +52,7 @@ type soak struct {
 	admin        string // the address for operators of the server that stays
 	address      string // of the other one
 	first        *held
+	heaps        []int          // from level on
 	done         map[string]int // by what was done
 
 	longest time.Duration // of an episode
@@ -161,6 +167,9 @@ func (s *soak) sample(do func()) {
 // print prints a line of the table.
 func (s *soak) print(what string) {
 	now := s.held()
+	if time.Since(s.began) > level {
+		s.heaps = append(s.heaps, now.heap)
+	}
 	s.t.Logf("%7.1fs  %-44s %6.1f MB %11d %11d %6.1f MB", time.Since(s.began).Seconds(), what,
 		float64(now.heap)/(1<<20), now.goroutines, now.descriptors, float64(now.resident)/(1<<20))
 }
@@ -183,6 +192,18 @@ func (s *soak) recount() {
 	if last.heap > s.first.heap+moreHeap || last.goroutines > s.first.goroutines+moreGoroutines || last.descriptors > s.first.descriptors+moreDescriptors {
 		s.t.Errorf("after the first round a server held %+v, in the end %+v", *s.first, last)
 	}
+	earlier, later := s.heaps[:len(s.heaps)/2], s.heaps[len(s.heaps)/2:]
+	if len(earlier) >= 20 && mean(later) > mean(earlier)+moreLevel {
+		s.t.Errorf("once a server had learnt all, its heap was %d bytes on average, and later %d", mean(earlier), mean(later))
+	}
+}
+
+// mean returns the mean of some numbers.
+func mean(numbers []int) (mean int) {
+	for _, n := range numbers {
+		mean += n
+	}
+	return mean / len(numbers)
 }
 
 // held is what a server holds.

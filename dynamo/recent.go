@@ -19,7 +19,7 @@ type recent struct {
 	read *simplelru.LRU[queryKey, recentPage]
 }
 
-// recentPage describes one page in half a kilobyte, its key included.
+// recentPage describes one page in about a kilobyte, its key included.
 type recentPage struct {
 	held  *planner.LastPage
 	first comment.Position // of the comments taken
