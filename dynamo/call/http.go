@@ -9,6 +9,8 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/roundtrip"
 )
 
 // direct is an HTTP client that calls its transport and nothing else. It follows no redirect, so a
@@ -22,11 +24,10 @@ func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
 	if !ok {
 		return client
 	}
-	frozen, ok := buildable.Freeze().(*http.Client)
-	if !ok {
-		return client
+	if _, set := buildable.GetReadTimeout(); set {
+		return direct{buildable.Freeze().(*http.Client).Transport} // the SDK's to keep
 	}
-	return direct{frozen.Transport}
+	return direct{roundtrip.Of(buildable.GetTransport())}
 }
 
 // Do implements [dynamodb.HTTPClient].

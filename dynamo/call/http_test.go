@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/roundtrip"
 )
 
 // counted is a connection that counts how often it is written to. It fails once told so.
@@ -40,7 +41,7 @@ func countedClient(t *testing.T) (client *dynamodb.Client, writes *atomic.Int64,
 		return counted{conn, writes, broken}, err
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	return Over(NewLocalClient(server.URL), direct{transport}), writes, broken
+	return Over(NewLocalClient(server.URL), direct{roundtrip.Of(transport)}), writes, broken
 }
 
 // Every call of a client is one write: a quick answer cannot come between head and body.
