@@ -2,11 +2,14 @@ package httpapi_test
 
 import (
 	"context"
+	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -135,4 +138,31 @@ func TestObserversOfWhatGoesWrong(t *testing.T) {
 	if told.began != len(want) {
 		t.Errorf("%d requests began", told.began)
 	}
+}
+
+// A server without telemetry is told of its requests too, by the log of slow operations. A request
+// takes four allocations for that: the exchange, the answer that notes its status, what would print
+// the plans, and gqlgen's for one more extension.
+func TestObserversAllocateLittle(t *testing.T) {
+	slow := httpapi.NewSlowLog(slog.New(slog.DiscardHandler), time.Hour)
+	defer slow.Close()
+	without, with := allocationsOf(nil), allocationsOf([]httpapi.Observer{slow, slow})
+	if with > without+4 {
+		t.Errorf("%v allocations with observers, and %v without", with, without)
+	}
+}
+
+// allocationsOf returns how often a request makes a server allocate, at least: pools keep what they
+// hold by chance.
+func allocationsOf(observers []httpapi.Observer) float64 {
+	handler := httpapi.New(options(func(o *httpapi.Options) { o.Observers = observers }))
+	least := math.Inf(1)
+	for range 100 {
+		least = min(least, testing.AllocsPerRun(1, func() {
+			r := httptest.NewRequest("POST", "/graphql", strings.NewReader(`{"query":"query Mine { echo }"}`))
+			r.Header.Set("Content-Type", "application/json")
+			handler.ServeHTTP(httptest.NewRecorder(), r)
+		}))
+	}
+	return least
 }
