@@ -3,6 +3,7 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,9 +153,12 @@ func (m *memory) shown(product string, stats comment.Stats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
-	r, _ := m.products.Get(product)
+	r, known := m.products.Get(product)
 	if now.Sub(r.asOf) > m.maxAge {
 		r.stats, r.asOf, r.read = stats, time.Time{}, now
+		if !known {
+			product = strings.Clone(product) // of an answer, whose other strings are not needed
+		}
 		m.products.Add(product, r)
 	}
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"github.com/talkback/talkback/comment"
 )
 
@@ -34,21 +36,25 @@ type scan struct {
 // NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
 // whether they were as many as were wanted.
 func NewLastPage(taken []comment.Comment, full bool) *LastPage {
-	p := &LastPage{last: taken[len(taken)-1].Cell(), full: full}
-	for _, c := range taken {
-		p.add(c.Cell())
+	p := &LastPage{full: full}
+	for i := range taken {
+		p.last = p.add(taken[i].Cell())
 	}
 	return p
 }
 
-func (p *LastPage) add(cell comment.Cell) {
+// add counts a comment, and returns its cell. That outlives the comment, whose strings share their
+// memory with others of its page.
+func (p *LastPage) add(cell comment.Cell) comment.Cell {
 	for i := range p.cells {
 		if p.cells[i].cell == cell {
 			p.cells[i].count++
-			return
+			return p.cells[i].cell
 		}
 	}
+	cell.Language = comment.Language(strings.Clone(string(cell.Language)))
 	p.cells = append(p.cells, cellCount{cell, 1})
+	return cell
 }
 
 // NoteScan notes how many items of a part a read for the page scanned, and how many of them were

@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -81,7 +82,7 @@ func (l *Learner) NeedsLanguages(product string, comments int) bool {
 func (l *Learner) See(product string, seen Seen) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, _ := l.told.Get(product)
+	before, known := l.told.Get(product)
 	now := before
 	now.count(&l.fresh.Products, seen.Count, seen.Ended)
 	if min(seen.Ratings.Total(), fullVote) > now.ratings {
@@ -91,6 +92,9 @@ func (l *Learner) See(product string, seen Seen) {
 	l.fresh.Lengths.vote(seen.Sizes, &now.sizes)
 	if now == before {
 		return
+	}
+	if !known {
+		product = strings.Clone(product) // of an answer, whose other strings are not needed
 	}
 	l.told.Add(product, now)
 	l.fresh = l.fresh.bounded()
