@@ -57,7 +57,7 @@ var plainAnswers = sync.Pool{New: func() any { return new(plainAnswer) }}
 
 // free gives the room back.
 func (a *plainAnswer) free() {
-	a.rest, a.each = nil, nil
+	a.text, a.each = nil, nil
 	a.record.clear()
 	a.d.ResetBytes(nil)
 	plainAnswers.Put(a)
@@ -70,7 +70,7 @@ func decodePlain(body []byte, each func(*Record), member func(a *plainAnswer, na
 	}
 	a := plainAnswers.Get().(*plainAnswer)
 	defer a.free()
-	a.rest, a.each = body, each
+	a.plainScanner, a.each = plainScanner{text: body}, each
 	if err := a.members(func(name []byte) error { return member(a, name) }); err != nil {
 		return ErrUnusual
 	}
@@ -166,13 +166,14 @@ func (a *plainAnswer) string() (string, error) {
 
 // plainString reads a string without escapes. Without ok it reads nothing.
 func (a *plainAnswer) plainString() (text []byte, ok bool) {
-	if len(a.rest) == 0 || a.rest[0] != '"' {
+	if !a.next('"') {
 		return nil, false
 	}
-	for i, c := range a.rest[1:] {
+	rest := a.text[a.at+1:]
+	for i, c := range rest {
 		if c == '"' {
-			text, a.rest = a.rest[1:i+1], a.rest[i+2:]
-			return text, true
+			a.at += i + len(`""`)
+			return rest[:i], true
 		}
 		if c == '\\' || c < ' ' {
 			return nil, false
@@ -183,12 +184,12 @@ func (a *plainAnswer) plainString() (text []byte, ok bool) {
 
 // binary reads bytes, which JSON holds in base64, up to the quote behind them.
 func (a *plainAnswer) binary() ([]byte, error) {
-	end := bytes.IndexByte(a.rest, '"')
+	end := bytes.IndexByte(a.rest(), '"')
 	if end < 0 {
 		return nil, ErrUnusual
 	}
-	text := a.rest[:end]
-	a.rest = a.rest[end+1:]
+	text := a.rest()[:end]
+	a.at += end + 1
 	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 would skip them
 		return nil, ErrUnusual
 	}
@@ -209,18 +210,18 @@ const roomFor = 2 << 10
 // rows reads a map of lists of whole numbers as JSON, nil if another value comes next. jx would take
 // four times as long to see that it is well-formed.
 func (a *plainAnswer) rows() []byte {
-	end := plainScanner{a.rest}
+	end := a.plainScanner
 	if !end.rows(func([]byte, []int64) {}) {
 		return nil
 	}
-	rows := a.rest[:len(a.rest)-len(end.rest)]
-	a.rest = end.rest
+	rows := a.text[a.at:end.at]
+	a.at = end.at
 	return rows
 }
 
 // nested reads a list or a map as JSON.
 func (a *plainAnswer) nested(opened byte) ([]byte, error) {
-	if len(a.rest) == 0 || a.rest[0] != opened {
+	if !a.next(opened) {
 		return nil, ErrUnusual
 	}
 	return a.raw()
@@ -238,15 +239,15 @@ func (a *plainAnswer) member(name []byte, read func(d *jx.Decoder, name []byte) 
 
 // raw reads any value as JSON.
 func (a *plainAnswer) raw() (jx.Raw, error) {
-	if len(a.rest) == 0 || a.rest[0] <= ' ' { // jx would leave white space out of what it returns
+	if a.at == len(a.text) || a.text[a.at] <= ' ' { // jx would leave white space out of what it returns
 		return nil, ErrUnusual
 	}
-	a.d.ResetBytes(a.rest)
+	a.d.ResetBytes(a.rest())
 	raw, err := a.d.Raw()
 	if err != nil {
 		return nil, err
 	}
-	a.rest = a.rest[len(raw):]
+	a.at += len(raw)
 	return raw, nil
 }
 

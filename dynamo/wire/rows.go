@@ -44,8 +44,8 @@ func anyRows(json []byte, row func(name string, numbers []int64)) error {
 // plainRows reads rows as DynamoDB writes them: without white space and escapes. It reports false
 // for any other JSON, perhaps after some rows. It takes a quarter of the time of anyRows.
 func plainRows(json []byte, row func(name string, numbers []int64)) bool {
-	s := plainScanner{json}
-	return s.rows(func(name []byte, numbers []int64) { row(string(name), numbers) }) && len(s.rest) == 0
+	s := plainScanner{text: json}
+	return s.rows(func(name []byte, numbers []int64) { row(string(name), numbers) }) && s.at == len(json)
 }
 
 // rows reads a map of rows, and reports false if it is not plain. The arguments of row are valid
@@ -74,14 +74,24 @@ func (s *plainScanner) rows(row func(name []byte, numbers []int64)) bool {
 const usualNumbers = 5
 
 // plainScanner takes apart JSON from its beginning.
-type plainScanner struct{ rest []byte }
+type plainScanner struct {
+	text []byte
+	at   int // where the rest begins
+}
+
+// rest returns what was not yet taken.
+func (s *plainScanner) rest() []byte { return s.text[s.at:] }
+
+// next reports whether a byte comes next.
+func (s *plainScanner) next(c byte) bool { return s.at < len(s.text) && s.text[s.at] == c }
 
 // skip skips a text, if it comes next.
 func (s *plainScanner) skip(text string) bool {
-	if len(s.rest) < len(text) || string(s.rest[:len(text)]) != text {
+	end := s.at + len(text)
+	if end > len(s.text) || string(s.text[s.at:end]) != text {
 		return false
 	}
-	s.rest = s.rest[len(text):]
+	s.at = end
 	return true
 }
 
@@ -90,10 +100,11 @@ func (s *plainScanner) name() (name []byte, ok bool) {
 	if !s.skip(`"`) {
 		return nil, false
 	}
-	for i, c := range s.rest {
+	for i, c := range s.rest() {
 		switch {
 		case c == '"':
-			name, s.rest = s.rest[:i], s.rest[i+1:]
+			name = s.rest()[:i]
+			s.at += i + 1
 			return name, true
 		case c < ' ' || c >= 0x7f || c == '\\':
 			return nil, false
@@ -106,10 +117,10 @@ func (s *plainScanner) name() (name []byte, ok bool) {
 func (s *plainScanner) numbers(to []int64) (numbers []int64, ok bool) {
 	for start := `{"N":"`; s.skip(start); start = `,{"N":"` {
 		n, digits := int64(0), 0
-		for ; digits < len(s.rest) && s.rest[digits]-'0' <= 9; digits++ {
-			n = 10*n + int64(s.rest[digits]-'0')
+		for ; s.at < len(s.text) && s.text[s.at]-'0' <= 9; s.at++ {
+			n = 10*n + int64(s.text[s.at]-'0')
+			digits++
 		}
-		s.rest = s.rest[digits:]
 		if digits == 0 || digits > maxDigits || !s.skip(`"}`) {
 			return nil, false
 		}
