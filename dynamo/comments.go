@@ -49,12 +49,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	if err := a.place(ctx); err != nil {
 		return comment.Page{}, err
 	}
-	steps := []func(context.Context) error{a.list.read, a.aside}
-	if a.lookup == nil && q.Count == comment.CountNothing {
-		steps = steps[:1]
-	}
-	err := call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
-	if err != nil {
+	if err := a.read(ctx); err != nil {
 		return comment.Page{}, err
 	}
 	s.pageRead(known, a.list.execution)
@@ -69,12 +64,12 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 	if page.CompressedTexts == nil {
 		return page, nil
 	}
-	comments, account := make([]comment.Comment, 0, len(page.Comments)), usage.From(ctx)
+	comments, texts, account := make([]comment.Comment, 0, len(page.Comments)), layout.NewTexts(len(page.Comments)), usage.From(ctx)
 	for i := range page.Comments {
 		comments = append(comments, page.Comments[i])
 		c := &comments[len(comments)-1]
 		if short := page.CompressedTexts[i]; short != nil {
-			text, err := layout.ExpandText(c.ID, short)
+			text, err := texts.Expand(c.ID, short)
 			if err != nil {
 				s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 				comments = comments[:len(comments)-1]

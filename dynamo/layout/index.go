@@ -60,14 +60,15 @@ type Partition struct {
 // Key returns the partition key for a product. A language contains no slash, so different
 // partitions have different keys.
 func (p Partition) Key(product string) string {
-	key := productPK(product)
-	if p.Index.SplitsByLanguage() {
-		key += "/" + string(p.Language)
+	switch p.Index {
+	case ByLang:
+		return ProductPKPrefix + product + "/" + string(p.Language)
+	case ByRating:
+		return ProductPKPrefix + product + "/" + strconv.Itoa(p.Rating)
+	case ByLangAndRating:
+		return ProductPKPrefix + product + "/" + string(p.Language) + "/" + strconv.Itoa(p.Rating)
 	}
-	if p.Index.SplitsByRating() {
-		key += "/" + strconv.Itoa(p.Rating)
-	}
-	return key
+	return productPK(product)
 }
 
 // PartitionOf returns the partition of an index that holds a comment.

@@ -98,21 +98,12 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 	if c.CompressedText == nil {
 		return c.Comment, nil
 	}
-	text, err := ExpandText(c.ID, c.CompressedText)
+	text, err := plainText(c.CompressedText)
 	if err != nil {
-		return comment.Comment{ID: c.ID}, err
+		return comment.Comment{ID: c.ID}, damagedText(c.ID, err)
 	}
 	c.Text = text
 	return c.Comment, nil
-}
-
-// ExpandText returns the text of a comment, given its compressed text. The error names the comment.
-func ExpandText(id comment.ID, compressed []byte) (string, error) {
-	text, err := plainText(compressed)
-	if err != nil {
-		return "", fmt.Errorf("item of comment %s: %w", id, err)
-	}
-	return text, nil
 }
 
 // DecodeCompressed reads a comment from an item of the table or of a list index. The product is

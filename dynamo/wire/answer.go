@@ -28,7 +28,7 @@ func queryMember(out *dynamodb.QueryOutput, each func(*Record)) func(d *jx.Decod
 		case "ScannedCount":
 			out.ScannedCount, err = d.Int32()
 		case "LastEvaluatedKey":
-			out.LastEvaluatedKey, err = item(d, 0)
+			out.LastEvaluatedKey, err = item(d, 0, usualKey)
 		case "ConsumedCapacity":
 			out.ConsumedCapacity = &types.ConsumedCapacity{}
 			err = capacity(d, out.ConsumedCapacity)
@@ -44,7 +44,7 @@ func GetItem(body []byte, out *dynamodb.GetItemOutput) error {
 	return decode(body, func(d *jx.Decoder, name []byte) (err error) {
 		switch string(name) {
 		case "Item":
-			out.Item, err = item(d, 0)
+			out.Item, err = item(d, 0, usualAttributes)
 		case "ConsumedCapacity":
 			out.ConsumedCapacity = &types.ConsumedCapacity{}
 			err = capacity(d, out.ConsumedCapacity)

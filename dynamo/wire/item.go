@@ -9,11 +9,12 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 const maxDepth = 32
 
-// usualItems and usualAttributes are how much room is made for items and for their attributes
-// before they are counted.
+// usualItems, usualAttributes and usualKey are how much room is made for items, for their attributes
+// and for those of a key in an index before they are counted.
 const (
 	usualItems      = 24
 	usualAttributes = 12
+	usualKey        = 4
 )
 
 // items reads a list of items, unless each gets them.
@@ -23,20 +24,20 @@ func items(d *jx.Decoder, each func(*Record)) ([]map[string]types.AttributeValue
 	}
 	out := make([]map[string]types.AttributeValue, 0, usualItems)
 	err := elements(d, func(d *jx.Decoder) error {
-		it, err := item(d, 0)
+		it, err := item(d, 0, usualAttributes)
 		out = append(out, it)
 		return err
 	})
 	return out, err
 }
 
-// item reads an item, or a map within one at a depth.
-func item(d *jx.Decoder, depth int) (map[string]types.AttributeValue, error) {
+// item reads an item, or a map within one at a depth, with room for so many attributes.
+func item(d *jx.Decoder, depth, room int) (map[string]types.AttributeValue, error) {
 	all, err := d.ObjIter()
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[string]types.AttributeValue, usualAttributes)
+	out := make(map[string]types.AttributeValue, room)
 	for all.Next() {
 		name := string(all.Key())
 		if out[name], err = value(d, depth); err != nil {
@@ -88,7 +89,7 @@ func container(d *jx.Decoder, kind string, depth int) (out types.AttributeValue,
 		return nil, ErrUnusual
 	case kind == "M":
 		v := &types.AttributeValueMemberM{}
-		v.Value, err = item(d, depth)
+		v.Value, err = item(d, depth, usualAttributes)
 		return v, err
 	case kind == "L":
 		v := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}

@@ -82,16 +82,16 @@ func (a *plainAnswer) members(read func(name []byte) error) error {
 	if a.skip("{}") {
 		return nil
 	}
-	for start := "{"; a.skip(start); start = "," {
+	for start := byte('{'); a.take(start); start = ',' {
 		name, ok := a.name()
-		if !ok || !a.skip(":") {
+		if !ok || !a.take(':') {
 			return ErrUnusual
 		}
 		if err := read(name); err != nil {
 			return err
 		}
 	}
-	return a.must("}")
+	return a.must('}')
 }
 
 // items reads a list of items, and hands each over.
@@ -99,14 +99,14 @@ func (a *plainAnswer) items() error {
 	if a.skip("[]") {
 		return nil
 	}
-	for start := "["; a.skip(start); start = "," {
+	for start := byte('['); a.take(start); start = ',' {
 		a.record.begin()
 		if err := a.members(a.attribute); err != nil {
 			return err
 		}
 		a.each(&a.record)
 	}
-	return a.must("]")
+	return a.must(']')
 }
 
 // attribute reads the value of an attribute: an object whose only member has the type for its name.
@@ -143,7 +143,7 @@ func (a *plainAnswer) attribute(name []byte) error {
 	if err != nil {
 		return err
 	}
-	return a.must("}")
+	return a.must('}')
 }
 
 // string reads a string.
@@ -251,9 +251,9 @@ func (a *plainAnswer) raw() (jx.Raw, error) {
 	return raw, nil
 }
 
-// must reads a text that has to come next.
-func (a *plainAnswer) must(text string) error {
-	if !a.skip(text) {
+// must takes a byte that has to come next.
+func (a *plainAnswer) must(c byte) error {
+	if !a.take(c) {
 		return ErrUnusual
 	}
 	return nil

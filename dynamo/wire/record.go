@@ -75,10 +75,11 @@ func (r *Record) add(name []byte) (*Value, error) {
 		return nil, ErrUnusual
 	}
 	r.attributes = append(r.attributes, attribute{name: name})
+	number := len(r.attributes)
 	if len(name) == 1 && isLetter(name[0]) {
-		r.letters[name[0]-'a'] = uint8(len(r.attributes))
+		r.letters[name[0]-'a'] = uint8(number)
 	}
-	return &r.attributes[len(r.attributes)-1].value, nil
+	return &r.attributes[number-1].value, nil
 }
 
 // isLetter reports whether a byte is a small letter, as most names of attributes are.

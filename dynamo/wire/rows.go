@@ -56,8 +56,8 @@ func (s *plainScanner) rows(row func(name []byte, numbers []int64)) bool {
 	}
 	var room [usualNumbers]int64
 	numbers := room[:0]
-	start := "{"
-	for ; s.skip(start); start = "," {
+	start := byte('{')
+	for ; s.take(start); start = ',' {
 		name, ok := s.name()
 		if !ok || !s.skip(`:{"L":[`) {
 			return false
@@ -67,7 +67,7 @@ func (s *plainScanner) rows(row func(name []byte, numbers []int64)) bool {
 		}
 		row(name, numbers)
 	}
-	return start == "," && s.skip("}")
+	return start == ',' && s.take('}')
 }
 
 // usualNumbers is how many numbers a row has: one for each rating.
@@ -85,6 +85,15 @@ func (s *plainScanner) rest() []byte { return s.text[s.at:] }
 // next reports whether a byte comes next.
 func (s *plainScanner) next(c byte) bool { return s.at < len(s.text) && s.text[s.at] == c }
 
+// take takes a byte, if it comes next.
+func (s *plainScanner) take(c byte) bool {
+	if !s.next(c) {
+		return false
+	}
+	s.at++
+	return true
+}
+
 // skip skips a text, if it comes next.
 func (s *plainScanner) skip(text string) bool {
 	end := s.at + len(text)
@@ -97,7 +106,7 @@ func (s *plainScanner) skip(text string) bool {
 
 // name reads a string of ASCII letters, digits and marks without escapes.
 func (s *plainScanner) name() (name []byte, ok bool) {
-	if !s.skip(`"`) {
+	if !s.take('"') {
 		return nil, false
 	}
 	for i, c := range s.rest() {

@@ -113,7 +113,7 @@ var own = map[string]struct {
 	}, "it reads and writes what package runs decides, and knows of counting only what that stores"},
 	"pageindex/runs":        {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"pageindex/numbers":     {[]string{"comment", "pageindex"}, "what a page tells of numbers is asked of any index in the same way"},
-	"dynamo/layout/deflate": {nil, "a text is compressed in the same way wherever it is stored"},
+	"dynamo/layout/deflate": {[]string{"internal/slab"}, "a text is compressed in the same way wherever it is stored"},
 	"dynamo/merge":          {nil, "merging is an algorithm, whatever is merged"},
 	"httpapi/limits":        {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
 	"httpapi/concurrency":   {nil, "how many requests are let in follows from how long they take, whatever they are"},
