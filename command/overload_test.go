@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -46,6 +47,17 @@ func newOverloaded(t *testing.T) *overloaded {
 	s.gate = &tableGate{under: s.network, open: opened}
 	a.useClient(call.Over(a.session.Client, s.gate))
 	return s
+}
+
+// useProtocols starts the server again, which clients then ask by these protocols.
+func (s *overloaded) useProtocols(set func(*http.Protocols)) {
+	handler, protocols := s.server.Config.Handler, &http.Protocols{}
+	set(protocols)
+	s.server = httptest.NewUnstartedServer(handler)
+	s.server.Config.Protocols = protocols
+	s.server.Start()
+	s.tb.Cleanup(s.server.Close)
+	s.client.Transport.(*http.Transport).Protocols = protocols
 }
 
 // ending is what becomes of a request for a page.
@@ -173,9 +185,17 @@ func (g *tableGate) most() int {
 }
 
 // A table that takes seconds for a call fills neither memory nor connections: requests beyond the
-// limit are refused while those before them still wait. When it is well, all is as before.
+// limit are refused while those before them still wait. When it is well, all is as before. A hundred
+// requests over each connection of HTTP/2 are no more than others.
 func TestSlowTable(t *testing.T) {
+	t.Run("HTTP/1.1", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetHTTP1(true) }) })
+	t.Run("HTTP/2", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }) })
+}
+
+func testSlowTable(t *testing.T, protocols func(*http.Protocols)) {
+	t.Helper()
 	s := newOverloaded(t)
+	s.useProtocols(protocols)
 	s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
 	s.client.CloseIdleConnections()
 	before := runtime.NumGoroutine()

@@ -1,0 +1,138 @@
+package command_test
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Once an overload ends, nothing is left of it within ten seconds: no request is refused, and none
+// waits.
+func TestOverloadEnds(t *testing.T) {
+	s := newOverloaded(t)
+	const refused = 500
+	var left atomic.Int64
+	left.Store(refused)
+	var crowd sync.WaitGroup
+	for range 4 * maxInFlight { // twice as many as may be in progress and wait
+		crowd.Go(func() {
+			for left.Load() > 0 {
+				if s.read(s.any()) == turnedAway {
+					left.Add(-1)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	s.eventually("requests are answered as before", 100, func() bool { return s.read(s.any()) == served })
+	if waiting := s.gate.waiting(); waiting != 0 {
+		t.Errorf("%d calls are under way", waiting)
+	}
+}
+
+// Clients that ask and hang up at once, over and over, leave room for others, and leave nothing
+// behind.
+func TestHangingUp(t *testing.T) {
+	for name, protocols := range map[string]func(*http.Protocols){
+		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
+		"HTTP/2":   func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newOverloaded(t)
+			s.useProtocols(protocols)
+			s.eventually("the first requests are answered", 40, func() bool { return s.read(s.any()) == served })
+			s.client.CloseIdleConnections()
+			before := runtime.NumGoroutine()
+			const attackers, each = maxInFlight / 2, 60
+			var group sync.WaitGroup
+			for range attackers {
+				group.Go(func() {
+					for range each {
+						s.hangUp(time.Duration(rand.Int64N(int64(3 * time.Millisecond))))
+					}
+				})
+			}
+			s.eventually("others are answered", 40, func() bool { return s.read(s.any()) == served })
+			group.Wait()
+			s.eventually("all are answered", 100, func() bool { return s.read(s.any()) == served })
+			s.client.CloseIdleConnections()
+			s.eventually("goroutines end", 1, func() bool {
+				const ofIdleConnections = 2 * 2 * maxInFlight
+				return runtime.NumGoroutine() <= before+ofIdleConnections && s.gate.waiting() == 0
+			})
+		})
+	}
+}
+
+// hangUp asks for a page and does not wait for the answer for longer than so.
+func (s *overloaded) hangUp(after time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), after)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+"/graphql", strings.NewReader(`{"query": "{ product(id: \"0\") { comments(first: 3) { nodes { id } } } }"}`))
+	if err != nil {
+		s.tb.Error(err)
+		return
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if response, err := s.client.Do(request); err == nil { // else it came too late
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+}
+
+// One client with hundreds of connections is refused by its own limit, and another is answered.
+func TestManyConnectionsOfOneClient(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--trusted-proxy", "127.0.0.0/8", "--client-read-units", "20", "--client-burst", "20")
+	const connections = 300
+	many := &http.Client{Transport: &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}}
+	t.Cleanup(many.CloseIdleConnections)
+	ask := func(client *http.Client, address string) (status int) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"cup\") { comments(first: 3) { nodes { id } } } }"}`))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-Forwarded-For", address)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	var answered, limited atomic.Int64
+	var crowd sync.WaitGroup
+	for range connections {
+		crowd.Go(func() {
+			for range 2 {
+				switch ask(many, "203.0.113.1") {
+				case http.StatusOK:
+					answered.Add(1)
+				case http.StatusTooManyRequests:
+					limited.Add(1)
+				}
+			}
+		})
+	}
+	for range 20 {
+		if status := ask(http.DefaultClient, "203.0.113.2"); status != http.StatusOK {
+			t.Errorf("another client gets %d", status)
+		}
+	}
+	crowd.Wait()
+	if limited.Load() < connections || answered.Load() == 0 {
+		t.Errorf("%d requests are answered, and %d refused by the limit of the client", answered.Load(), limited.Load())
+	}
+}
