@@ -3,7 +3,7 @@ package call
 import (
 	"io"
 	"net/http"
-	"sync"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/semaphore"
@@ -45,7 +45,7 @@ func (b *bounded) Do(request *http.Request) (*http.Response, error) {
 		_ = response.Body.Close() // it is not read
 		return nil, err
 	}
-	response.Body = &body{ReadCloser: response.Body, release: sync.OnceFunc(func() { room.Release(size) })}
+	response.Body = &body{ReadCloser: response.Body, room: room, size: size}
 	return response, nil
 }
 
@@ -70,11 +70,17 @@ func (b *bounded) around(wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClien
 // body is the body of an answer that holds room until it is closed.
 type body struct {
 	io.ReadCloser
-	release func()
+	room   *semaphore.Weighted
+	size   int64
+	closed atomic.Bool
 }
 
 // Close implements [io.Closer]. The SDK calls it once the answer is decoded.
 func (b *body) Close() error {
-	defer b.release()
+	defer func() {
+		if !b.closed.Swap(true) {
+			b.room.Release(b.size)
+		}
+	}()
 	return b.ReadCloser.Close()
 }

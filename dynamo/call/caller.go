@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -31,9 +32,14 @@ type caller struct {
 	frame          atomic.Pointer[frame] // of the latest account
 }
 
+// usualHeaders is how many headers most requests have at most.
+const usualHeaders = 14
+
 // attempts is the SDK's loop of attempts.
 func (c *shared) attempts(retryer aws.Retryer) *retry.Attempt {
-	blank := func(any) any { return smithyhttp.NewStackRequest() }
+	blank := func(any) any {
+		return &smithyhttp.Request{Request: &http.Request{Header: make(http.Header, usualHeaders)}}
+	}
 	return retry.NewAttemptMiddleware(retryer, blank, func(a *retry.Attempt) {
 		a.ClientSkew, a.DisableClockSkewCorrection = c.clock, c.options.DisableClockSkewCorrection
 		a.OperationMeter = c.options.MeterProvider.Meter("github.com/aws/aws-sdk-go-v2/service/dynamodb")

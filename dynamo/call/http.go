@@ -44,10 +44,9 @@ func (d direct) Do(request *http.Request) (*http.Response, error) {
 
 // inMemory replaces the body of a request by one of a type that net/http knows to be in memory. It
 // sends such a body together with the head. The SDK's own body takes a second write, and an engine
-// may answer the first. With GetBody, net/http sends a request again that it could not begin to
-// write, since an idle connection turned out to be closed.
+// may answer the first.
 func inMemory(request *http.Request) error {
-	if request.Body == nil || request.ContentLength <= 0 {
+	if request.Body == nil || request.ContentLength <= 0 || request.GetBody != nil {
 		return nil
 	}
 	body := make([]byte, request.ContentLength)
@@ -55,7 +54,14 @@ func inMemory(request *http.Request) error {
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return err
 	}
-	request.Body = io.NopCloser(bytes.NewReader(body))
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	setBody(request, body)
 	return nil
+}
+
+// setBody gives a request a body in memory. With GetBody, a request is sent again that could not
+// begin to be written, since an idle connection turned out to be closed.
+func setBody(request *http.Request, body []byte) {
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	request.Body, _ = request.GetBody() // never fails
+	request.ContentLength = int64(len(body))
 }

@@ -1,13 +1,13 @@
 package call
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -50,24 +50,33 @@ func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) error 
 	if err := e.options.Protocol.SerializeRequest(ctx, e.schema, in, request); err != nil {
 		return err
 	}
-	var err error
-	if e.body, err = io.ReadAll(request.GetStream()); err != nil {
+	e.body = make([]byte, request.ContentLength)
+	if _, err := io.ReadFull(request.GetStream(), e.body); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(e.body)
 	e.hash = hex.EncodeToString(sum[:])
+	var err error
 	e.id, err = smithyrand.NewUUID(rand.Reader).GetUUID()
 	return err
 }
 
-// HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt.
+// HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt. An error is wrapped
+// as the SDK does, with the ID that the answer has.
 func (e *leanRead) HandleFinalize(ctx context.Context, in middleware.FinalizeInput) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	request := in.Request.(*smithyhttp.Request)
 	if err := e.sign(ctx, request); err != nil {
 		return out, metadata, err
 	}
+	answer, metadata, err := e.answer(ctx, request)
+	if err == nil {
+		return out, metadata, nil
+	}
+	failed := middleware.DeserializeHandlerFunc(func(context.Context, middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		return answer, metadata, err
+	})
 	identified := middleware.DeserializeHandlerFunc(func(ctx context.Context, in middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
-		return (&awsmiddleware.RequestIDRetriever{}).HandleDeserialize(ctx, in, e)
+		return (&awsmiddleware.RequestIDRetriever{}).HandleDeserialize(ctx, in, failed)
 	})
 	_, metadata, err = (&awshttp.ResponseErrorWrapper{}).HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, identified)
 	return out, metadata, err
@@ -85,22 +94,19 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 	}
 	url := f.url
 	request.Method, request.URL = http.MethodPost, &url
-	for name, values := range f.header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, f.header)
 	request.Header[invocationHeader] = []string{e.id}
-	request.ContentLength, request.Body = int64(len(e.body)), io.NopCloser(bytes.NewReader(e.body))
+	setBody(request.Request, e.body)
 	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
 		return fmt.Errorf("sign request: %w", err)
 	}
 	return nil
 }
 
-// HandleDeserialize implements [middleware.DeserializeHandler]: it sends the request and decodes
-// the answer.
-func (e *leanRead) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+// answer sends a request and decodes the answer.
+func (e *leanRead) answer(ctx context.Context, request *smithyhttp.Request) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
 	timing := awsmiddleware.RecordResponseTiming{DisableClockSkewCorrection: e.options.DisableClockSkewCorrection}
-	out, metadata, err = timing.HandleDeserialize(ctx, in, middleware.DeserializeHandlerFunc(e.send))
+	out, metadata, err = timing.HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, middleware.DeserializeHandlerFunc(e.send))
 	response := out.RawResponse.(*smithyhttp.Response)
 	defer func() { smithyhttp.CloseResponseBody(ctx, response, false, err) }()
 	if err == nil {
