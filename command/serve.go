@@ -81,6 +81,7 @@ const garbageAllowed = 64 << 20
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
 // error, in one sentence that names the cure, when it cannot start or when its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	defer func() { err = endedEarly(ctx, err, term) }()
 	target, err := c.PagesFlag.target()
 	if err != nil {
 		return err

@@ -3,9 +3,13 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // errTerminated is the cause of a context that SIGTERM ended, by which supervisors stop a process.
@@ -37,4 +41,26 @@ func causeOf(s os.Signal) error {
 		return errTerminated
 	}
 	return context.Canceled
+}
+
+// endedEarly returns the error of a server that ended, and none if all that failed is what a signal
+// interrupted while the server was starting: it has done as it was asked, and says so.
+func endedEarly(ctx context.Context, err error, term Terminal) error {
+	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
+		return err
+	}
+	if term.LogsJSON {
+		term.Logger.Info("stopped as asked, before it was ready")
+	} else {
+		fmt.Fprintln(term.Err, "Stopped as asked, before it was ready.")
+	}
+	return nil
+}
+
+// interruptedOnly reports whether every one of joined errors comes from the end of a context.
+func interruptedOnly(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !interruptedOnly(err) })
+	}
+	return errors.Is(err, context.Canceled) || comment.KindOf(err) == comment.Canceled
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -162,5 +164,37 @@ func TestSecondSignal(t *testing.T) {
 	s.signal(syscall.SIGINT)
 	if status, said := s.wait(); status != -1 {
 		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
+// A server that is asked to stop while it is starting has done as asked, however far it came; one
+// that is not asked, or whose engine died, has failed.
+func TestStopBeforeReady(t *testing.T) {
+	t.Parallel()
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not noticed
+		<-r.Context().Done()
+	}))
+	t.Cleanup(func() { silent.CloseClientConnections(); silent.Close() })
+	elsewhere := []string{"--endpoint", silent.URL, "--table", "comments"}
+	local := []string{"--data", filepath.Join(t.TempDir(), "data"), "--engine", dynamotest.DynoxideBinary(t), "--sample-data"}
+	for _, row := range []struct {
+		why       string
+		after     time.Duration
+		arguments []string
+	}{
+		{"before anything is asked", 0, append([]string{"serve", "--listen", "127.0.0.1:0"}, elsewhere...)},
+		{"while the table does not answer", 30 * time.Millisecond, append([]string{"serve", "--listen", "127.0.0.1:0"}, elsewhere...)},
+		{"the same with stream", 30 * time.Millisecond, append([]string{"stream"}, elsewhere...)},
+		{"while the engine is starting", 3 * time.Millisecond, append([]string{"serve", "--listen", "127.0.0.1:0"}, local...)},
+		{"while sample data is put in, or before", 300 * time.Millisecond, append([]string{"serve", "--listen", "127.0.0.1:0"}, local...)},
+	} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("it does not end"))
+		stop := time.AfterFunc(row.after, cancel)
+		status, _, said := talkback(ctx, row.arguments...)
+		stop.Stop()
+		if cancel(); status != 0 || !strings.Contains(said, "Stopped as asked, before it was ready.\n") {
+			t.Errorf("%s: status %d\n%s", row.why, status, said)
+		}
 	}
 }

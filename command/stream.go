@@ -29,6 +29,9 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if c.LeaseTime < shortestLease {
 		return usagef("--lease-time %v is too short: give %v or more", c.LeaseTime, shortestLease)
 	}
+	if !c.Status {
+		defer func() { err = endedEarly(ctx, err, term) }()
+	}
 	target, err := c.PagesFlag.target()
 	if err != nil {
 		return err
