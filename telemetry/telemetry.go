@@ -65,5 +65,13 @@ func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	}
 }
 
+// Flush sends what was measured so far. It is for a process that stands still afterwards. What fails
+// is logged. A nil Metrics sends nothing.
+func (m *Metrics) Flush(ctx context.Context) {
+	if m != nil {
+		_ = m.provider.ForceFlush(ctx) // what fails is logged already
+	}
+}
+
 // Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
 func (m *Metrics) Stop(ctx context.Context) error { return m.provider.Shutdown(ctx) }

@@ -123,7 +123,7 @@ func TestOTLP(t *testing.T) {
 			t.Errorf("%s was not sent, of %v", name, got.names)
 		}
 	}
-	if !strings.Contains(got.about, "comments-of-the-shop") || !strings.Contains(got.about, "deployment.environment.name") {
+	if !strings.Contains(got.about, "comments-of-the-shop") || !strings.Contains(got.about, "deployment.environment.name") || !strings.Contains(got.about, "service.instance.id") {
 		t.Errorf("metrics are of %s", got.about)
 	}
 }

@@ -102,6 +102,7 @@ func TestTemplate(t *testing.T) {
 		"the program is named as `make lambda` names it":     f.Handler == "bootstrap",
 		"it is built for this processor":                     slices.Equal(f.Architectures, []string{"arm64"}),
 		"the program reads this variable":                    f.Environment.Variables["TALKBACK_TABLE"] != nil,
+		"OpenTelemetry reads this one":                       f.Environment.Variables["OTEL_EXPORTER_OTLP_ENDPOINT"] != nil,
 		"no record is skipped at the start":                  m.StartingPosition == "TRIM_HORIZON",
 		"records come one batch at a time, in their order":   m.ParallelizationFactor == 1 && m.BatchSize > 0,
 		"reports are understood":                             slices.Equal(m.FunctionResponseTypes, []string{"ReportBatchItemFailures"}),

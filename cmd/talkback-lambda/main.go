@@ -1,7 +1,8 @@
 // Command talkback-lambda is a function of AWS Lambda that counts comments, from the events that
 // Lambda makes of the table's stream. The environment variable TALKBACK_TABLE names the table; the
 // default is comments. TALKBACK_PAGES says where page numbers are kept, as for talkback serve; the
-// default is the table. Region and credentials are those of the function.
+// default is the table. Region and credentials are those of the function. The OTEL_ variables say
+// where traces and metrics go, by default nowhere.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -30,16 +32,19 @@ import (
 
 func main() {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	f, err := newFunctionOfEnvironment(context.Background(), logger)
+	invoke, err := newFunctionOfEnvironment(context.Background(), logger)
 	if err != nil {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.Start(f.Invoke)
+	lambda.Start(invoke)
 }
 
+// invoke is what Lambda calls with the records of an event.
+type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
 // newFunctionOfEnvironment makes the function that the environment describes.
-func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (*function.Function, error) {
+func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke, error) {
 	client, err := call.NewAWSClient(ctx)
 	if err != nil {
 		return nil, err
@@ -52,16 +57,22 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (*functi
 	if err != nil {
 		return nil, err
 	}
-	return newFunction(ctx, client, table, pages, logger)
+	tell, err := startTelemetry(ctx, os.LookupEnv, logger)
+	if err != nil {
+		return nil, err
+	}
+	return newFunction(ctx, client, table, pages, tell, logger)
 }
 
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
 // numbers. A store that is away is opened later.
-func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages stores.Target, logger *slog.Logger) (*function.Function, error) {
-	options := keeper.Options{Table: pagestores.New(client, table), Who: "talkback-lambda", Logger: logger}
+func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages stores.Target, tell teller, logger *slog.Logger) (invoke, error) {
+	client = tell.calls(client, table)
+	numbers := call.For(client, call.ForPageNumbers)
+	options := keeper.Options{Table: pagestores.New(numbers, table), Who: "talkback-lambda", Logger: logger}
 	switch {
 	case pages.Name == stores.Markers:
-		options.Name, options.Store = pages.Name, markers.Open(client, table)
+		options.Name, options.Store = pages.Name, markers.Open(numbers, table)
 	case pages.Outside():
 		store := stores.NewLazy(pages, table)
 		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
@@ -69,12 +80,13 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		}
 		options.Name, options.Store = pages.Name, store
 	}
-	counter := counts.NewCounter(client, table)
+	counter := counts.NewCounter(call.For(client, call.ForCounting), table)
 	counter.Feed(keeper.New(options))
 	if pages.Name == stores.Table {
-		counter.KeepPages(pagetable.New(client, table), logger)
+		counter.KeepPages(pagetable.New(numbers, table), logger)
 	}
-	return function.New(handler{counter}, leases.NewLeases(client, table), logger), nil
+	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
+	return tell.after(function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
 }
 
 // handler counts. Nothing goes on after Handle: between two invocations, the process stands still.

@@ -23,7 +23,6 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
-	"github.com/talkback/talkback/stream/function"
 )
 
 func TestTableName(t *testing.T) {
@@ -94,20 +93,20 @@ func TestFunctionFeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Pause(t)
-	f, err := newFunction(t.Context(), client, table, target, slog.New(slog.DiscardHandler))
+	f, err := newFunction(t.Context(), client, table, target, teller{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.Resume(t)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
-	invoke(t, f, comments[0], "1")
+	hand(t, f, comments[0], "1")
 	list := pageindex.List{Product: "p", Order: comment.NewestFirst}
 	found, err := builder.Find(t.Context(), list, nil)
 	if err != nil || found.Counts.Total() != 1 {
 		t.Errorf("%d comments, %v", found.Counts.Total(), err)
 	}
 	server.Stop(t)
-	invoke(t, f, comments[1], "2")
+	hand(t, f, comments[1], "2")
 	server.Restart(t)
 	if _, err := builder.Find(t.Context(), list, nil); comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
@@ -121,8 +120,8 @@ func TestFunctionFeeds(t *testing.T) {
 	}
 }
 
-// invoke hands the record of a new comment to the function, which must process it.
-func invoke(t *testing.T, f *function.Function, c comment.Comment, sequence string) {
+// hand hands the record of a new comment to the function, which must process it.
+func hand(t *testing.T, f invoke, c comment.Comment, sequence string) {
 	t.Helper()
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range layout.Encode(c) {
@@ -135,7 +134,7 @@ func invoke(t *testing.T, f *function.Function, c comment.Comment, sequence stri
 			image[name] = events.NewBinaryAttribute(v.Value)
 		}
 	}
-	response, err := f.Invoke(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
+	response, err := f(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
 		EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
 		Change:         events.DynamoDBStreamRecord{SequenceNumber: sequence, NewImage: image},
 	}}})

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// scrapesAtOnce is how many scrapes are answered at a time; others get 503. Each is some 100 KB.
+	// scrapesAtOnce is how many scrapes are answered at a time; others get 503. Each is some 100 KB,
+	// and 3 MB with every series that there can be.
 	scrapesAtOnce = 3
 	// scrapeTimeout is how long a scraper may take to read its answer.
 	scrapeTimeout = 10 * time.Second

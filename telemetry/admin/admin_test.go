@@ -16,7 +16,7 @@ import (
 )
 
 // newHandler makes the handler of an admin listener, and what it shows.
-func newHandler(t *testing.T, change func(*admin.Options)) (http.Handler, *telemetry.Metrics) {
+func newHandler(t testing.TB, change func(*admin.Options)) (http.Handler, *telemetry.Metrics) {
 	t.Helper()
 	scraped, err := admin.NewPrometheus()
 	if err != nil {

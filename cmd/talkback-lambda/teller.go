@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+	"github.com/talkback/talkback/telemetry"
+)
+
+// teller tells by OTLP what the function does. The zero teller tells nothing.
+type teller struct {
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces
+}
+
+// startTelemetry begins to measure and to trace, if the variables of an environment ask for that.
+func startTelemetry(ctx context.Context, environment func(string) (string, bool), logger *slog.Logger) (t teller, err error) {
+	var version string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	if t.traces, err = telemetry.StartTraces(ctx, version, environment, logger); err != nil {
+		return teller{}, err
+	}
+	t.metrics, err = telemetry.Start(ctx, telemetry.Settings{Version: version, Environment: environment, Logger: logger})
+	return t, err
+}
+
+// calls returns a client like another one, whose calls are measured and traced.
+func (t teller) calls(client *dynamodb.Client, table string) *dynamodb.Client {
+	if t.traces != nil {
+		client = call.Traced(client, table)
+	}
+	if t.metrics != nil {
+		client = call.Observed(client, t.metrics.Table)
+	}
+	return client
+}
+
+// batches returns a handler like another one, whose batches are measured and traced. The function
+// writes no comments, so batches are linked to no write.
+func (t teller) batches(handler stream.Handler) stream.Handler {
+	if t.metrics != nil {
+		handler = stream.ObservedHandler(handler, t.metrics.Stream)
+	}
+	return stream.Traced(handler, t.traces.Tracer(), nil, func(r stream.Record) string {
+		return layout.NewReader(r.Keys).Text(layout.AttrPK)
+	})
+}
+
+// entries returns a journal like another one, whose dead letters and gaps are measured.
+func (t teller) entries(journal stream.Journal) stream.Journal {
+	if t.metrics == nil {
+		return journal
+	}
+	return stream.ObservedJournal(journal, t.metrics.Stream)
+}
+
+// flushTimeout bounds how long an invocation takes longer for what it tells: the report to Lambda
+// comes after it, for which the function has kept two seconds.
+const flushTimeout = time.Second
+
+// after returns a function like another one, which has sent what it tells before it returns. Between
+// two invocations, the process stands still.
+func (t teller) after(invoke invoke) invoke {
+	if t == (teller{}) {
+		return invoke
+	}
+	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		response, err := invoke(ctx, event)
+		t.flush(ctx)
+		return response, err
+	}
+}
+
+// flush sends what was measured and traced, both at once. What fails is logged.
+func (t teller) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	var sending sync.WaitGroup
+	sending.Go(func() { t.traces.Flush(ctx) })
+	sending.Go(func() { t.metrics.Flush(ctx) })
+	sending.Wait()
+}

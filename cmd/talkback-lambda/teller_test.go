@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/otlptest"
+	"github.com/talkback/talkback/pageindex/stores"
+)
+
+// telling makes a function that sends what it tells to an endpoint, and by itself never.
+func telling(t *testing.T, endpoint string) invoke {
+	t.Helper()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "3600000")
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "3600000")
+	log := slog.New(slog.DiscardHandler)
+	tell, err := startTelemetry(t.Context(), os.LookupEnv, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // what is left is of no use
+		_ = tell.metrics.Stop(ctx)
+	})
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	f, err := newFunction(t.Context(), client, table, stores.Target{Name: stores.Table}, tell, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// What an invocation did is sent when it returns, since the process may stand still from then on.
+func TestFunctionTells(t *testing.T) {
+	receiver := otlptest.Start(t)
+	f := telling(t, receiver.URL)
+	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+	hand(t, f, c, "1")
+	spans := receiver.Spans("")
+	for _, name := range []string{"process stream", "TransactWriteItems"} {
+		if !slices.ContainsFunc(spans, func(s otlptest.Span) bool { return s.Name == name }) {
+			t.Errorf("no span %q came, of %v", name, spans)
+		}
+	}
+	for _, text := range []string{"talkback.stream.records", "db.client.operation.duration", "COUNTING", "service.name"} {
+		if !strings.Contains(receiver.Raw(), text) {
+			t.Errorf("no metric has %s", text)
+		}
+	}
+	if strings.Contains(receiver.Raw(), c.Text) || strings.Contains(receiver.Raw(), c.Author.Name) {
+		t.Error("what a customer wrote was sent")
+	}
+}
+
+// An endpoint that does not answer costs an invocation a second, and no record.
+func TestEndpointOfFunctionInTrouble(t *testing.T) {
+	hung := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the exporter hangs up
+		<-r.Context().Done()
+	}))
+	t.Cleanup(hung.Close)
+	f := telling(t, hung.URL)
+	began := time.Now()
+	hand(t, f, commenttest.Many(commenttest.Rand(t), "p", 1)[0], "1")
+	if took := time.Since(began); took > 5*flushTimeout {
+		t.Errorf("the invocation took %v", took)
+	}
+}
