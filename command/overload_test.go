@@ -75,7 +75,16 @@ func (s *overloaded) any() int { return 1 + int(reads.Load())%39 }
 // read asks for a page of a product, which no other request shares.
 func (s *overloaded) read(product int) ending {
 	before := time.Now().Add(time.Hour + time.Duration(reads.Add(1))*time.Second).UTC().Format(time.RFC3339)
-	query := fmt.Sprintf(`{"query": "{ product(id: \"%d\") { comments(first: 3, filter: {createdBefore: \"%s\"}) { nodes { id } } } }"}`, product, before)
+	return s.send(fmt.Sprintf(`{"query": "{ product(id: \"%d\") { comments(first: 3, filter: {createdBefore: \"%s\"}) { nodes { id } } } }"}`, product, before))
+}
+
+// list asks for the statistics of a product and of the next one, in one batch.
+func (s *overloaded) list(product int) ending {
+	return s.send(fmt.Sprintf(`{"query": "{ a: product(id: \"%d\") { stats { total } } b: product(id: \"%d\") { stats { total } } }"}`, product, product+1))
+}
+
+// send sends a query.
+func (s *overloaded) send(query string) ending {
 	response, err := s.client.Post(s.server.URL+"/graphql", "application/json", strings.NewReader(query))
 	if err != nil {
 		s.tb.Error(err)
@@ -229,7 +238,7 @@ func testSlowTable(t *testing.T, protocols func(*http.Protocols)) {
 func TestSlowProduct(t *testing.T) {
 	s := newOverloaded(t)
 	open := s.gate.shut(`"P#0"`)
-	s.hurry(func() {
+	s.hurry(s.read, func() {
 		s.eventually("the product is asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
 		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served })
 		open()
@@ -242,7 +251,7 @@ func TestSlowProduct(t *testing.T) {
 func TestThrottledProduct(t *testing.T) {
 	s := newOverloaded(t)
 	trouble := s.network.Begin(episode.Episode{Kind: episode.Throttled, Target: episode.Partition("P#0")})
-	asked := s.hurry(func() {
+	asked := s.hurry(s.read, func() {
 		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served })
 	})
 	calls := trouble.End()
@@ -253,9 +262,21 @@ func TestThrottledProduct(t *testing.T) {
 	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
 }
 
+// The same of its statistics, and of products in the same batch; pages need not be asked for.
+func TestSlowStatistics(t *testing.T) {
+	s := newOverloaded(t)
+	open := s.gate.shut(`"P#0"`)
+	s.hurry(s.list, func() {
+		s.eventually("the statistics are asked for", 1, func() bool { return s.gate.waiting() >= maxInFlight/4 })
+		s.eventually("others are answered", 100, func() bool { return s.read(s.any()) == served && s.list(2+s.any()%30) == served })
+		open()
+	})
+	s.eventually("the statistics are answered", 20, func() bool { return s.list(0) == served })
+}
+
 // hurry has many ask for product 0 for as long as something is done. It returns how often they
 // asked.
-func (s *overloaded) hurry(do func()) int {
+func (s *overloaded) hurry(ask func(product int) ending, do func()) int {
 	done := make(chan struct{})
 	var asked atomic.Int64
 	var group sync.WaitGroup
@@ -263,7 +284,7 @@ func (s *overloaded) hurry(do func()) int {
 		group.Go(func() {
 			for {
 				asked.Add(1)
-				s.read(0)
+				ask(0)
 				select {
 				case <-done:
 					return

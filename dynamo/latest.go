@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -83,6 +84,11 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		found, failed, err = s.StatsOf(ctx, products)
 		return found, nil, failed, err
 	}
+	products, failed = s.batches.Enter(products)
+	defer s.batches.Leave(products)
+	if len(products) == 0 {
+		return nil, nil, failed, nil
+	}
 	ids := s.memory.likely(products, want)
 	ids = ids[:min(len(ids), idsAtOnce, call.MaxKeysPerGet-len(products))]
 	heard := make([]uint64, len(products))
@@ -106,7 +112,23 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		}
 		s.memory.learn(product, snapshot, upTo, heard[i])
 	}
-	return found, s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText), read.Failed, nil
+	maps.Copy(failed, read.Failed)
+	return found, s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText), failed, nil
+}
+
+// StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in
+// too many batches at the moment: these fail with an Overloaded error.
+func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	products, refused := s.batches.Enter(products)
+	defer s.batches.Leave(products)
+	if len(products) == 0 {
+		return nil, refused, nil
+	}
+	found, failed, err = s.Reader.StatsOf(ctx, products)
+	if err == nil {
+		maps.Copy(failed, refused)
+	}
+	return found, failed, err
 }
 
 // besides decodes comments that were fetched by their ids. Those that the table left out, and those

@@ -69,6 +69,7 @@ type Store struct {
 	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
 
 	bulkhead *bulkhead.Bulkhead // bounds the calls for each product; nil bounds none
+	batches  *bulkhead.Batches  // the same of batches of statistics
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.
@@ -107,10 +108,12 @@ func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
 // the first query.
 func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
 
-// BoundProducts bounds how many operations read pages of one product at a time. Beyond it, reading
-// fails with an Overloaded error. So a product whose partitions are slow leaves room for
-// others. Call it before the first query.
-func (s *Store) BoundProducts(operations int) { s.bulkhead = bulkhead.New(operations) }
+// BoundProducts bounds how many operations read pages of one product at a time, and how many batches
+// fetch its statistics. Beyond it, reading fails with an Overloaded error. So a product whose
+// partitions are slow leaves room for others. Call it before the first query.
+func (s *Store) BoundProducts(operations int) {
+	s.bulkhead, s.batches = bulkhead.New(operations), bulkhead.NewBatches(operations)
+}
 
 // KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before
 // the first query.

@@ -9,6 +9,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
+// errCrowded refuses what would wait for a product.
+var errCrowded = comment.Errorf(comment.Overloaded, "too many requests wait for this product: try again in a second")
+
 // Bulkhead counts operations with calls in progress, by product. A nil one bounds nothing. It is
 // safe for concurrent use.
 type Bulkhead struct {
@@ -33,7 +36,7 @@ func (b *Bulkhead) Enter(product string, operation any) (leave func(), err error
 	defer b.mu.Unlock()
 	operations := b.calls[product]
 	if operations[operation] == 0 && len(operations) >= b.most {
-		return nil, comment.Errorf(comment.Overloaded, "too many requests wait for the comments of this product: try again in a second")
+		return nil, errCrowded
 	}
 	if operations == nil {
 		operations = map[any]int{}

@@ -1,6 +1,8 @@
 package bulkhead
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -64,4 +66,53 @@ func TestBulkhead(t *testing.T) {
 	if _, err := (*Bulkhead)(nil).Enter("cup", 1); err != nil {
 		t.Error(err)
 	}
+}
+
+// A batch goes on without those of its products that are in too many others, and nothing is kept of
+// products without batches.
+func TestBatches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 2
+		b := NewBatches(most)
+		inside := map[string]int{}
+		var batches [][]string
+		t.Repeat(map[string]func(*rapid.T){
+			"enter": func(t *rapid.T) {
+				products := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cup", "pot", "jug"}), 1, 3, rapid.ID).Draw(t, "products")
+				in, refused := b.Enter(products)
+				for _, product := range products {
+					full := inside[product] == most
+					if slices.Contains(in, product) == full || (comment.KindOf(refused[product]) == comment.Overloaded) != full {
+						t.Fatalf("%s in %d batches: %v, %v", product, inside[product], in, refused)
+					}
+				}
+				for _, product := range in {
+					inside[product]++
+				}
+				batches = append(batches, in)
+			},
+			"leave": func(t *rapid.T) {
+				if len(batches) == 0 {
+					t.Skip("there is no batch")
+				}
+				b.Leave(batches[0])
+				for _, product := range batches[0] {
+					if inside[product]--; inside[product] == 0 {
+						delete(inside, product)
+					}
+				}
+				batches = batches[1:]
+			},
+			"": func(t *rapid.T) {
+				if !maps.Equal(b.of, inside) {
+					t.Fatalf("%v, want %v", b.of, inside)
+				}
+			},
+		})
+	})
+	none := (*Batches)(nil)
+	if in, refused := none.Enter([]string{"cup"}); len(in) != 1 || len(refused) != 0 {
+		t.Errorf("%v, %v", in, refused)
+	}
+	none.Leave([]string{"cup"})
 }
