@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/talkback/talkback/dynamo"
 )
 
 // Stream counts comments in a process of its own.
@@ -72,16 +74,21 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 
 // count counts until the context ends.
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
-	runner := newCounting(session, "talkback stream", newCounter(session), pages, term.Logger)
+	counter := newCounter(session)
+	runner := newCounting(session, "talkback stream", counter, pages, term.Logger)
+	store := dynamo.NewStore(session.Client, session.Table)
+	store.LearnOf(counter)
 	measured.ofCounting(runner)
 	measured.ofPageIndex(pages)
 	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
 	runner.Prepare(ctx)
 	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {
-		return pages.Beside(ctx, func(ctx context.Context) error {
-			runner.Run(ctx)
-			return nil
+		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
+			return pages.Beside(ctx, func(ctx context.Context) error {
+				runner.Run(ctx)
+				return nil
+			})
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/prior"
@@ -22,6 +23,14 @@ func (s *Store) KeepPrior(ctx context.Context, log *slog.Logger, work func(conte
 	keeper := prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
 	return keeper.Beside(ctx, work)
 }
+
+// LearnOf has a Counter tell the Store which products are large, of all that it counts. It must be
+// called before the Counter is used.
+func (s *Store) LearnOf(counter *counts.Counter) { counter.OnCounted(s.learner.Counted) }
+
+// LearnOfAll has a Rebuilder tell the Store the counts of all products. It must be called before the
+// Rebuilder runs.
+func (s *Store) LearnOfAll(rebuilder *counts.Rebuilder) { rebuilder.OnRight(s.learner.Count) }
 
 // Leaders is Reader.Leaders. The Store remembers which products are large.
 func (s *Store) Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error) {

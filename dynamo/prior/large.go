@@ -68,7 +68,7 @@ func (l *large) note(product string, counts comment.Counts, languages []comment.
 	if *l == nil {
 		*l = large{}
 	}
-	p := portrait{size: uint8(min(math.Round(octave*math.Log2(float64(total))), math.MaxUint8))}
+	p := portrait{size: sizeOf(total)}
 	for i, n := range counts {
 		p.ratings[i] = uint8(math.Round(math.MaxUint8 * float64(min(max(0, n), total)) / float64(total)))
 	}
@@ -82,6 +82,17 @@ func (l *large) note(product string, counts comment.Counts, languages []comment.
 	if len(*l) > 2*mostLarge {
 		*l = l.largest()
 	}
+}
+
+func sizeOf(total int) uint8 {
+	return uint8(min(math.Round(octave*math.Log2(float64(total))), math.MaxUint8))
+}
+
+// like reports whether a portrait still tells enough of a product with so many comments: it has
+// languages, and the number is less than half an octave away.
+func (p portrait) like(total int) bool {
+	away := int(p.size) - int(sizeOf(total))
+	return p.shares[0] > 0 && max(away, -away) < octave/2
 }
 
 // completeRatings sets the last share to what the others leave.

@@ -107,22 +107,56 @@ func (l *Learner) See(product string, seen Seen) {
 // Count learns from the counts of a product, unless they tell nothing new.
 func (l *Learner) Count(product string, stats comment.Stats) {
 	if l.knowsCounts(product) {
+		l.Counted(product, stats)
 		return
 	}
 	counts := stats.Counts(comment.Filter{})
 	seen := Seen{Count: counts.Total(), Ended: true, Ratings: counts}
 	if l.NeedsLanguages(product, counts.Total()) {
-		seen.Languages = make(map[comment.Language]int, len(stats))
-		for language, byRating := range stats {
-			if language != comment.OtherLanguages {
-				seen.Languages[language] = byRating.Total()
-			}
-		}
+		seen.Languages = languagesOf(stats)
 	}
 	l.See(product, seen)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fresh.Large.note(product, counts, stats.Languages())
+}
+
+// Counted notes a hint on a product that is large by its counts, unless there is one that tells about
+// the same. It is for products that are being counted: how many comments they have in the end is not
+// known, so they vote on mixtures alone.
+func (l *Learner) Counted(product string, stats comment.Stats) {
+	counts := stats.Counts(comment.Filter{})
+	if counts.Total() < largeFrom {
+		return
+	}
+	before := l.hinted(product)
+	if before.like(counts.Total()) {
+		return
+	}
+	l.See(product, Seen{Ratings: counts, Languages: languagesOf(stats)})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fresh.Large.note(product, counts, stats.Languages()); l.portrait(product) != before {
+		l.news++
+	}
+}
+
+// languagesOf returns the numbers of comments by language.
+func languagesOf(stats comment.Stats) map[comment.Language]int {
+	out := make(map[comment.Language]int, len(stats))
+	for language, byRating := range stats {
+		if language != comment.OtherLanguages {
+			out[language] = byRating.Total()
+		}
+	}
+	return out
+}
+
+// hinted is portrait for callers that do not hold the lock.
+func (l *Learner) hinted(product string) portrait {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.portrait(product)
 }
 
 // knowsCounts reports whether the counts of a product are known.
@@ -152,9 +186,7 @@ func (l *Learner) Lead(product string, best int) {
 // Hint returns what is known of a product with many comments, for a filter by some languages; the
 // zero value for nothing.
 func (l *Learner) Hint(product string, languages ...comment.Language) planner.Hint {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.portrait(product).hint(languages)
+	return l.hinted(product).hint(languages)
 }
 
 // portrait returns what is known of a product, the zero value for nothing.

@@ -292,6 +292,45 @@ func TestHintsTellOfLanguages(t *testing.T) {
 	}
 }
 
+// Products that are being counted leave hints once they are large, and again whenever they have grown
+// by much. They do not vote on how many comments products have.
+func TestCountedProductsLeaveHints(t *testing.T) {
+	l := NewLearner()
+	products := l.Prior().Products
+	news := 0
+	for _, row := range []struct {
+		why      string
+		comments int
+		known    float64 // by the hint
+		news     int     // told beyond what was told before
+	}{
+		{"too few for a hint", largeFrom - 1, 0, 0},
+		{"large, with a vote on mixtures", 40, 40, 2},
+		{"a few more", 50, 40, 0},
+		{"half an octave more", 60, 60, 1},
+		{"many more", 5000, 5000, 1},
+		{"half of them deleted", 2500, 2500, 1},
+	} {
+		l.Counted("p", comment.Stats{"en": {0, 0, 0, 0, row.comments - 10}, "de": {10, 0, 0, 0, 0}})
+		if hint := l.Hint("p", "en"); row.known == 0 && hint.Comments > 0 || row.known > 0 && (!about(hint.Comments, row.known) || hint.Languages[0] == 0) {
+			t.Errorf("%s: %v, want %v comments", row.why, hint, row.known)
+		}
+		if l.news != news+row.news {
+			t.Errorf("%s: %d told something new, want %d", row.why, l.news-news, row.news)
+		}
+		news = l.news
+	}
+	l.publish()
+	if diff := cmp.Diff(products, l.Prior().Products, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+		t.Error(diff)
+	}
+	l.Lead("led", 1000)
+	l.Counted("led", comment.Stats{"en": {0, 0, 0, 0, 1600}})
+	if hint := l.Hint("led", "en"); hint.Languages[0] == 0 {
+		t.Errorf("a leaderboard told of no languages, and counting neither: %v", hint)
+	}
+}
+
 // A leaderboard tells of the best rating only; counts that are known are better.
 func TestLead(t *testing.T) {
 	l := NewLearner()
