@@ -41,6 +41,9 @@ const (
 	recallsAtOnce = 8
 	// watermarkAge is how long a watermark is good enough.
 	watermarkAge = time.Second
+	// doubtFor is how long no watermark is trusted after one that was too far ahead. The clock of
+	// whoever counts is wrong, or ours is: one that seems right may be late by as much.
+	doubtFor = 10 * time.Minute
 	// steeringAge is the maximum age of statistics that only steer.
 	steeringAge = time.Minute
 	// worthwhile is the longest time between two queries of a product for which fetching its
@@ -276,6 +279,7 @@ type watermark struct {
 	asked time.Time
 	at    time.Time
 	known bool
+	ahead time.Time // when one was too far ahead; zero for never
 }
 
 // upTo is the watermark, at most watermarkAge old.
@@ -291,7 +295,11 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	}
 	began := w.now()
 	at, known, err := w.source.ProcessedUpTo(ctx)
-	w.at, w.known, w.asked = notAhead(at, began), known && err == nil && at.Sub(began) <= clockMargin, w.now()
+	if at.Sub(began) > clockMargin {
+		w.ahead = began
+	}
+	doubtful := !w.ahead.IsZero() && began.Sub(w.ahead) < doubtFor
+	w.at, w.known, w.asked = notAhead(at, began), known && err == nil && !doubtful, w.now()
 	return w.at, w.known, err
 }
 

@@ -257,6 +257,31 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	}
 }
 
+// A process whose clock is a minute ahead counts, and then is a minute late. Its watermark seems
+// right, and lacks that minute: it is not trusted, until clocks have agreed for a while.
+func TestMemoryOfAClockThatIsAhead(t *testing.T) {
+	r := &reader{lag: -57 * time.Second}
+	inTime(t, r, func(t *testing.T, m *memory) {
+		trusted := func() bool {
+			settle(m)
+			return m.recall(filtered).Trusted
+		}
+		if trusted() {
+			t.Error("a watermark far ahead is trusted")
+		}
+		for _, row := range []struct {
+			after   time.Duration
+			trusted bool
+		}{{time.Minute, false}, {doubtFor - 2*time.Minute, false}, {2 * time.Minute, true}} {
+			r.lag = time.Second
+			time.Sleep(row.after)
+			if got := trusted(); got != row.trusted {
+				t.Errorf("%s later, it is trusted: %v", row.after, got)
+			}
+		}
+	})
+}
+
 // Reads of statistics at nearly the same time share one read of the watermark. It comes first, so
 // the statistics include at least everything up to it.
 func TestMemoryAsksOnceHowFarItIs(t *testing.T) {

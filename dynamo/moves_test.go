@@ -368,14 +368,15 @@ func TestTogglingTakesLittleRoom(t *testing.T) {
 	}
 }
 
-// A process that was down receives records of old edits. Their comments are not looked up.
+// A process that was down receives records of old edits. Their comments are not looked up. Those of
+// new edits are, also by a clock that is minutes ahead or behind.
 func TestOldRecordsAreNoMoves(t *testing.T) {
 	store := NewStore(nil, "comments")
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating = 1
 	after := before
 	after.Rating = 5
-	for age, want := range map[time.Duration]int{time.Hour: 0, moveAge: 1} {
+	for age, want := range map[time.Duration]int{time.Hour: 0, moveAge: 1, 15 * time.Minute: 1, -15 * time.Minute: 1} {
 		store.moves = newMoves()
 		tell(t, store, stream.Record{Created: time.Now().Add(-age), Old: layout.Encode(before), New: layout.Encode(after)})
 		if got := len(store.moves.of("42", time.Now())); got != want {

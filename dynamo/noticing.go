@@ -7,9 +7,10 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 )
 
-// createdError is how much too old a record may seem. Its creation time has a precision of a
-// second, and comes from another clock.
-const createdError = 3 * time.Second
+// createdError is how much too old a record may seem. Its creation time comes from DynamoDB's clock,
+// and this machine's may be ahead by minutes. A move that is noted for nothing costs nothing, as long
+// as no page lacks its comment.
+const createdError = 15 * time.Minute
 
 // Follow has a Counter tell the Store of each comment change that it counts. From then on, the
 // Store shows no page that was read before such a change, skips no partition that the change put a
