@@ -41,8 +41,8 @@ const (
 	recallsAtOnce = 8
 	// watermarkAge is how long a watermark is good enough.
 	watermarkAge = time.Second
-	// doubtFor is how long no watermark is trusted after one that was too far ahead. The clock of
-	// whoever counts is wrong, or ours is: one that seems right may be late by as much.
+	// doubtFor is how long no watermark is trusted after one that was too far ahead. A process that
+	// counts has another clock than ours: a watermark that seems right may be late by as much.
 	doubtFor = 10 * time.Minute
 	// steeringAge is the maximum age of statistics that only steer.
 	steeringAge = time.Minute
