@@ -58,12 +58,17 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
+// heldAtOnce is from how many bytes on expanded texts are added to the account of their operation,
+// which all goroutines share, before the next is expanded.
+const heldAtOnce = 16 << 10
+
 // expand is a page with its texts, which the caller's operation holds from now on. The shared page
 // stays compressed. Comments whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, error) {
 	if page.CompressedTexts == nil {
 		return page, nil
 	}
+	due := 0 // bytes that the account does not hold yet
 	comments, texts, account := make([]comment.Comment, 0, len(page.Comments)), layout.NewTexts(len(page.Comments)), usage.From(ctx)
 	for i := range page.Comments {
 		comments = append(comments, page.Comments[i])
@@ -77,9 +82,15 @@ func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, er
 			}
 			c.Text = text
 		}
-		if err := account.Hold(len(c.Text)); err != nil {
-			return comment.Page{}, err
+		if due += len(c.Text); due >= heldAtOnce {
+			if err := account.Hold(due); err != nil {
+				return comment.Page{}, err
+			}
+			due = 0
 		}
+	}
+	if err := account.Hold(due); err != nil {
+		return comment.Page{}, err
 	}
 	page.Comments, page.CompressedTexts = comments, nil
 	return page, nil

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-faster/jx"
 )
 
@@ -15,10 +16,12 @@ import (
 func PlainQuery(body []byte, out *dynamodb.QueryOutput, each func(*Record)) error {
 	given, rest := false, queryMember(out, nil)
 	return decodePlain(body, each, func(a *plainAnswer, name []byte) error {
-		if string(name) != "Items" {
+		switch {
+		case string(name) == "LastEvaluatedKey":
+			return a.key(&out.LastEvaluatedKey)
+		case string(name) != "Items":
 			return a.member(name, rest)
-		}
-		if given {
+		case given:
 			return ErrUnusual
 		}
 		given = true
@@ -107,6 +110,24 @@ func (a *plainAnswer) items() error {
 		a.each(&a.record)
 	}
 	return a.must(']')
+}
+
+// key reads the key of an item in an index. Here, all of its attributes are strings.
+func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
+	a.record.begin()
+	if err := a.members(a.attribute); err != nil {
+		return err
+	}
+	key := make(map[string]types.AttributeValue, len(a.record.attributes))
+	for i := range a.record.attributes {
+		attribute := &a.record.attributes[i]
+		if attribute.value.Kind != Text {
+			return ErrUnusual
+		}
+		key[string(attribute.name)] = &types.AttributeValueMemberS{Value: attribute.value.Text}
+	}
+	*to = key
+	return nil
 }
 
 // attribute reads the value of an attribute: an object whose only member has the type for its name.

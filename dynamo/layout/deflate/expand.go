@@ -70,7 +70,7 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
 	in := bitReader{in: x.padded, all: 8 * len(short)}
 	for {
-		if size+maxLength > len(x.out) {
+		if size+maxLength+chunk > len(x.out) {
 			if size > limit {
 				return size, nil
 			}
@@ -104,14 +104,20 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 	}
 }
 
-// repeat copies length bytes from distance before size. The copy may overlap with what it copies.
+// chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
+const chunk = 8
+
+// repeat copies length bytes from distance before size, and up to a chunk beyond. The copy may
+// overlap with what it copies.
 func repeat(out []byte, size, distance, length int) {
-	if distance >= length {
-		copy(out[size:size+length], out[size-distance:])
+	if distance < chunk {
+		for i := size; i < size+length; i++ {
+			out[i] = out[i-distance]
+		}
 		return
 	}
-	for i := size; i < size+length; i++ {
-		out[i] = out[i-distance]
+	for i := size; i < size+length; i += chunk {
+		binary.LittleEndian.PutUint64(out[i:], binary.LittleEndian.Uint64(out[i-distance:]))
 	}
 }
 
