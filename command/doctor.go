@@ -100,7 +100,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target stores.Target, term Terminal) []doctor.Finding {
 	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
 	if err != nil {
-		return []doctor.Finding{doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger))}
+		return []doctor.Finding{doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again")}
 	}
 	var all []doctor.Finding
 	err = session.watch(ctx, func(ctx context.Context) error {
@@ -108,7 +108,7 @@ func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target stores.
 		return nil
 	})
 	if err = errors.Join(err, session.Close()); err != nil {
-		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)))
+		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again"))
 	}
 	return all
 }

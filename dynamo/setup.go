@@ -44,11 +44,38 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
 			"export its comments with the release that made it, and import them into a new table (another --table, or another --data)", table)
 	}
-	if differences := compareShape(layout.Definition(table), output.Table); len(differences) > 0 {
+	want := layout.Definition(table)
+	differences := compareShape(want, output.Table)
+	switch {
+	case len(differences) == 0:
+		return nil
+	case !damaged(want, output.Table):
 		return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
 			table, strings.Join(differences, "; "))
+	case len(differences) == 1 && !hasStream(want, output.Table):
+		return fmt.Errorf("table %q cannot be counted: %s; switch it on (off first, if it has another one): "+
+			"aws dynamodb update-table --table-name %s --stream-specification StreamEnabled=true,StreamViewType=%s",
+			table, differences[0], table, want.StreamSpecification.StreamViewType)
 	}
-	return nil
+	return fmt.Errorf("table %q is not complete: %s; make it as infra/table.json has it, by aws dynamodb update-table, or restore a backup",
+		table, strings.Join(differences, "; "))
+}
+
+// damaged reports whether a table is one of Talkback that somebody changed: it has the key, and an
+// index whose key is right.
+func damaged(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
+	return keyText(have.KeySchema) == keyText(want.KeySchema) &&
+		slices.ContainsFunc(want.GlobalSecondaryIndexes, func(w types.GlobalSecondaryIndex) bool {
+			return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(h types.GlobalSecondaryIndexDescription) bool {
+				return aws.ToString(h.IndexName) == aws.ToString(w.IndexName) && keyText(h.KeySchema) == keyText(w.KeySchema)
+			})
+		})
+}
+
+// hasStream reports whether a table has the stream that is wanted.
+func hasStream(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
+	s := have.StreamSpecification
+	return s != nil && aws.ToBool(s.StreamEnabled) && s.StreamViewType == want.StreamSpecification.StreamViewType
 }
 
 // isEarlier reports whether a table was created by an earlier release.
@@ -117,7 +144,7 @@ func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription)
 			differences = append(differences, text)
 		}
 	}
-	if s := have.StreamSpecification; s == nil || !aws.ToBool(s.StreamEnabled) || s.StreamViewType != want.StreamSpecification.StreamViewType {
+	if !hasStream(want, have) {
 		differences = append(differences, fmt.Sprintf("it has no stream of %s", want.StreamSpecification.StreamViewType))
 	}
 	return differences

@@ -29,8 +29,8 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 	all = append(all, permitted("DescribeTable"), clockOf(output.ResultMetadata))
 	all = append(all, State(output.Table)...)
 	if err := dynamo.CheckTable(ctx, e.Client, e.Table); err != nil {
-		all = append(all, New("table", Problem, "%v", err))
-		return all, false
+		found, cure := parted(err.Error())
+		return append(all, New("table", Problem, "%s", found).Cured("%s", cure)), false
 	}
 	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
 	if protected && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
@@ -38,6 +38,14 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 			Cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
 	}
 	return append(all, e.timeToLive(ctx)...), true
+}
+
+// parted parts what is wrong with a table from what to do about it, which comes last.
+func parted(text string) (found, cure string) {
+	if at := strings.LastIndex(text, "; "); at >= 0 {
+		return text[:at], text[at+2:]
+	}
+	return text, "see to this first, then run talkback doctor again"
 }
 
 func (e Examiner) missing(ctx context.Context) Finding {

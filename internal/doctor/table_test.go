@@ -129,6 +129,14 @@ func TestTablesInTrouble(t *testing.T) {
 					return *a.AttributeName != layout.AttrPK && *a.AttributeName != layout.AttrSK
 				})
 			}, doctor.Problem, "it has no index"},
+			{"an index was deleted", func(in *dynamodb.CreateTableInput) {
+				in.GlobalSecondaryIndexes = slices.DeleteFunc(in.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndex) bool { return *g.IndexName == string(layout.LeadersIndex) })
+				in.AttributeDefinitions = slices.DeleteFunc(in.AttributeDefinitions, func(a types.AttributeDefinition) bool {
+					return !slices.ContainsFunc(in.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndex) bool {
+						return slices.ContainsFunc(g.KeySchema, func(k types.KeySchemaElement) bool { return *k.AttributeName == *a.AttributeName })
+					}) && *a.AttributeName != layout.AttrPK && *a.AttributeName != layout.AttrSK
+				})
+			}, doctor.Problem, "is not complete: it has no index leaders"},
 			{"an index lacks an attribute", func(in *dynamodb.CreateTableInput) {
 				in.GlobalSecondaryIndexes[0].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
 			}, doctor.Problem, "does not carry attribute"},
@@ -148,9 +156,34 @@ func TestTablesInTrouble(t *testing.T) {
 			}
 			all := everything(t.Context(), examiner(endpoint, table, ""))
 			i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Result == row.result })
-			if i < 0 || !strings.Contains(all[i].Found, row.want) {
+			if i < 0 || !strings.Contains(all[i].Found, row.want) || all[i].Cure == "" {
 				t.Errorf("%s: %+v, want a %s: %s", row.why, all, row.result, row.want)
 			}
 		}
 	})
+}
+
+// A table whose stream was switched off is said to be that, and as well as new once the cure was
+// followed.
+func TestStreamIsSwitchedOnAgain(t *testing.T) {
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	switched := func(s types.StreamSpecification) []doctor.Finding {
+		if _, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, StreamSpecification: &s}); err != nil {
+			t.Fatal(err)
+		}
+		return everything(t.Context(), examiner(endpoint, table, ""))
+	}
+	off := switched(types.StreamSpecification{StreamEnabled: aws.Bool(false)})
+	i := slices.IndexFunc(off, func(f doctor.Finding) bool { return f.Result == doctor.Problem })
+	if i < 0 || !strings.Contains(off[i].Found, "cannot be counted") || !strings.Contains(off[i].Cure, "--stream-specification StreamEnabled=true,StreamViewType=NEW_AND_OLD_IMAGES") {
+		t.Errorf("off: %+v", off)
+	}
+	on := switched(types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewAndOldImages})
+	if doctor.Count(on, doctor.Problem) > 0 {
+		t.Errorf("on again: %+v", on)
+	}
 }
