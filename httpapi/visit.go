@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/quota"
+)
+
+// Quota keeps account of what clients use.
+type Quota interface {
+	// Policy is what each client may use.
+	Policy() quota.Policy
+	// Peek returns what a client may use now, and how long it waits for so many units.
+	Peek(c quota.Client, units float64) quota.Balance
+	// Take takes units from a client, or none if fewer are left.
+	Take(ctx context.Context, c quota.Client, units float64) quota.Charge
+	// Settle corrects what was taken to what was used, and returns what is left.
+	Settle(ctx context.Context, c quota.Client, charge quota.Charge, used float64) quota.Balance
+}
+
+// leastUnits is what an operation costs a client at least, in read units: the smallest read. One
+// that reads nothing, or is refused, takes processor time all the same.
+const leastUnits = 0.5
+
+// visit is a request of a limited client.
+type visit struct {
+	client        quota.Client
+	kept          bool      // the client may keep the answer, so it must not change by itself
+	reads, writes *spending // nil for no limit
+	refused       *refusal  // why the operation is not run
+}
+
+// spending is what a request takes of one quota.
+type spending struct {
+	Quota
+	charge quota.Charge
+	left   *quota.Balance // nil until it is known
+}
+
+// enter refuses a client that could not run even the cheapest operation.
+func (v *visit) enter() *refusal {
+	if v.reads == nil {
+		return nil
+	}
+	left := v.reads.Peek(v.client, leastUnits)
+	v.reads.left = &left
+	if left.Wait == 0 {
+		return nil
+	}
+	return clientReads.after(left.Wait)
+}
+
+// take takes units. It reports whether there were so many.
+func (s *spending) take(ctx context.Context, client quota.Client, units float64) bool {
+	s.charge = s.Take(ctx, client, units)
+	s.left = &s.charge.Balance
+	return s.charge.Wait == 0
+}
+
+// charge takes what an operation may cost. It returns why the operation is refused, or nil.
+func (v *visit) charge(ctx context.Context, units float64, writes int) *refusal {
+	if v.reads != nil && !v.reads.take(ctx, v.client, max(units, leastUnits)) {
+		left := v.reads.charge.Balance
+		return clientCost.after(left.Wait, whole(left.Units), int(math.Ceil(units)))
+	}
+	if v.writes != nil && writes > 0 && !v.writes.take(ctx, v.client, float64(writes)) {
+		return clientWrites.after(v.writes.charge.Wait, int(v.writes.Policy().Burst))
+	}
+	return nil
+}
+
+// whole returns how many whole units are left, none in debt.
+func whole(units float64) int { return max(0, int(units)) }
+
+// due returns what the client pays for an operation that used so many units. One that was cut off
+// pays at least what it was estimated at: calls under way are paid for, and nothing tells what they
+// cost. One that its client could not pay is free: a client that retries too early would never have
+// enough.
+func (v *visit) due(ctx context.Context, used float64) float64 {
+	switch {
+	case v.refused != nil:
+		return 0
+	case ctx.Err() != nil:
+		return max(used, v.reads.charge.Taken, leastUnits)
+	}
+	return max(used, leastUnits)
+}
+
+// settle corrects what was taken to what is due for the units that were used.
+func (v *visit) settle(ctx context.Context, used float64) {
+	if v == nil || v.reads == nil {
+		return
+	}
+	left := v.reads.Settle(ctx, v.client, v.reads.charge, v.due(ctx, used))
+	left.Wait = v.reads.left.Wait // of a refusal
+	v.reads.left = &left
+}
+
+// tell tells the client what is left, in the RateLimit field.
+func (v *visit) tell(header http.Header) {
+	var items []string
+	for _, s := range []*spending{v.reads, v.writes} {
+		if s != nil && s.left != nil {
+			items = append(items, s.item())
+		}
+	}
+	if len(items) > 0 {
+		header.Set("RateLimit", strings.Join(items, ", "))
+	}
+}
+
+// item returns an item of RateLimit: the units left, and the seconds until there is one more.
+// Retry-After is never sooner.
+func (s *spending) item() string {
+	p, left := s.Policy(), whole(s.left.Units)
+	item := fmt.Sprintf("%q;r=%d", p.Name, left)
+	if left >= int(p.Burst) {
+		return item
+	}
+	next := seconds(time.Duration((float64(left+1) - s.left.Units) / p.Rate * float64(time.Second)))
+	if s.left.Wait > 0 {
+		next = min(next, seconds(s.left.Wait))
+	}
+	return item + ";t=" + strconv.Itoa(next)
+}
