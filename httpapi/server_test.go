@@ -20,6 +20,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
 )
 
@@ -126,6 +127,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 		ErrorPresenter:   hideFaults,
 		Comments:         nothing{},
 		Stats:            nothing{},
+		Prices:           dynamo.Prices{},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,
