@@ -74,30 +74,32 @@ func (o Options) authenticated(next http.Handler) http.Handler {
 func newGraphQL(o Options) http.Handler {
 	withoutDefer(o.Schema.Schema())
 	server := handler.New(o.Schema)
-	server.AddTransport(transport{maxQuery: o.MaxQuery})
 	server.SetErrorPresenter(o.ErrorPresenter)
 	server.SetRecoverFunc(recoverPanic)
 	if len(o.Observers) > 0 {
 		server.Use(observing{}) // before the limits, which it then wraps
 	}
-	o.bound(server)
+	server.AddTransport(transport{maxQuery: o.MaxQuery, operations: o.bound(server)})
 	if o.Fields != nil {
 		server.AroundFields(o.Fields) // after the limits, which then wrap it
 	}
 	return server
 }
 
-// bound adds the limits, and introspection if it is on.
-func (o Options) bound(server *handler.Server) {
+// bound adds the limits, and introspection if it is on. It returns what makes the contexts of
+// operations within them.
+func (o Options) bound(server *handler.Server) *operations {
 	cache := lru.New[*ast.QueryDocument](documents)
 	server.SetQueryCache(cache)
-	server.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
+	guard := &limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}}
+	server.Use(guard)
 	server.SetValidationRulesFn(o.validationRules)
 	server.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
 	server.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
 	if !o.NoIntrospection {
 		server.Use(extension.Introspection{})
 	}
+	return &operations{schema: o.Schema.Schema(), documents: cache, guard: guard}
 }
 
 // validationRules are the rules that documents are validated by.

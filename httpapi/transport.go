@@ -17,7 +17,8 @@ import (
 // the content of answers with errors, and in how they choose the type of the answer.
 type transport struct {
 	// maxQuery bounds the text of an operation and the parameters of a GET, in bytes.
-	maxQuery int
+	maxQuery   int
+	operations *operations
 }
 
 var _ graphql.Transport = transport{}
@@ -48,7 +49,7 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 		refused.write(w)
 		return
 	}
-	response, refused := run(r, exec, params)
+	response, refused := t.run(r, exec, params)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -72,8 +73,8 @@ func withoutData(ctx context.Context) int {
 }
 
 // run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) (*graphql.Response, *refusal) {
-	operation, errs := exec.CreateOperationContext(r.Context(), params)
+func (t transport) run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) (*graphql.Response, *refusal) {
+	operation, errs := t.operations.newContext(r.Context(), exec, params)
 	if r.Method == http.MethodGet && kindOf(operation, params) != ast.Query {
 		return nil, changeByGET
 	}

@@ -45,7 +45,7 @@ type place struct {
 type estimate struct {
 	prices   Prices
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
-	stats    float64                          // units of the statistics of one product
+	reading  float64                          // what statistics cost, in times their price
 	units    float64
 	values   float64
 	unused   []place // room for places, which are taken one by one
@@ -68,10 +68,10 @@ func (e *estimate) inside(at place) *place {
 // run estimates a whole operation. Statistics that have to tell newest comments are read consistently,
 // for twice the price.
 func (e *estimate) run(operation *lookahead.Operation) {
-	e.stats = e.prices.StatsUnits()
+	e.reading = 1
 	for i := range operation.Fields {
 		if operation.Fields[i].WantsLatest {
-			e.stats = 2 * e.prices.StatsUnits()
+			e.reading = 2
 		}
 	}
 	e.fields(operation.Fields, place{times: 1, products: 1})
@@ -128,7 +128,7 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 func (e *estimate) field(f *lookahead.Field, inside *place) {
 	if weigh := weights[f.Kind]; weigh != nil {
 		times := inside.times
-		e.units += times * weigh(priced{e.prices, e.stats, f}, inside)
+		e.units += times * weigh(priced{e.prices, e.reading, f}, inside)
 	} else if length, known := e.averages[f.Definition]; known {
 		inside.times *= length
 	} else if listOfObjects(f) {
@@ -143,7 +143,7 @@ func listOfObjects(f *lookahead.Field) bool {
 // priced is a field and what reading costs.
 type priced struct {
 	prices  Prices
-	ofStats float64 // the statistics of one product
+	reading float64 // what statistics cost, in times their price
 	*lookahead.Field
 }
 
@@ -249,7 +249,7 @@ func partitions(page *lookahead.Page) float64 {
 // stats returns the price of the statistics of products. They are read once for each product,
 // whatever is asked of them and however often.
 func (f priced) stats(inside *place) float64 {
-	return raise(inside.stats, inside.products*f.ofStats, inside.times)
+	return raise(inside.stats, inside.products*f.reading*f.prices.StatsUnits(), inside.times)
 }
 
 // statsOfLanguage returns the price of the statistics of products, perhaps of a single language.
