@@ -49,27 +49,16 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	switch {
 	case len(differences) == 0:
 		return nil
-	case !damaged(want, output.Table):
-		return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
-			table, strings.Join(differences, "; "))
 	case len(differences) == 1 && !hasStream(want, output.Table):
 		return fmt.Errorf("table %q cannot be counted: %s; switch it on (off first, if it has another one): "+
 			"aws dynamodb update-table --table-name %s --stream-specification StreamEnabled=true,StreamViewType=%s",
 			table, differences[0], table, want.StreamSpecification.StreamViewType)
+	case len(differences) == 1 && keyText(output.Table.KeySchema) == keyText(want.KeySchema):
+		return fmt.Errorf("table %q is not complete: %s; make that as infra/table.json has it, by aws dynamodb update-table, or name another table by --table",
+			table, differences[0])
 	}
-	return fmt.Errorf("table %q is not complete: %s; make it as infra/table.json has it, by aws dynamodb update-table, or restore a backup",
+	return fmt.Errorf("table %q is not a table of Talkback: %s; give another name by --table, or make a new table by --create-table",
 		table, strings.Join(differences, "; "))
-}
-
-// damaged reports whether a table is one of Talkback that somebody changed: it has the key, and an
-// index whose key is right.
-func damaged(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
-	return keyText(have.KeySchema) == keyText(want.KeySchema) &&
-		slices.ContainsFunc(want.GlobalSecondaryIndexes, func(w types.GlobalSecondaryIndex) bool {
-			return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(h types.GlobalSecondaryIndexDescription) bool {
-				return aws.ToString(h.IndexName) == aws.ToString(w.IndexName) && keyText(h.KeySchema) == keyText(w.KeySchema)
-			})
-		})
 }
 
 // hasStream reports whether a table has the stream that is wanted.
