@@ -197,6 +197,29 @@ func bomb(size int) []byte {
 	return w.close()
 }
 
+// The buffer grows in time, wherever in it a repetition of the greatest length begins.
+func TestRepetitionsGrowTheBuffer(t *testing.T) {
+	c := codes()[0]
+	symbol, extra, extraBits := distanceOf(chunk)
+	for letters := chunk; letters < chunk+maxLength; letters++ {
+		w, size := bitWriter{}, letters
+		for range letters {
+			w.word(c.literals['x'])
+		}
+		for ; size < 2*usualText; size += maxLength {
+			w.word(c.literals[numLiterals-1])
+			w.word(c.distances[symbol])
+			w.write(extra, extraBits)
+		}
+		w.word(c.literals[endOfText])
+		x := &expander{out: make([]byte, usualText)}
+		got, err := x.expandBlock(c.reader(), w.close(), limit)
+		if err != nil || got != size || string(x.out[:got]) != strings.Repeat("x", size) {
+			t.Fatalf("%d letters and repetitions: %d bytes, want %d, %v", letters, got, size, err)
+		}
+	}
+}
+
 // Damaged bytes are an error that holds nothing of the text.
 func TestDamaged(t *testing.T) {
 	text := strings.Repeat("private words, and again private words; ", 5)

@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"pgregory.net/rapid"
+)
+
+// readers are the ways to read items as records.
+var readers = map[string]func([]byte, *dynamodb.QueryOutput, func(*Record)) error{"any": Query, "plain": PlainQuery}
+
+// Each record has what its item has, and nothing of the items before it. Of two attributes with one
+// name, the last counts.
+func TestRecordsAgainstModel(t *testing.T) {
+	names := []string{"a", "b", "z", "A", "{", "PK", "é"}
+	rapid.Check(t, func(t *rapid.T) {
+		var items []string
+		var want []map[string]string
+		for range rapid.IntRange(1, 4).Draw(t, "items") {
+			item, has := []string{}, map[string]string{}
+			for range rapid.IntRange(0, 6).Draw(t, "attributes") {
+				name, text := rapid.SampledFrom(names[:6]).Draw(t, "name"), rapid.String().Draw(t, "text")
+				quoted, _ := json.Marshal(text)
+				item, has[name] = append(item, fmt.Sprintf("%q:{\"S\":%s}", name, quoted)), strings.ToValidUTF8(text, "\ufffd")
+			}
+			items, want = append(items, "{"+strings.Join(item, ",")+"}"), append(want, has)
+		}
+		body := []byte(`{"Items":[` + strings.Join(items, ",") + `]}`)
+		for way, read := range readers {
+			number := 0
+			err := read(body, &dynamodb.QueryOutput{}, func(r *Record) {
+				for _, name := range names {
+					text, has := want[number][name]
+					if got := r.Get(name); got.Text != text || (got.Kind == Text) != has {
+						t.Errorf("%s: item %d has %q as %q, want %q", way, number, got.Text, name, text)
+					}
+				}
+				number++
+			})
+			if err != nil || number != len(items) {
+				t.Fatalf("%s: %d items, %v", way, number, err)
+			}
+		}
+	})
+}
+
+// Items with more attributes than a Record can have are left to the SDK.
+func TestManyAttributes(t *testing.T) {
+	for _, row := range []struct {
+		attributes int
+		want       error
+	}{{mostAttributes, nil}, {mostAttributes + 1, ErrUnusual}} {
+		item := strings.Repeat(`"b":{"S":"x"},`, row.attributes-1) + `"a":{"S":"last"}`
+		for way, read := range readers {
+			err := read([]byte(`{"Items":[{`+item+`}]}`), &dynamodb.QueryOutput{}, func(r *Record) {
+				if r.Get("a").Text != "last" {
+					t.Errorf("%s: a is %q", way, r.Get("a").Text)
+				}
+			})
+			if err != row.want {
+				t.Errorf("%s: %d attributes: %v, want %v", way, row.attributes, err, row.want)
+			}
+		}
+	}
+}
