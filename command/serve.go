@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -124,14 +125,16 @@ type surroundings struct {
 	authorizer      authoring.Authorizer
 	writing, bounds string // who may write, and what bounds each client, in words
 	traces          *telemetry.Traces
-	ends            []func() // what began, in this order
+	ends            []func() // what began
 }
 
-// close ends what began, the last first.
+// close ends what began, all at once: each may wait seconds for something that does not answer.
 func (s *surroundings) close() {
-	for _, end := range slices.Backward(s.ends) {
-		end()
+	var ending sync.WaitGroup
+	for _, end := range s.ends {
+		ending.Go(end)
 	}
+	ending.Wait()
 }
 
 // prepare begins what needs no table: measuring, who may write, limits of clients, traces and the
