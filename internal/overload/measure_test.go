@@ -31,6 +31,7 @@ import (
 var (
 	out     = flag.String("out", "", "write figures to this file with .csv, and the plot with .svg")
 	program = flag.String("program", "", "the program to measure; without it nothing is measured")
+	first   = flag.Int("first", 100, "comments of each page that is asked for, 100 at most")
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 
 const (
 	// products have a page of comments and more each.
-	products, commentsEach = 100, 40
+	products, commentsEach = 50, 120
 	// crowd is how many clients ask at once when the capacity is sought. A server of two processors
 	// needs fewer to be busy.
 	crowd = 16
@@ -82,6 +83,7 @@ type figure struct {
 	tally
 	PeakMB int           // of the server's resident memory until then
 	Floor  time.Duration // 99 % of the refusals of a server that refuses everything, meanwhile
+	Busy   float64       // seconds of a processor that the server used in each second
 }
 
 // second is what became of half the load in one of the seconds after an overload, 0 for before it.
@@ -147,10 +149,13 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	var floor tally
 	var beside sync.WaitGroup
 	beside.Go(func() { floor = m.refuser.run(refused, stepTime) })
-	got := m.servers[number].arrivals.run(own, stepTime)
+	s := m.servers[number]
+	before := s.used(t)
+	got := s.arrivals.run(own, stepTime)
+	busy := (s.used(t) - before).Seconds() / stepTime.Seconds()
 	beside.Wait()
-	t.Logf("%-28s %4.2f %+v; refused by the other server within %v", v.Name, load, got, floor.RefusedP99)
-	return figure{v.Name, load, got, m.servers[number].peak(t), floor.RefusedP99}
+	t.Logf("%-28s %4.2f %+v, %.2f of a processor; refused by the other server within %v", v.Name, load, got, busy, floor.RefusedP99)
+	return figure{v.Name, load, got, s.peak(t), floor.RefusedP99, busy}
 }
 
 // recover looks at half the load before and after an overload.
@@ -235,7 +240,7 @@ var asked atomic.Int64
 // page asks for the newest comments of one product after the other. Two requests for the same page
 // at the same time would share a read.
 func page() io.Reader {
-	return strings.NewReader(fmt.Sprintf(`{"query":"query Page($product: ID!) { product(id: $product) { comments(first: 20) { nodes { id rating language title text author { name } createdAt } pageInfo { endCursor hasNextPage } } } }","variables":{"product":"%d"}}`, asked.Add(1)%products))
+	return strings.NewReader(fmt.Sprintf(`{"query":"query Page($product: ID!) { product(id: $product) { comments(first: %d) { nodes { id rating language title text author { name } createdAt } pageInfo { endCursor hasNextPage } } } }","variables":{"product":"%d"}}`, *first, asked.Add(1)%products))
 }
 
 // capacity is how many answers a second a few clients get that wait for them.
@@ -279,4 +284,27 @@ func (s *server) peak(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return kilobytes >> 10
+}
+
+// tick is the unit in which Linux tells processor time, on all machines that Go knows.
+const tick = 10 * time.Millisecond
+
+// used is the processor time that the server has used; 0 where the system does not tell.
+func (s *server) used(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(after) // from the third on: see proc(5)
+	var ticks int
+	for _, field := range fields[11:13] {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tick
 }

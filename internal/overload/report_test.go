@@ -19,9 +19,9 @@ func milliseconds(d time.Duration) string {
 
 // lines has a line for each figure.
 func lines(figures []figure) []byte {
-	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms"})}
+	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms", "processors"})}
 	for _, f := range figures {
-		rows = append(rows, slices.Concat([]string{f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64)}, f.cells(), []string{strconv.Itoa(f.PeakMB), milliseconds(f.Floor)}))
+		rows = append(rows, slices.Concat([]string{f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64)}, f.cells(), []string{strconv.Itoa(f.PeakMB), milliseconds(f.Floor), strconv.FormatFloat(f.Busy, 'f', 2, 64)}))
 	}
 	return table(rows)
 }
@@ -57,9 +57,10 @@ func table(rows [][]string) []byte {
 // markdown is the table of docs/measurements.md.
 func markdown(capacity float64, figures []figure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | within | by a server that refuses all | memory |\n|---|---|---|---|---|---|---|---|\n", capacity)
+	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | within | by a server that refuses all | processors used | good for each | memory |\n|---|---|---|---|---|---|---|---|---|---|\n", capacity)
 	for _, f := range figures {
-		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %s ms | %d MB |\n", f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedP99), milliseconds(f.Floor), f.PeakMB)
+		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %s ms | %.2f | %.0f | %d MB |\n",
+			f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedP99), milliseconds(f.Floor), f.Busy, f.Good/max(f.Busy, 0.01), f.PeakMB)
 	}
 	return b.String()
 }
@@ -118,13 +119,13 @@ func TestReport(t *testing.T) {
 	var figures []figure
 	for _, v := range variants {
 		for i, load := range loads {
-			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond})
+			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond, 0.5})
 		}
 	}
 	if got := strings.Count(string(lines(figures)), "\n"); got != 1+len(figures) {
 		t.Errorf("%d lines", got)
 	}
-	if text := markdown(600, figures); !strings.Contains(text, "| 0.25 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 1.0 ms | 50 MB |") {
+	if text := markdown(600, figures); !strings.Contains(text, "| 0.25 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 1.0 ms | 0.50 | 200 | 50 MB |") {
 		t.Error(text)
 	}
 	seconds := []second{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
