@@ -2,13 +2,13 @@ package roundtrip
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"io"
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -27,21 +27,45 @@ type conn struct {
 	transport *Transport
 	to        place
 	raw       net.Conn
-	stream    net.Conn // over raw; the same without TLS
+	below     *below   // over raw; nil without TLS
+	stream    net.Conn // over below; raw without TLS
 	quiet     func() bool
 	reader    *bufio.Reader
 	writer    *bufio.Writer
 	idleSince time.Time // zero before the first answer
 
+	deadline time.Time
 	written  int64 // bytes of the request
 	readable int64 // how many bytes of the answer may still come
 }
 
-func newConn(t *Transport, to place, raw, stream net.Conn) *conn {
-	c := &conn{transport: t, to: to, raw: raw, stream: stream, quiet: quietOf(raw)}
-	c.reader = bufio.NewReaderSize(readingFrom{c}, cmp.Or(t.under.ReadBufferSize, usualBuffer))
-	c.writer = bufio.NewWriterSize(writingTo{c}, cmp.Or(t.under.WriteBufferSize, usualBuffer))
-	return c
+// below is the connection below TLS. While it is shut, it has nothing to read.
+type below struct {
+	net.Conn
+	shut bool
+}
+
+// Read implements [io.Reader].
+func (b *below) Read(p []byte) (int, error) {
+	if b.shut {
+		return 0, os.ErrDeadlineExceeded // by which TLS is not broken
+	}
+	return b.Conn.Read(p)
+}
+
+// silent reports whether an idle connection is open and nothing came that no request asked for. That
+// may have come with the last answer, and be in TLS already.
+func (c *conn) silent() bool {
+	if !c.quiet() {
+		return false
+	}
+	if c.below == nil {
+		return true
+	}
+	c.below.shut = true
+	_, err := c.stream.Read(make([]byte, 1))
+	c.below.shut = false
+	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // readingFrom reads from a connection what may still come.
@@ -95,12 +119,10 @@ func (c *conn) exchange(request *http.Request) (*http.Response, error) {
 // converse writes a request and reads the head of its answer.
 func (c *conn) converse(request *http.Request, used bool) (*http.Response, error) {
 	c.written, c.readable = 0, headLimit
-	if timeout := c.transport.under.ResponseHeaderTimeout; timeout > 0 {
-		if err := c.raw.SetDeadline(time.Now().Add(timeout)); err != nil {
-			return nil, err
-		}
+	if err := c.limit(c.transport.under.ResponseHeaderTimeout); err != nil {
+		return nil, err
 	}
-	if used && !c.quiet() {
+	if used && !c.silent() {
 		return nil, errUnsent
 	}
 	if err := errors.Join(request.Write(c.writer), c.writer.Flush()); err != nil {
@@ -112,9 +134,21 @@ func (c *conn) converse(request *http.Request, used bool) (*http.Response, error
 	}
 	c.readable = math.MaxInt64
 	if length := response.ContentLength; length < 0 || length > int64(c.reader.Buffered()) {
-		_ = c.raw.SetDeadline(time.Time{}) // reading the body tells what is wrong
+		c.deadline = time.Time{}
+		_ = c.raw.SetDeadline(c.deadline) // reading the body tells what is wrong
 	}
 	return response, nil
+}
+
+// limit sets when the head of the answer must have come. A deadline that leaves four fifths of the
+// time is kept: setting one has its price.
+func (c *conn) limit(timeout time.Duration) error {
+	now := time.Now()
+	if timeout == 0 || c.deadline.Sub(now) >= timeout*4/5 {
+		return nil
+	}
+	c.deadline = now.Add(timeout)
+	return c.raw.SetDeadline(c.deadline)
 }
 
 // head reads the head of the answer, after any that are informational.

@@ -3,6 +3,7 @@
 package roundtrip
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -131,14 +132,17 @@ func (t *Transport) connect(ctx context.Context, to place) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	stream := raw
+	c := &conn{transport: t, to: to, raw: raw, stream: raw, quiet: quietOf(raw)}
 	if to.secure {
-		if stream, err = t.handshake(ctx, raw, to); err != nil {
-			_ = raw.Close() // the error of the handshake tells
+		c.below = &below{Conn: raw}
+		if c.stream, err = t.handshake(ctx, c.below, to); err != nil {
+			c.close()
 			return nil, err
 		}
 	}
-	return newConn(t, to, raw, stream), nil
+	c.reader = bufio.NewReaderSize(readingFrom{c}, cmp.Or(t.under.ReadBufferSize, usualBuffer))
+	c.writer = bufio.NewWriterSize(writingTo{c}, cmp.Or(t.under.WriteBufferSize, usualBuffer))
+	return c, nil
 }
 
 // handshake makes a connection secure.
