@@ -12,7 +12,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -39,9 +38,6 @@ func main() {
 	}
 	lambda.Start(invoke)
 }
-
-// invoke is what Lambda calls with the records of an event.
-type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // newFunctionOfEnvironment makes the function that the environment describes.
 func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke, error) {

@@ -16,6 +16,9 @@ import (
 	"github.com/talkback/talkback/telemetry"
 )
 
+// invoke is what Lambda calls with the records of an event.
+type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
 // teller tells by OTLP what the function does. The zero teller tells nothing.
 type teller struct {
 	metrics *telemetry.Metrics
