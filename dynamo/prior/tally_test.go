@@ -171,7 +171,8 @@ func checkSane(t interface{ Errorf(string, ...any) }, p *planner.Prior) {
 }
 
 // One product has one vote: whatever it holds, and however often it is seen, it moves no share by
-// more than that vote, or twice that of numbers of comments, as classes are coarse. At the start, the planner's default has most votes.
+// more than two votes, and those of numbers of comments by three at most, as classes are coarse and
+// hazards multiply. At the start, the planner's default has most votes.
 func TestOneOddProductChangesLittle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, products := NewLearner(), rapid.IntRange(0, 300).Draw(t, "products")
@@ -196,20 +197,20 @@ func TestOneOddProductChangesLittle(t *testing.T) {
 		}
 		l.publish()
 		after := l.Prior()
-		move := func(what string, votes, before, after float64) {
-			if most := 2 / (votes + defaultVotes); math.Abs(before-after) > most {
+		move := func(what string, by, votes, before, after float64) {
+			if most := by / (votes + defaultVotes); math.Abs(before-after) > most {
 				t.Errorf("%s went from %.4f to %.4f by one of %d products, at most %.4f is wanted", what, before, after, products, most)
 			}
 		}
 		for i, share := range after.Ratings {
-			move("a rating", votes.Ratings.Votes, before.Ratings[i], share)
+			move("a rating", 2, votes.Ratings.Votes, before.Ratings[i], share)
 		}
 		sumBefore, sumAfter := 0.0, 0.0
 		for class := range after.Products {
 			sumBefore, sumAfter = sumBefore+before.Products[class], sumAfter+after.Products[class]
-			move("a share of products", votes.Products.Products, sumBefore, sumAfter)
+			move("a share of products", 3, votes.Products.Products, sumBefore, sumAfter)
 		}
-		move("the size of comments", votes.Lengths[0].Votes, before.Sizes.Any.Mean/mostMean, after.Sizes.Any.Mean/mostMean)
+		move("the size of comments", 2, votes.Lengths[0].Votes, before.Sizes.Any.Mean/mostMean, after.Sizes.Any.Mean/mostMean)
 		checkSane(t, after)
 	})
 }

@@ -22,10 +22,17 @@ const usualBuffer = 4 << 10
 // it was idle.
 var errUnsent = errors.New("the connection was closed while it was idle")
 
+// place is where a connection leads.
+type place struct {
+	secure  bool
+	address string // host and port
+}
+
 // conn is a connection. It makes one request at a time.
 type conn struct {
-	transport *Transport
 	to        place
+	timeout   time.Duration              // for the head of an answer, 0 for none
+	free      func(c *conn, usable bool) // takes the connection back after a request
 	raw       net.Conn
 	below     *below   // over raw; nil without TLS
 	stream    net.Conn // over below; raw without TLS
@@ -119,7 +126,7 @@ func (c *conn) exchange(request *http.Request) (*http.Response, error) {
 // converse writes a request and reads the head of its answer.
 func (c *conn) converse(request *http.Request, used bool) (*http.Response, error) {
 	c.written, c.readable = 0, headLimit
-	if err := c.limit(c.transport.under.ResponseHeaderTimeout); err != nil {
+	if err := c.limit(); err != nil {
 		return nil, err
 	}
 	if used && !c.silent() {
@@ -142,12 +149,12 @@ func (c *conn) converse(request *http.Request, used bool) (*http.Response, error
 
 // limit sets when the head of the answer must have come. A deadline that leaves four fifths of the
 // time is kept: setting one has its price.
-func (c *conn) limit(timeout time.Duration) error {
+func (c *conn) limit() error {
 	now := time.Now()
-	if timeout == 0 || c.deadline.Sub(now) >= timeout*4/5 {
+	if c.timeout == 0 || c.deadline.Sub(now) >= c.timeout*4/5 {
 		return nil
 	}
-	c.deadline = now.Add(timeout)
+	c.deadline = now.Add(c.timeout)
 	return c.raw.SetDeadline(c.deadline)
 }
 
@@ -201,17 +208,13 @@ func (b *body) Close() error {
 	return nil
 }
 
-// end frees the connection if it can be used again, or else closes it.
+// end gives the connection back. It can be used again if the answer was read whole, and nothing
+// follows it.
 func (b *body) end(whole bool) {
 	if b.conn == nil {
 		return
 	}
 	c := b.conn
 	b.conn = nil
-	if b.stop() && whole && !b.last && c.reader.Buffered() == 0 {
-		c.transport.idle.put(c)
-	} else {
-		c.close()
-	}
-	c.transport.room.Release(1)
+	c.free(c, b.stop() && whole && !b.last && c.reader.Buffered() == 0)
 }

@@ -110,12 +110,6 @@ func (t *Transport) try(request *http.Request) (*http.Response, error) {
 	return c.exchange(request)
 }
 
-// place is where a connection leads.
-type place struct {
-	secure  bool
-	address string // host and port
-}
-
 func placeOf(url *url.URL) place {
 	switch {
 	case url.Port() != "":
@@ -132,7 +126,7 @@ func (t *Transport) connect(ctx context.Context, to place) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{transport: t, to: to, raw: raw, stream: raw, quiet: quietOf(raw)}
+	c := &conn{to: to, timeout: t.under.ResponseHeaderTimeout, free: t.free, raw: raw, stream: raw, quiet: quietOf(raw)}
 	if to.secure {
 		c.below = &below{Conn: raw}
 		if c.stream, err = t.handshake(ctx, c.below, to); err != nil {
@@ -143,6 +137,16 @@ func (t *Transport) connect(ctx context.Context, to place) (*conn, error) {
 	c.reader = bufio.NewReaderSize(readingFrom{c}, cmp.Or(t.under.ReadBufferSize, usualBuffer))
 	c.writer = bufio.NewWriterSize(writingTo{c}, cmp.Or(t.under.WriteBufferSize, usualBuffer))
 	return c, nil
+}
+
+// free takes a connection back after a request. One that can be used again is kept.
+func (t *Transport) free(c *conn, usable bool) {
+	if usable {
+		t.idle.put(c)
+	} else {
+		c.close()
+	}
+	t.room.Release(1)
 }
 
 // handshake makes a connection secure.
