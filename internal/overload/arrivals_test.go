@@ -19,7 +19,8 @@ const patience = time.Second
 // tally is what came of the requests of some seconds.
 type tally struct {
 	Offered, Good, Refused, Failed float64 // requests a second
-	Median, P99, RefusedP99        time.Duration
+	Median, P99                    time.Duration
+	RefusedMedian, RefusedP99      time.Duration
 }
 
 // arrivals sends requests at random times.
@@ -74,7 +75,8 @@ func (a *arrivals) tally(sent int, lasting time.Duration) tally {
 	perSecond := func(n int) float64 { return float64(n) / lasting.Seconds() }
 	return tally{
 		Offered: perSecond(sent), Good: perSecond(len(a.good)), Refused: perSecond(len(a.refused)), Failed: perSecond(a.failed),
-		Median: quantile(a.good, 0.5), P99: quantile(a.good, 0.99), RefusedP99: quantile(a.refused, 0.99),
+		Median: quantile(a.good, 0.5), P99: quantile(a.good, 0.99),
+		RefusedMedian: quantile(a.refused, 0.5), RefusedP99: quantile(a.refused, 0.99),
 	}
 }
 

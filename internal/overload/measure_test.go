@@ -3,10 +3,12 @@ package overload
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -43,13 +45,15 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	// products have a page of comments and more each.
-	products, commentsEach = 50, 120
+	// products have so many comments each that a page of 100 can begin at each of the positions.
+	products, commentsEach, positions = 50, 140, 40
 	// crowd is how many clients ask at once when the capacity is sought. A server of two processors
 	// needs fewer to be busy.
 	crowd = 16
-	// stepTime is how long each load lasts, and calmTime how long the server has before.
-	stepTime, calmTime = 4 * time.Second, time.Second / 2
+	// stepTime is how long each load lasts in a round, and calmTime how long the server has before.
+	stepTime, calmTime = 2 * time.Second, time.Second / 2
+	// rounds is how often each load is sent to each server. Of each figure the median is told.
+	rounds = 3
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
 	// overloadTime is how long the overload lasts that a server is to recover from, and afterwards how
@@ -58,7 +62,7 @@ const (
 )
 
 // loads are multiples of the capacity.
-var loads = []float64{0.25, 0.5, 1, 1.5, 2, 3}
+var loads = []float64{0.5, 1, 1.5, 2, 3}
 
 // variant is a way to bound requests.
 type variant struct {
@@ -101,8 +105,14 @@ func TestMeasure(t *testing.T) {
 	m := begin(t)
 	var figures []figure
 	for _, load := range loads {
-		for i, v := range variants {
-			figures = append(figures, m.step(t, i, v, load))
+		of := make([][]figure, len(variants))
+		for range rounds {
+			for i, v := range variants {
+				of[i] = append(of[i], m.step(t, i, v, load))
+			}
+		}
+		for _, each := range of {
+			figures = append(figures, median(each))
 		}
 	}
 	seconds := m.recover(t, m.servers[0])
@@ -126,10 +136,15 @@ func begin(t *testing.T) *measurement {
 	on := divide(t)
 	engine, table := newTable(t)
 	endpoint := newQuickTable(t, engine)
-	m := &measurement{refuser: &arrivals{send: posting(startRefuser(t, on), page), r: rand.New(rand.NewPCG(3, 4))}}
+	asked := new(questions)
+	m := &measurement{refuser: &arrivals{send: posting(startRefuser(t, on), asked.next), r: rand.New(rand.NewPCG(3, 4))}}
 	for _, v := range variants {
-		s := start(t, on, v, endpoint, table)
-		s.capacity(t, time.Second) // what is learned once is learned
+		url, process := start(t, on, v, endpoint, table)
+		if asked.bodies == nil {
+			asked.ask(t, url)
+		}
+		s := &server{process, &arrivals{send: posting(url, asked.next), r: rand.New(rand.NewPCG(1, 2))}}
+		s.capacity(t, 4*time.Second) // what is learned once is learned
 		m.servers = append(m.servers, s)
 	}
 	m.capacity = m.servers[0].capacity(t, 5*time.Second)
@@ -206,11 +221,11 @@ type server struct {
 
 var apiAddress = regexp.MustCompile(`API +(http://\S+/graphql)`)
 
-// start runs the program until the test ends.
-func start(t *testing.T, on processors, v variant, endpoint, table string) *server {
+// start runs the program until the test ends. It returns where the API is.
+func start(t *testing.T, on processors, v variant, endpoint, table string) (url string, process *exec.Cmd) {
 	t.Helper()
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--no-count", "--max-connections=4096", "--endpoint", endpoint, "--table", table}, v.flags...)
-	process := on.command(*program, arguments...)
+	process = on.command(*program, arguments...)
 	process.Env = append(os.Environ(), v.environment...)
 	said, err := process.StderrPipe()
 	if err != nil {
@@ -227,20 +242,59 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) *serv
 	for output.Scan() {
 		if match := apiAddress.FindStringSubmatch(output.Text()); match != nil {
 			go func() { _, _ = io.Copy(io.Discard, said) }() // until it ends
-			r := rand.New(rand.NewPCG(1, 2))
-			return &server{process, &arrivals{send: posting(match[1], page), r: r}}
+			return match[1], process
 		}
 	}
 	t.Fatalf("%s has not started", v.Name)
-	return nil
+	return "", nil
 }
 
-var asked atomic.Int64
+// questions are pages that are asked for one after the other. No two at the same time are the same:
+// these would share a read, and cost less the more are let in.
+type questions struct {
+	bodies []string
+	asked  atomic.Int64
+}
 
-// page asks for the newest comments of one product after the other. Two requests for the same page
-// at the same time would share a read.
-func page() io.Reader {
-	return strings.NewReader(fmt.Sprintf(`{"query":"query Page($product: ID!) { product(id: $product) { comments(first: %d) { nodes { id rating language title text author { name } createdAt } pageInfo { endCursor hasNextPage } } } }","variables":{"product":"%d"}}`, *first, asked.Add(1)%products))
+func (q *questions) next() io.Reader {
+	return strings.NewReader(q.bodies[int(q.asked.Add(1))%len(q.bodies)])
+}
+
+// ask makes the questions, from the cursors of each product's first comments.
+func (q *questions) ask(t *testing.T, url string) {
+	t.Helper()
+	for product := range products {
+		for _, after := range cursors(t, url, product) {
+			q.bodies = append(q.bodies, fmt.Sprintf(`{"query":"query Page($product: ID!, $after: String!) { product(id: $product) { comments(first: %d, after: $after) { nodes { id rating language title text author { name } createdAt } pageInfo { endCursor hasNextPage } } } }","variables":{"product":"%d","after":%q}}`, *first, product, after))
+		}
+	}
+	rand.Shuffle(len(q.bodies), func(i, j int) { q.bodies[i], q.bodies[j] = q.bodies[j], q.bodies[i] })
+}
+
+func cursors(t *testing.T, url string, product int) (all []string) {
+	t.Helper()
+	response, err := http.Post(url, "application/json", strings.NewReader(fmt.Sprintf(`{"query":"{ product(id: \"%d\") { comments(first: %d) { edges { cursor } } } }"}`, product, positions)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Data struct {
+			Product struct {
+				Comments struct{ Edges []struct{ Cursor string } }
+			}
+		}
+	}
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	for _, edge := range answer.Data.Product.Comments.Edges {
+		all = append(all, edge.Cursor)
+	}
+	if len(all) != positions {
+		t.Fatalf("%d cursors, want %d", len(all), positions)
+	}
+	return all
 }
 
 // capacity is how many answers a second a few clients get that wait for them.

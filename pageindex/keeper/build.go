@@ -258,7 +258,7 @@ func (b *build) anew(ctx context.Context) (pageindex.Build, error) {
 }
 
 func (b *build) finish(ctx context.Context, anew pageindex.Build, covers string) error {
-	ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
+	ctx, cancel := context.WithTimeout(ctx, b.Pace.Finish)
 	defer cancel()
 	return anew.Finish(ctx, covers)
 }

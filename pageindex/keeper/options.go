@@ -30,8 +30,9 @@ type Pace struct {
 	Feed time.Duration
 	// Find is how long the store may take to answer.
 	Find time.Duration
-	// Build is how long the store may take for one call of a build.
-	Build time.Duration
+	// Build is how long the store may take for one call of a build: to begin it, or to take a part.
+	// Finish is how long it may take for the last one, which may sort and move all entries.
+	Build, Finish time.Duration
 	// Settle is the time between the beginning of a build and its first read. It is longer than Look
 	// and Feed together, so that all processes feed the store by then, or declare that they do not.
 	Settle time.Duration
@@ -46,7 +47,7 @@ type Pace struct {
 // DefaultPace is the pace of all processes of a table: they rely on each other's.
 func DefaultPace() Pace {
 	return Pace{
-		Look: 2 * time.Second, Feed: 2 * time.Second, Find: 3 * time.Second, Build: 5 * time.Minute, Settle: 5 * time.Second,
+		Look: 2 * time.Second, Feed: 2 * time.Second, Find: 3 * time.Second, Build: time.Minute, Finish: 5 * time.Minute, Settle: 5 * time.Second,
 		Lag: 30 * time.Second, Check: 10 * time.Second, Heartbeat: time.Second,
 	}
 }

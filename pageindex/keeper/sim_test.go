@@ -51,8 +51,12 @@ type shard struct {
 }
 
 // backWithin is how long after the last fault there are answers: a build may have to be taken over
-// from a process that was killed, and its comments counted.
+// from a process that was killed, and its comments counted. A call that hung at the end of the faults
+// hangs until hangs is over.
 const backWithin = 30 * time.Second
+
+// hangs is how long a call of a build may take here.
+const hangs = 5 * time.Second
 
 const (
 	simulatedProduct  = "p"
@@ -318,7 +322,9 @@ func (b linkedBuild) Finish(ctx context.Context, covers string) error {
 // start starts a process. feeds says that it has a link to the store, and builds it.
 func (w *world) start(ctx context.Context, feeds bool, running *sync.WaitGroup) *process {
 	p := &process{world: w}
-	options := Options{Name: "store", Table: tableOf{p}, Counted: tableOf{p}, Entries: tableOf{p}, Who: "simulated", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	pace := DefaultPace()
+	pace.Build, pace.Finish = hangs, hangs
+	options := Options{Name: "store", Pace: pace, Table: tableOf{p}, Counted: tableOf{p}, Entries: tableOf{p}, Who: "simulated", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if os.Getenv("SIM") != "" {
 		options.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("feeds", feeds)
 	}
