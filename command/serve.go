@@ -77,7 +77,7 @@ type Serve struct {
 
 // garbageAllowed is by how much the heap of a server may grow before garbage is collected, in bytes:
 // little beside the 160 MB that docs/design/limits.md allows it.
-const garbageAllowed = 64 << 20
+const garbageAllowed = 16 << 20
 
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
 // error, in one sentence that names the cure, when it cannot start or when its engine ends.

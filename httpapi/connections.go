@@ -15,7 +15,7 @@ import (
 
 // Bounds that [NewConnections] has unless it is told otherwise.
 const (
-	// DefaultMaxArriving is 32 MiB: 300 of the largest requests, or some two thousand small ones.
+	// DefaultMaxArriving is 32 MiB: 300 of the largest requests, or some thirteen hundred small ones.
 	DefaultMaxArriving = 32 << 20
 	// DefaultMaxConnections is enough for proxies, which share theirs, and for a shop's browsers
 	// without a proxy.

@@ -13,7 +13,7 @@ import (
 
 // perRequest is what a request occupies while it arrives, in addition to its head and body: its
 // goroutine and its buffers, in bytes.
-const perRequest = 16 << 10
+const perRequest = 24 << 10
 
 // firstRead is the most that is taken at once for a body whose length was announced, in bytes. The query of
 // a page fits, and perRequest covers it.
@@ -51,8 +51,7 @@ type bodies struct {
 }
 
 // read reads a body up to the limit. It does not begin to read one whose announced length is above
-// the limit. Beyond the first few bytes, memory grows with those that arrive, whatever length was
-// announced.
+// the limit. Memory of long ones grows with the bytes that arrive, whatever length was announced.
 func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
 	if r.ContentLength > int64(b.limit) {
 		return nil, bodyTooLarge.with(b.limit)
@@ -65,9 +64,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	var body bytes.Buffer
-	body.Grow(min(max(int(r.ContentLength), 0), firstRead) + bytes.MinRead)
-	_, err := body.ReadFrom(counted{b.bounded(w, r), arriving, request})
+	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
@@ -77,7 +74,19 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	case err != nil:
 		return nil, badEnd
 	}
-	return body.Bytes(), nil
+	return body, nil
+}
+
+// readAll reads a body. A short one has a buffer of its announced length. A buffer that doubles would
+// hold up to twice what arrived of a long one, so that grows as io.ReadAll has it grow.
+func readAll(body io.Reader, announced int64) ([]byte, error) {
+	if announced < 0 || announced > firstRead {
+		return io.ReadAll(body)
+	}
+	var short bytes.Buffer
+	short.Grow(int(announced) + bytes.MinRead)
+	_, err := short.ReadFrom(body)
+	return short.Bytes(), err
 }
 
 // bounded returns the body of a request whose announced length is within the limit. net/http reads

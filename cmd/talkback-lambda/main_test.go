@@ -84,7 +84,7 @@ func TestFunctionFeeds(t *testing.T) {
 	builder := keeper.New(keeper.Options{
 		Name: target.Name, Store: store, Table: pagestores.New(client, table), Counted: shared,
 		Entries: counts.NewEntries(client, table, 1), Logger: slog.New(slog.DiscardHandler),
-		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
+		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Finish: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
 	})
 	if err := stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()); err != nil {
 		t.Fatal(err)
