@@ -33,7 +33,7 @@ func TestWhatIsCompiled(t *testing.T) {
 		{"the schema", `{ __schema { queryType { name } } product(id: "p") { comments { nodes { id } } } }`, false},
 		{"a mutation", `mutation { deleteComment(input: {id: "c"}) { userErrors { code } } }`, false},
 	} {
-		document, errs := gqlparser.LoadQuery(schema, row.query)
+		document, errs := gqlparser.LoadQueryWithRules(schema, row.query, nil)
 		if len(errs) > 0 {
 			t.Fatalf("%s: %v", row.why, errs)
 		}

@@ -98,7 +98,7 @@ func checkSelector(selector *parser.VectorSelector, all map[string]shown) (probl
 	ours := strings.HasPrefix(selector.Name, "talkback_")
 	for _, m := range selector.LabelMatchers {
 		ours = ours || m.Name == "job" && m.Value == "talkback"
-		if m.Name == labels.MetricName {
+		if m.Name == "__name__" {
 			continue
 		}
 		if problem := checkMatcher(m, metric); problem != "" {
