@@ -15,8 +15,8 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 24 << 10
 
-// firstRead is the most that is taken at once for a body whose length was announced, in bytes. The query of
-// a page fits, and perRequest covers it.
+// firstRead is the most that is taken at once for a body whose length was announced, in bytes. The
+// query of a page fits, and perRequest covers it.
 const firstRead = 4 << 10
 
 // withBody reads the body of a POST before the request takes anything that others wait for. A

@@ -40,11 +40,11 @@ type Newest struct {
 // NewestOf reads the fields that are asked of one product.
 func NewestOf(fields []Field) Newest {
 	asked := Newest{fields: fields}
-	any := 0
+	ofAll := 0
 	for i := range fields {
 		switch field := &fields[i]; field.Kind {
 		case Latest:
-			any = 1
+			ofAll = 1
 		case LatestRated:
 			asked.Text = asked.Text || field.WantsText
 			ratings := field.RatingsOfLatest()
@@ -53,7 +53,7 @@ func NewestOf(fields []Field) Newest {
 			}
 		}
 	}
-	asked.latest = any + len(asked.Rated)
+	asked.latest = ofAll + len(asked.Rated)
 	return asked
 }
 
