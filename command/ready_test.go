@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
@@ -14,10 +15,15 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// freeAddress returns an address on which no process listens.
+// freeAddress returns an address on which no process listens. Nor does one begin to before the caller
+// does: others take 127.0.0.1, and each test has an address of its own where the system has them.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	own := net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254)))
+	listener, err := net.Listen("tcp", net.JoinHostPort(own.String(), "0"))
+	if err != nil {
+		listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
