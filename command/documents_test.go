@@ -87,6 +87,10 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 				printed = n.run(t, document.Path, line)
 			}
 		case "text":
+			if line == "" {
+				t.Errorf("%s:%d: a block of text without a command before it", document.Path, block.Line)
+				continue
+			}
 			if got, want := sameEachTime(line, printed), sameEachTime(line, block.Text); got != want {
 				edits.replace(t, block, printed, cmp.Diff(want, got))
 			}
