@@ -27,7 +27,7 @@ type leanRead struct {
 	out      smithy.Deserializable
 	prepare  func(context.Context, func(*dynamodb.Options)) error // the SDK's call of the same input
 	id, hash string
-	body     []byte
+	body     leanBody
 }
 
 // run makes the call. Errors are those of the SDK's client.
@@ -47,14 +47,17 @@ func (e *leanRead) run(ctx context.Context, attempts *retry.Attempt, in smithy.S
 // serialize makes what all attempts have in common: the body, its hash, and an id.
 func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) error {
 	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
+	request.Body = &e.body
 	if err := e.options.Protocol.SerializeRequest(ctx, e.schema, in, request); err != nil {
 		return err
 	}
-	e.body = make([]byte, request.ContentLength)
-	if _, err := io.ReadFull(request.GetStream(), e.body); err != nil {
-		return err
+	if e.body.json == nil {
+		e.body.json = make([]byte, request.ContentLength)
+		if _, err := io.ReadFull(request.GetStream(), e.body.json); err != nil {
+			return err
+		}
 	}
-	sum := sha256.Sum256(e.body)
+	sum := sha256.Sum256(e.body.json)
 	e.hash = hex.EncodeToString(sum[:])
 	var err error
 	e.id, err = smithyrand.NewUUID(rand.Reader).GetUUID()
@@ -96,7 +99,7 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 	request.Method, request.URL = http.MethodPost, &url
 	maps.Copy(request.Header, f.header)
 	request.Header[invocationHeader] = []string{e.id}
-	setBody(request.Request, e.body)
+	setBody(request.Request, e.body.json)
 	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
 		return fmt.Errorf("sign request: %w", err)
 	}

@@ -18,7 +18,8 @@ import (
 	"github.com/talkback/talkback/internal/panics"
 )
 
-// protocol is the SDK's protocol, but for how answers are read. An answer without the checksum that
+// protocol is the SDK's protocol, but for usual inputs of lean reads, which package wire encodes, and
+// for how answers are read. An answer without the checksum that
 // its header claims is an error, where the SDK only logs it. So is an empty answer. Usual answers of
 // reads are decoded by package wire, all others by the SDK.
 type protocol struct{ smithyhttp.ClientProtocol }
@@ -26,6 +27,27 @@ type protocol struct{ smithyhttp.ClientProtocol }
 // Around returns another protocol, changed in the same way.
 func (p *protocol) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
 	return &protocol{other}
+}
+
+// leanBody stands for the body of a lean read while its input is encoded. All else of such a request
+// comes from its frame.
+type leanBody struct {
+	io.ReadCloser
+	json []byte // nil if the SDK has to encode the input
+}
+
+// awsJSON is the protocol whose inputs package wire encodes.
+var awsJSON = smithy.ShapeID{Namespace: "aws.protocols", Name: "awsJson1_0"}
+
+// SerializeRequest implements [smithyhttp.ClientProtocol].
+func (p *protocol) SerializeRequest(ctx context.Context, schema *smithy.OperationSchema, in smithy.Serializable, request *smithyhttp.Request) error {
+	if body, lean := request.Body.(*leanBody); lean && p.ID() == awsJSON {
+		if json, usual := wire.Input(in); usual {
+			body.json = json
+			return nil
+		}
+	}
+	return p.ClientProtocol.SerializeRequest(ctx, schema, in, request)
 }
 
 // DeserializeResponse implements [smithyhttp.ClientProtocol].
