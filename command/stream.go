@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/stream"
 )
 
 // Stream counts comments in a process of its own.
@@ -16,15 +17,16 @@ type Stream struct {
 	PagesFlag
 
 	Status    bool          `help:"Print which processes read the stream and how far they are, and count nothing."`
-	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"12s" default:"${lease_time}"`
+	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"${lease_time}" default:"${lease_time}"`
 }
 
 // shortestLease is the shortest --lease-time. A lease is renewed several times in that time, each
 // with a write.
 const shortestLease = 100 * time.Millisecond
 
-// heartbeatsPerLease is how often a lease is renewed in its time.
-const heartbeatsPerLease = 6
+// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as often
+// as those of other processes, which may take over sooner.
+const heartbeatsPerLease = 3
 
 // Run counts until the context ends, or prints the status.
 func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
@@ -80,7 +82,8 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	store.LearnOf(counter)
 	measured.ofCounting(runner)
 	measured.ofPageIndex(pages)
-	runner.Consumer.Expiry, runner.Consumer.Heartbeat = c.LeaseTime, c.LeaseTime/heartbeatsPerLease
+	runner.Consumer.Expiry = c.LeaseTime
+	runner.Consumer.Heartbeat = min(c.LeaseTime/heartbeatsPerLease, stream.DefaultHeartbeat)
 	runner.Prepare(ctx)
 	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {

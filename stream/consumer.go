@@ -20,8 +20,9 @@ const (
 	// DefaultHeartbeat is the time between two heartbeats and between two renewals of a lease. The
 	// watermark is that old, plus the time that a heartbeat takes through the stream.
 	DefaultHeartbeat = 2 * time.Second
-	// DefaultExpiry is longer than a few failed renewals take.
-	DefaultExpiry = 12 * time.Second
+	// DefaultExpiry is longer than two failed renewals take, and short enough for the shards of a
+	// killed process to be read on within 10 seconds.
+	DefaultExpiry = 6 * time.Second
 	// DefaultDiscover is the time between two listings of all shards. New shards are found earlier,
 	// when their parents end.
 	DefaultDiscover = 10 * time.Second
@@ -85,7 +86,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		if errors.Is(err, ErrNoStream) && w.label == "" {
 			return err
 		}
-		wait := w.spread(w.heartbeat)
+		wait := min(w.spread(w.heartbeat), w.expires)
 		if failures++; err == nil {
 			failures = 0
 		} else {
@@ -127,6 +128,10 @@ func (c *Consumer) Status() []Lease { return c.readers.status() }
 func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
 	return c.readers.processedUpTo(3 * c.heartbeat())
 }
+
+// SawGap reports whether the state was not complete when this process last read it, a few times
+// Heartbeat ago at most.
+func (c *Consumer) SawGap() bool { return c.readers.sawGap(3 * c.heartbeat()) }
 
 // Drain waits until every change committed before the call is processed, by whichever processes
 // hold the leases. It does not read records itself. Errors that pass are retried until the context

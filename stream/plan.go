@@ -195,6 +195,18 @@ func (v view) free(lease Lease) bool {
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
 }
 
+// expires returns how long it takes until the first lease of another process is free, if its owner
+// renews none. Leases that are free already do not count.
+func (v view) expires() time.Duration {
+	soonest := v.expiry
+	for _, lease := range v.leases {
+		if left := v.expiry - v.now.Sub(v.sightings[lease.Shard].since); !lease.Ended && !v.held[lease.Shard] && left > 0 {
+			soonest = min(soonest, left)
+		}
+	}
+	return soonest
+}
+
 // orphaned reports whether the owner of a lease provably cannot renew it.
 func (v view) orphaned(lease Lease) bool {
 	return v.engine != "" && lease.Engine != "" && lease.Engine != v.engine

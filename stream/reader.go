@@ -62,17 +62,18 @@ func (r *reader) run(ctx context.Context) {
 	r.release(ctx, ended)
 }
 
-// keep sends heartbeats and renews the lease. It reports whether another process took the lease, as
-// soon as that happens.
+// keep sends heartbeats and renews the lease, as often while calls are slow. It reports whether
+// another process took the lease, as soon as that happens.
 func (r *reader) keep(ctx context.Context) (lost bool) {
 	for unsent, failures := 0, 0; ; {
+		started := time.Now()
 		r.note(ctx, &unsent, r.sendHeartbeat(ctx), "a heartbeat cannot be sent through the stream")
 		err := r.write(ctx, func(lease Lease) Lease { return lease })
 		if comment.KindOf(err) == comment.Conflict {
 			return true
 		}
 		r.note(ctx, &failures, err, "a lease cannot be renewed")
-		if wait.For(ctx, r.spread(r.heartbeat)) != nil {
+		if wait.For(ctx, r.spread(r.heartbeat)-time.Since(started)) != nil {
 			return false
 		}
 	}

@@ -115,3 +115,10 @@ func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known,
 	}
 	return before, true, true
 }
+
+// sawGap implements Consumer.SawGap, with a state that was read at most maxAge ago.
+func (rs *readers) sawGap(maxAge time.Duration) bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return !rs.seen.complete && !rs.seen.at.IsZero() && time.Since(rs.seen.at) <= maxAge
+}

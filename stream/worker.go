@@ -20,6 +20,7 @@ type worker struct {
 	looked    time.Time
 	sightings map[string]sighting
 	absent    map[string]int
+	expires   time.Duration // until a lease may be free, as of the last look
 	running   sync.WaitGroup
 	wake      chan struct{}
 }
@@ -67,7 +68,7 @@ func (w *worker) look(ctx context.Context) (view, error) {
 		w.looked, w.absent = now, miss(w.absent, leases, listing)
 		v.listing = &listing
 	}
-	v.absent = w.absent
+	v.absent, w.expires = w.absent, v.expires()
 	if v.state, err = w.journal.State(ctx); err == nil {
 		w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
 	}

@@ -13,20 +13,41 @@ import (
 const (
 	// checkEvery is the time between two looks at the state, which other processes may change.
 	checkEvery = 30 * time.Second
-	// turnEvery is the time between two tries to rebuild while another process does.
-	turnEvery = 2 * time.Second
+	// sightEvery is the time between two looks at what the Consumer saw of the state.
+	sightEvery = time.Second
+	// turnEvery is the time between two tries to rebuild while another process does. If that one is
+	// killed, another one goes on within this time and that of a lost rebuild.
+	turnEvery = time.Second
 )
 
-// keepComplete completes the statistics at once, after each gap, and every 30 seconds.
+// keepComplete completes the statistics at once, after each gap that this process or another one
+// found, and every 30 seconds.
 func (r *Runner) keepComplete(ctx context.Context) error {
 	for {
 		if err := r.complete(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
+		r.awaitGap(ctx)
+	}
+}
+
+// awaitGap waits until the statistics may be incomplete. What other processes found is in the state,
+// which the Consumer reads with the leases. So a gap is closed if the process that found it is gone.
+func (r *Runner) awaitGap(ctx context.Context) {
+	sight := time.NewTicker(sightEvery)
+	defer sight.Stop()
+	for check := time.After(checkEvery); ; {
 		select {
 		case <-ctx.Done():
+			return
 		case <-r.gap:
-		case <-time.After(checkEvery):
+			return
+		case <-check:
+			return
+		case <-sight.C:
+			if r.Consumer.SawGap() {
+				return
+			}
 		}
 	}
 }

@@ -152,7 +152,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A gap is closed at once; that another process found one is noticed half a minute later.
+// A gap is closed at once. While this process reads no leases, that another one found a gap is
+// noticed half a minute later.
 func TestKeepComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := &fakeTable{}
@@ -193,6 +194,47 @@ func TestKeepComplete(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// calm is a stream without shards.
+type calm struct {
+	stream.Source
+	stream.Leases
+}
+
+func (calm) Shards(context.Context) (stream.Listing, error) {
+	return stream.Listing{Label: "calm"}, nil
+}
+
+func (calm) List(context.Context, string) ([]stream.Lease, error) { return nil, nil }
+
+// A gap that another process found, and did not close, is closed as soon as the leases are read.
+func TestGapOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &fakeTable{state: stream.State{Version: 9, Label: "calm", Complete: true}}
+		var said bytes.Buffer
+		r := newRunner(table, &said)
+		r.Consumer.Source, r.Consumer.Leases, r.Consumer.Journal = calm{}, calm{}, table
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = r.Consumer.Run(ctx) })
+		running.Go(func() { _ = r.keepComplete(ctx) })
+		time.Sleep(7 * time.Second)
+		table.set(func() {
+			if len(table.calls) > 0 {
+				t.Errorf("without a gap: %s", table.calls)
+			}
+			table.state.Complete, table.state.Version = false, 10
+		})
+		time.Sleep(stream.DefaultHeartbeat + stream.DefaultHeartbeat/8 + sightEvery)
+		table.set(func() {
+			if len(table.calls) != 1 {
+				t.Errorf("after a gap: %s", table.calls)
+			}
+		})
+		cancel()
+		running.Wait()
 	})
 }
 

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// patience is how many heartbeats of another build may be missed before it is taken over.
-	patience = 6
+	// patience is how many heartbeats of another build may be missed before it is taken over. What
+	// they take is no less than Settle, so the next build need not wait for that again.
+	patience = 5
 	// lastWords is how long a build that ends early may take to say so.
 	lastWords = 3 * time.Second
 )
@@ -34,7 +35,12 @@ var (
 // of the kind Conflict while another process builds the store, while not all comments are counted,
 // and when the store missed comments meanwhile.
 func (k *Keeper) Build(ctx context.Context, tell func(entries int64)) (entries int64, err error) {
-	b := &build{Keeper: k, owner: newIdentity(), tell: tell}
+	return k.build(ctx, vigil{}, tell)
+}
+
+// build builds the store, knowing what this process saw of it before.
+func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)) (entries int64, err error) {
+	b := &build{Keeper: k, owner: newIdentity(), tell: tell, seen: seen}
 	if err := b.acquire(ctx); err != nil {
 		return 0, err
 	}
@@ -50,6 +56,7 @@ type build struct {
 	*Keeper
 	owner string
 	tell  func(entries int64)
+	seen  vigil
 	read  atomic.Int64 // entries
 	begun atomic.Bool  // whether a gap is one that this build does not close
 }
@@ -57,24 +64,22 @@ type build struct {
 // acquire makes this process the one that builds the store. While another one does, the error names
 // it.
 func (b *build) acquire(ctx context.Context) error {
-	var first Work
-	for waited := 0; ; waited++ {
+	for looks := 0; ; looks++ {
 		registry, err := b.Table.Registry(ctx)
 		if err != nil {
 			return err
 		}
 		s := registry.Stores[b.Name]
-		if waited == 0 {
-			first = s.Work
-		}
-		switch same := s.Work.Owner == first.Owner && s.Work.Heartbeat == first.Heartbeat; {
-		case s.Work.free(b.Engine) || same && waited >= patience:
+		beats := looks > 0 && b.seen.beats(s)
+		b.seen = b.seen.look(s, time.Now())
+		switch {
+		case s.Work.free(b.Engine) || b.seen.silent(b.Pace):
 			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
 			err := b.Table.SwapRegistry(ctx, registry, registry.without(time.Now(), b.Name).with(b.Name, s))
 			if comment.KindOf(err) != comment.Conflict {
 				return err
 			}
-		case !same:
+		case beats:
 			return &comment.Error{Kind: comment.Conflict, Cause: errBusy, Message: fmt.Sprintf("the store is being built by %s: wait until that has ended, or end it", s.Work.Who)}
 		}
 		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
@@ -156,7 +161,7 @@ func (b *build) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := wait.For(ctx, b.Pace.Settle); err != nil {
+	if err := wait.For(ctx, b.Pace.Settle-b.seen.look(s, time.Now()).settled(time.Now())); err != nil {
 		return err
 	}
 	state, _, err := b.Counted.Current(ctx)

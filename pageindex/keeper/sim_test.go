@@ -53,7 +53,7 @@ type shard struct {
 // backWithin is how long after the last fault there are answers: a build may have to be taken over
 // from a process that was killed, and its comments counted. A call that hung at the end of the faults
 // hangs until hangs is over.
-const backWithin = 30 * time.Second
+const backWithin = 20 * time.Second
 
 // hangs is how long a call of a build may take here.
 const hangs = 5 * time.Second

@@ -78,7 +78,7 @@ func (k *Keeper) Run(ctx context.Context) {
 			k.probe(ctx)
 			continue
 		}
-		k.sleep(ctx)
+		k.sleep(ctx, now.store)
 	}
 }
 
@@ -104,6 +104,7 @@ type tending struct {
 	ended time.Time     // when the last build ended
 	read  int64         // how many entries it read
 	said  string        // why it failed; empty if it did not
+	seen  vigil         // of another process's build that is to be taken over
 }
 
 // next returns the pause before a build that is needed at a time.
@@ -121,15 +122,23 @@ func (t *tending) next(now time.Time) time.Duration {
 	return min(t.pause, max(firstPause, time.Duration(t.read)*time.Second/vainEntries))
 }
 
-// sleep waits until the store is to be looked at again.
-func (k *Keeper) sleep(ctx context.Context) {
+// sleep waits until the store is to be looked at again: after a while, when it is woken, or when
+// the table knows the store by another registration than was seen.
+func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	_ = wait.For(ctx, min(k.Pace.Look, k.Pace.Check)) // no more often, however often it is woken
-	timer := time.NewTimer(k.Pace.Check)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-k.wake:
-	case <-timer.C:
+	next := time.NewTicker(k.Pace.Look)
+	defer next.Stop()
+	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
+		if registry, err := k.Table.Registry(ctx); err == nil && registry.Stores[k.Name] != was {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.wake:
+			return
+		case <-next.C:
+		}
 	}
 }
 
@@ -154,14 +163,15 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
 		k.Logger.Info("a store of page numbers is being built", "store", k.Name, "reason", reasonToBuild(now))
 	}
 	told := began
-	entries, err := k.Build(ctx, func(entries int64) {
+	entries, err := k.build(ctx, t.seen, func(entries int64) {
 		if now := time.Now(); now.Sub(told) >= tellEvery {
 			told = now
 			k.Logger.Info("a store of page numbers is being built", "store", k.Name, "comments", entries)
 		}
 	})
+	t.seen = vigil{}
 	if errors.Is(err, errBusy) {
-		k.sleep(ctx)
+		t.seen = k.watch(ctx)
 		return
 	}
 	t.ended, t.read = time.Now(), entries
