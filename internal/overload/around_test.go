@@ -2,20 +2,16 @@ package overload
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 )
 
 // processors are lists of processors, as taskset takes them: those of the servers that are measured,
@@ -44,77 +40,6 @@ func (p processors) command(name string, arguments ...string) *exec.Cmd {
 		return exec.Command(name, arguments...)
 	}
 	return exec.Command("taskset", append([]string{"-c", p.servers, name}, arguments...)...)
-}
-
-// tableLatency is how long the table takes for a Query.
-const tableLatency = 4 * time.Millisecond
-
-// quickTable stands before the engine and answers each Query from memory once the engine has. So the
-// server, not the engine, is what is overloaded, and both need not share a processor.
-type quickTable struct {
-	engine string
-
-	mu      sync.RWMutex
-	answers map[string]queryAnswer
-}
-
-type queryAnswer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-func newQuickTable(t *testing.T, engine string) (endpoint string) {
-	t.Helper()
-	server := httptest.NewServer(&quickTable{engine: engine, answers: map[string]queryAnswer{}})
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// ServeHTTP implements [http.Handler].
-func (q *quickTable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	input, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the client went away
-	}
-	query := strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query")
-	if query {
-		time.Sleep(tableLatency)
-	}
-	q.mu.RLock()
-	answer, known := q.answers[string(input)]
-	q.mu.RUnlock()
-	if !known || !query {
-		if answer, err = q.ask(r, input); err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
-		}
-	}
-	if query && answer.status == http.StatusOK {
-		q.mu.Lock()
-		q.answers[string(input)] = answer
-		q.mu.Unlock()
-	}
-	for name, values := range answer.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body) // a client that went away needs no answer
-}
-
-func (q *quickTable) ask(r *http.Request, input []byte) (queryAnswer, error) {
-	passedOn, err := http.NewRequestWithContext(r.Context(), http.MethodPost, q.engine, bytes.NewReader(input))
-	if err != nil {
-		return queryAnswer{}, err
-	}
-	passedOn.Header = r.Header
-	response, err := http.DefaultClient.Do(passedOn)
-	if err != nil {
-		return queryAnswer{}, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return queryAnswer{response.StatusCode, response.Header, body}, err
 }
 
 // refuserVariable makes this test a server that refuses everything.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,42 @@ import (
 
 	"github.com/talkback/talkback/internal/plot"
 )
+
+// loads are multiples of the capacity.
+var loads = []float64{0.5, 1, 1.5, 2, 3}
+
+// variant is a way to bound requests.
+type variant struct {
+	Name        string
+	flags       []string
+	environment []string
+	spared      bool // what is beyond the capacity goes to the server that refuses everything
+}
+
+var variants = []variant{
+	{Name: "adaptive"},
+	{Name: "adaptive, spared the excess", spared: true},
+	{Name: "fixed at 256", flags: []string{"--min-in-flight=256", "--max-in-flight=256"}},
+	{Name: "none", flags: []string{"--min-in-flight=100000", "--max-in-flight=100000"}},
+	{Name: "adaptive, 128 MiB", environment: []string{"GOMEMLIMIT=128MiB"}},
+}
+
+// figure is what became of one load.
+type figure struct {
+	Variant string
+	Load    float64 // as a multiple of the capacity
+	tally
+	PeakMB int           // of the server's resident memory until then
+	Floor  time.Duration // 99 % of the refusals of a server that refuses everything, meanwhile
+	Table  time.Duration // by how much 99 % of the table's answers came late at most
+	Busy   float64       // seconds of a processor that the server used in each second
+}
+
+// second is what became of half the load in one of the seconds after an overload, 0 for before it.
+type second struct {
+	Number int
+	tally
+}
 
 func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
@@ -30,7 +65,10 @@ func median(of []figure) figure {
 	middle(of, &out, func(f *figure) *time.Duration { return &f.P99 })
 	middle(of, &out, func(f *figure) *time.Duration { return &f.RefusedMedian })
 	middle(of, &out, func(f *figure) *time.Duration { return &f.RefusedP99 })
+	middle(of, &out, func(f *figure) *time.Duration { return &f.LateMedian })
+	middle(of, &out, func(f *figure) *time.Duration { return &f.LateP99 })
 	middle(of, &out, func(f *figure) *time.Duration { return &f.Floor })
+	middle(of, &out, func(f *figure) *time.Duration { return &f.Table })
 	out.PeakMB = of[len(of)-1].PeakMB // until then
 	return out
 }
@@ -46,9 +84,9 @@ func middle[T cmp.Ordered](of []figure, out *figure, get func(*figure) *T) {
 
 // lines has a line for each figure.
 func lines(figures []figure) []byte {
-	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms", "processors"})}
+	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms", "table_late_p99_ms", "processors"})}
 	for _, f := range figures {
-		rows = append(rows, slices.Concat([]string{f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64)}, f.cells(), []string{strconv.Itoa(f.PeakMB), milliseconds(f.Floor), strconv.FormatFloat(f.Busy, 'f', 2, 64)}))
+		rows = append(rows, slices.Concat([]string{f.Variant, strconv.FormatFloat(f.Load, 'g', -1, 64)}, f.cells(), []string{strconv.Itoa(f.PeakMB), milliseconds(f.Floor), milliseconds(f.Table), strconv.FormatFloat(f.Busy, 'f', 2, 64)}))
 	}
 	return table(rows)
 }
@@ -62,13 +100,14 @@ func recoveryLines(seconds []second) []byte {
 	return table(rows)
 }
 
-var tallyHead = []string{"offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_median_ms", "refused_p99_ms"}
+var tallyHead = []string{"offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_median_ms", "refused_p99_ms", "late_median_ms", "late_p99_ms"}
 
 func (t tally) cells() []string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 	return []string{
 		number(t.Offered), number(t.Good), number(t.Refused), number(t.Failed),
 		milliseconds(t.Median), milliseconds(t.P99), milliseconds(t.RefusedMedian), milliseconds(t.RefusedP99),
+		milliseconds(t.LateMedian), milliseconds(t.LateP99),
 	}
 }
 
@@ -79,31 +118,6 @@ func table(rows [][]string) []byte {
 		panic(err) // a buffer takes all
 	}
 	return b.Bytes()
-}
-
-// markdown is the table of docs/measurements.md.
-func markdown(capacity float64, figures []figure) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "The capacity is %.0f a second.\n\n| load | limit | good a second | 99 %% within | refused a second | half of them within | 99 %% within | by a server that refuses all | processors used | good for each | memory |\n|---|---|---|---|---|---|---|---|---|---|---|\n", capacity)
-	for _, f := range figures {
-		fmt.Fprintf(&b, "| %g | %s | %.0f | %s ms | %.0f | %s ms | %s ms | %s ms | %.2f | %.0f | %d MB |\n",
-			f.Load, f.Variant, f.Good, milliseconds(f.P99), f.Refused, milliseconds(f.RefusedMedian), milliseconds(f.RefusedP99), milliseconds(f.Floor), f.Busy, f.Good/max(f.Busy, 0.01), f.PeakMB)
-	}
-	return b.String()
-}
-
-// recoveryMarkdown is the second table there.
-func recoveryMarkdown(seconds []second) string {
-	var b strings.Builder
-	b.WriteString("| half the load | good a second | refused a second | median | 99 % within |\n|---|---|---|---|---|\n")
-	for _, s := range seconds {
-		when := fmt.Sprintf("second %d after the overload", s.Number)
-		if s.Number == 0 {
-			when = "before"
-		}
-		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %s ms | %s ms |\n", when, s.Good, s.Refused, milliseconds(s.Median), milliseconds(s.P99))
-	}
-	return b.String()
 }
 
 // picture draws answers in time, and how long 99 in 100 of them and of the refusals take, by load.
@@ -146,25 +160,19 @@ func TestReport(t *testing.T) {
 	var figures []figure
 	for _, v := range variants {
 		for i, load := range loads {
-			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond, 0.5})
+			figures = append(figures, figure{v.Name, load, tally{Good: float64(100 + i), P99: time.Duration(i) * time.Millisecond}, 50, time.Millisecond, 0, 0.5})
 		}
 	}
 	if got := strings.Count(string(lines(figures)), "\n"); got != 1+len(figures) {
 		t.Errorf("%d lines", got)
 	}
-	if text := markdown(600, figures); !strings.Contains(text, "| 0.5 | adaptive | 100 | 0.0 ms | 0 | 0.0 ms | 0.0 ms | 1.0 ms | 0.50 | 200 | 50 MB |") {
-		t.Error(text)
-	}
-	rounds := []figure{{"", 1, tally{Good: 3, P99: 9}, 40, 0, 1}, {"", 1, tally{Good: 1, P99: 8}, 41, 0, 2}, {"", 1, tally{Good: 2, P99: 7}, 42, 0, 3}}
-	if got, want := median(rounds), (figure{"", 1, tally{Good: 2, P99: 8}, 42, 0, 2}); got != want {
+	rounds := []figure{{"", 1, tally{Good: 3, P99: 9}, 40, 0, 0, 1}, {"", 1, tally{Good: 1, P99: 8}, 41, 0, 0, 2}, {"", 1, tally{Good: 2, P99: 7}, 42, 0, 0, 3}}
+	if got, want := median(rounds), (figure{"", 1, tally{Good: 2, P99: 8}, 42, 0, 0, 2}); got != want {
 		t.Errorf("medians are %+v, want %+v", got, want)
 	}
 	seconds := []second{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
 	if got := strings.Count(string(recoveryLines(seconds)), "\n"); got != 1+len(seconds) {
 		t.Errorf("%d lines of seconds", got)
-	}
-	if text := recoveryMarkdown(seconds); !strings.Contains(text, "| second 1 after the overload | 40 | 10 | 0.0 ms | 0.0 ms |") {
-		t.Error(text)
 	}
 	if drawn := string(picture(figures)); strings.Count(drawn, "<polyline") != 3*len(variants) {
 		t.Error(drawn)

@@ -2,7 +2,6 @@ package overload
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -12,15 +11,13 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -56,45 +53,12 @@ const (
 	rounds = 3
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
+	// prepared is how many connections are open to each server before it is measured.
+	prepared = 64
 	// overloadTime is how long the overload lasts that a server is to recover from, and afterwards how
 	// long it is looked at.
 	overloadTime, afterwards = 10 * time.Second, 10
 )
-
-// loads are multiples of the capacity.
-var loads = []float64{0.5, 1, 1.5, 2, 3}
-
-// variant is a way to bound requests.
-type variant struct {
-	Name        string
-	flags       []string
-	environment []string
-	spared      bool // what is beyond the capacity goes to the server that refuses everything
-}
-
-var variants = []variant{
-	{Name: "adaptive"},
-	{Name: "adaptive, spared the excess", spared: true},
-	{Name: "fixed at 256", flags: []string{"--min-in-flight=256", "--max-in-flight=256"}},
-	{Name: "none", flags: []string{"--min-in-flight=100000", "--max-in-flight=100000"}},
-	{Name: "adaptive, 128 MiB", environment: []string{"GOMEMLIMIT=128MiB"}},
-}
-
-// figure is what became of one load.
-type figure struct {
-	Variant string
-	Load    float64 // as a multiple of the capacity
-	tally
-	PeakMB int           // of the server's resident memory until then
-	Floor  time.Duration // 99 % of the refusals of a server that refuses everything, meanwhile
-	Busy   float64       // seconds of a processor that the server used in each second
-}
-
-// second is what became of half the load in one of the seconds after an overload, 0 for before it.
-type second struct {
-	Number int
-	tally
-}
 
 // The servers of all variants stand over one table. Each load is sent to one after the other, so
 // that what else the machine does disturbs them alike.
@@ -116,7 +80,7 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	seconds := m.recover(t, m.servers[0])
-	fmt.Println(markdown(m.capacity, figures) + "\n" + recoveryMarkdown(seconds))
+	fmt.Println(markdown(m.capacity, figures, seconds))
 	if *out != "" {
 		write(t, *out+".csv", lines(figures))
 		write(t, *out+"-recovery.csv", recoveryLines(seconds))
@@ -126,30 +90,63 @@ func TestMeasure(t *testing.T) {
 
 // measurement is the servers of all variants, and one that refuses everything.
 type measurement struct {
-	servers  []*server
-	refuser  *arrivals
-	capacity float64 // answers a second that a few clients get from the first server
+	generator *generator
+	table     *quickTable
+	servers   []*server
+	refuser   *target
+	capacity  float64 // answers a second that a few clients get from the first server
+	r         *rand.Rand
 }
 
 func begin(t *testing.T) *measurement {
 	t.Helper()
 	on := divide(t)
+	// The generator's thread has one, and need not wait for another when it comes from the kernel.
+	runtime.GOMAXPROCS(4)
+	debug.SetGCPercent(400) // a few MB are live
 	engine, table := newTable(t)
-	endpoint := newQuickTable(t, engine)
+	m := &measurement{generator: newGenerator(t), r: rand.New(rand.NewPCG(1, 2))}
+	var endpoint string
+	m.table, endpoint = newQuickTable(t, engine)
 	asked := new(questions)
-	m := &measurement{refuser: &arrivals{send: posting(startRefuser(t, on), asked.next), r: rand.New(rand.NewPCG(3, 4))}}
+	m.refuser = m.to(t, startRefuser(t, on), asked)
 	for _, v := range variants {
 		url, process := start(t, on, v, endpoint, table)
 		if asked.bodies == nil {
 			asked.ask(t, url)
 		}
-		s := &server{process, &arrivals{send: posting(url, asked.next), r: rand.New(rand.NewPCG(1, 2))}}
-		s.capacity(t, 4*time.Second) // what is learned once is learned
+		s := &server{process, m.to(t, url, asked)}
+		m.crowd(t, s, 4*time.Second) // what is learned once is learned
 		m.servers = append(m.servers, s)
 	}
-	m.capacity = m.servers[0].capacity(t, 5*time.Second)
-	t.Logf("%d clients that wait for their answers get %.0f a second", crowd, m.capacity)
+	got := m.crowd(t, m.servers[0], 5*time.Second)
+	m.capacity = got.Good
+	t.Logf("%d clients that wait for their answers get %.0f a second: %+v", crowd, m.capacity, got)
 	return m
+}
+
+func (m *measurement) to(t *testing.T, url string, asked *questions) *target {
+	t.Helper()
+	server := to(t, url, asked.next)
+	if err := m.generator.prepare(server, prepared); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// crowd is what a few clients get that wait for their answers.
+func (m *measurement) crowd(t *testing.T, s *server, lasting time.Duration) tally {
+	t.Helper()
+	f := &flow{target: s.target, due: make([]time.Duration, crowd), again: lasting}
+	m.run(t, f)
+	return f.tally(lasting)
+}
+
+func (m *measurement) run(t *testing.T, flows ...*flow) {
+	t.Helper()
+	if err := m.generator.run(flows...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // step sends a load to one server, and a few requests to the one that refuses everything: what these
@@ -161,26 +158,31 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	if v.spared {
 		own, refused = min(load, 1)*m.capacity, refused+max(0, load-1)*m.capacity
 	}
-	var floor tally
-	var beside sync.WaitGroup
-	beside.Go(func() { floor = m.refuser.run(refused, stepTime) })
 	s := m.servers[number]
+	toServer := &flow{target: s.target, due: atRandom(m.r, own, stepTime)}
+	beside := &flow{target: m.refuser, due: atRandom(m.r, refused, stepTime)}
+	m.table.lateness() // before
 	before := s.used(t)
-	got := s.arrivals.run(own, stepTime)
+	m.run(t, toServer, beside)
 	busy := (s.used(t) - before).Seconds() / stepTime.Seconds()
-	beside.Wait()
-	t.Logf("%-28s %4.2f %+v, %.2f of a processor; refused by the other server within %v", v.Name, load, got, busy, floor.RefusedP99)
-	return figure{v.Name, load, got, s.peak(t), floor.RefusedP99, busy}
+	got, floor, table := toServer.tally(stepTime), beside.tally(stepTime).RefusedP99, m.table.lateness()
+	t.Logf("%-28s %4.2f %+v, %.2f of a processor; refused by the other server within %v; the table late by %v", v.Name, load, got, busy, floor, table)
+	return figure{v.Name, load, got, s.peak(t), floor, table, busy}
 }
 
 // recover looks at half the load before and after an overload.
 func (m *measurement) recover(t *testing.T, s *server) []second {
 	t.Helper()
+	at := func(load float64, lasting time.Duration) tally {
+		f := &flow{target: s.target, due: atRandom(m.r, load*m.capacity, lasting)}
+		m.run(t, f)
+		return f.tally(lasting)
+	}
 	time.Sleep(calmTime)
-	seconds := []second{{0, s.arrivals.run(m.capacity/2, stepTime)}}
-	t.Logf("for %v: %+v", overloadTime, s.arrivals.run(loads[len(loads)-1]*m.capacity, overloadTime))
+	seconds := []second{{0, at(0.5, stepTime)}}
+	t.Logf("for %v: %+v", overloadTime, at(loads[len(loads)-1], overloadTime))
 	for number := range afterwards {
-		seconds = append(seconds, second{number + 1, s.arrivals.run(m.capacity/2, time.Second)})
+		seconds = append(seconds, second{number + 1, at(0.5, time.Second)})
 	}
 	return seconds
 }
@@ -215,8 +217,8 @@ func newTable(t *testing.T) (endpoint, table string) {
 
 // server is a running program.
 type server struct {
-	process  *exec.Cmd
-	arrivals *arrivals
+	process *exec.Cmd
+	*target
 }
 
 var apiAddress = regexp.MustCompile(`API +(http://\S+/graphql)`)
@@ -253,11 +255,12 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) (url 
 // these would share a read, and cost less the more are let in.
 type questions struct {
 	bodies []string
-	asked  atomic.Int64
+	asked  int
 }
 
-func (q *questions) next() io.Reader {
-	return strings.NewReader(q.bodies[int(q.asked.Add(1))%len(q.bodies)])
+func (q *questions) next() string {
+	q.asked++
+	return q.bodies[q.asked%len(q.bodies)]
 }
 
 // ask makes the questions, from the cursors of each product's first comments.
@@ -295,34 +298,6 @@ func cursors(t *testing.T, url string, product int) (all []string) {
 		t.Fatalf("%d cursors, want %d", len(all), positions)
 	}
 	return all
-}
-
-// capacity is how many answers a second a few clients get that wait for them.
-func (s *server) capacity(t *testing.T, lasting time.Duration) float64 {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), lasting)
-	defer cancel()
-	var answers atomic.Int64
-	var clients errgroup.Group
-	for range crowd {
-		clients.Go(func() error {
-			for {
-				status, err := s.arrivals.send(ctx)
-				switch {
-				case ctx.Err() != nil:
-					return nil
-				case err != nil:
-					return err
-				case status == 200:
-					answers.Add(1)
-				}
-			}
-		})
-	}
-	if err := clients.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	return float64(answers.Load()) / lasting.Seconds()
 }
 
 // peak is the most memory that the server had, in MB; 0 where the system does not tell.

@@ -1,0 +1,162 @@
+package overload
+
+import (
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// always returns a function that returns one text.
+func always(text string) func() string { return func() string { return text } }
+
+// at returns so many requests that are due at a time.
+func at(due time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{due}, n) }
+
+func run(t *testing.T, g *generator, flows ...*flow) {
+	t.Helper()
+	if err := g.run(flows...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every kind of answer of net/http is read to its end, one after the other over few connections.
+func TestAsking(t *testing.T) {
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(answering())
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	g := newGenerator(t)
+	for path, status := range kinds {
+		connections.Store(0)
+		f := &flow{target: to(t, server.URL+path, always("{}")), due: at(0, 3), again: 50 * time.Millisecond}
+		run(t, g, f)
+		n, opened := len(f.due), int(connections.Load())
+		good, refused := 0, 0
+		switch status {
+		case http.StatusOK:
+			good = n
+		case http.StatusServiceUnavailable:
+			refused = n
+		}
+		if len(f.good) != good || len(f.refused) != refused || f.failed != n-good-refused || len(f.late) != n {
+			t.Errorf("%s: %d requests, %d written, %d good, %d refused, %d failed", path, n, len(f.late), len(f.good), len(f.refused), f.failed)
+		}
+		if lasts(path) && opened != n || !lasts(path) && opened != 3 {
+			t.Errorf("%s: %d connections for %d requests", path, opened, n)
+		}
+	}
+}
+
+// What is sent arrives as it is.
+func TestAsked(t *testing.T) {
+	bodies := []string{`{"query":"{ a }"}`, "", `{"query":"{ a b }"}`}
+	got := make(chan string, len(bodies))
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		got <- r.Method + r.URL.Path + r.Header.Get("Content-Type") + string(body)
+		if err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	next := 0
+	f := &flow{due: []time.Duration{0, time.Millisecond, 2 * time.Millisecond}, target: to(t, server.URL+"/graphql", func() string {
+		next++
+		return bodies[next-1]
+	})}
+	run(t, newGenerator(t), f)
+	for range bodies {
+		if request := <-got; !slices.Contains(bodies, request[len("POST/graphqlapplication/json"):]) {
+			t.Errorf("%s arrived", request)
+		}
+	}
+}
+
+// Answers that are cut fail, as does a server that is gone; and later requests do not.
+func TestAskingInVain(t *testing.T) {
+	server := httptest.NewServer(answering())
+	defer server.Close()
+	gone := httptest.NewServer(answering())
+	gone.Close()
+	g := newGenerator(t)
+	cut, whole := to(t, server.URL+"/cut", always("{}")), to(t, server.URL+"/short", always("{}"))
+	if err := g.prepare(cut, 2); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []*target{cut, to(t, gone.URL+"/short", always("{}"))} {
+		failing, answered := &flow{target: target, due: at(0, 10)}, &flow{target: whole, due: at(time.Millisecond, 10)}
+		run(t, g, failing, answered)
+		if failing.failed != 10 || len(answered.good) != 10 {
+			t.Errorf("%d fail, %d are answered, want 10 of each", failing.failed, len(answered.good))
+		}
+	}
+	server.CloseClientConnections() // unused ones are dropped
+	after := &flow{target: whole, due: at(0, 5)}
+	run(t, g, after)
+	if len(after.good) != 5 {
+		t.Errorf("%d of 5 are answered over new connections", len(after.good))
+	}
+}
+
+// Requests are sent when they are due though none is answered before the last. Their clients give up
+// after a while.
+func TestOpenLoop(t *testing.T) {
+	const clients = 200
+	var arrived atomic.Int64
+	all := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if arrived.Add(1) == clients {
+			close(all)
+		}
+		<-all
+	}))
+	defer server.Close()
+	g := newGenerator(t)
+	due := atRandom(rand.New(rand.NewPCG(1, 2)), clients/0.1, time.Second)[:clients]
+	f := &flow{target: to(t, server.URL, always("{}")), due: due}
+	run(t, g, f)
+	if len(f.good) != clients {
+		t.Fatalf("%d of %d are answered, %d fail", len(f.good), clients, f.failed)
+	}
+
+	g.patience = 20 * time.Millisecond
+	hung := make(chan struct{})
+	deaf := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
+	defer deaf.Close()
+	defer close(hung)
+	f = &flow{target: to(t, deaf.URL, always("{}")), due: due}
+	run(t, g, f)
+	if f.failed != clients || len(g.open) > clients {
+		t.Errorf("%d of %d give up, %d connections are open", f.failed, clients, len(g.open))
+	}
+}
+
+// Clients that wait for their answers have no more than one request each under way.
+func TestClosedLoop(t *testing.T) {
+	const clients = 4
+	var now, most atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+	}))
+	defer server.Close()
+	f := &flow{target: to(t, server.URL, always("{}")), due: at(0, clients), again: 100 * time.Millisecond}
+	run(t, newGenerator(t), f)
+	if most.Load() > clients || len(f.good) <= clients || len(f.good) != len(f.due) {
+		t.Errorf("%d requests at a time, %d answers to %d requests", most.Load(), len(f.good), len(f.due))
+	}
+}

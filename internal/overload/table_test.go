@@ -1,0 +1,183 @@
+package overload
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// tableLatency is how long the table takes for a Query.
+const tableLatency = 4 * time.Millisecond
+
+// quickTable stands before the engine and answers each Query from memory once the engine has. So the
+// server, not the engine, is what is overloaded, and both need not share a processor. It writes an
+// answer as it once came: a server of net/http would make each anew, in four times the time.
+type quickTable struct {
+	engine string
+
+	mu      sync.Mutex
+	answers map[string][]byte // by the bodies of requests
+	late    []time.Duration   // by how much answers came later than they should have
+}
+
+func newQuickTable(t *testing.T, engine string) (q *quickTable, endpoint string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q = &quickTable{engine: engine, answers: map[string][]byte{}}
+	var connections sync.WaitGroup
+	connections.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return // the listener is closed
+			}
+			t.Cleanup(func() { _ = connection.Close() }) // it may be closed already
+			go q.serve(connection)
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close() // nothing is lost
+		connections.Wait()
+	})
+	return q, "http://" + listener.Addr().String()
+}
+
+// serve answers the requests of a connection until its client closes it.
+func (q *quickTable) serve(connection net.Conn) {
+	defer connection.Close()
+	from := bufio.NewReader(connection)
+	for {
+		r, err := http.ReadRequest(from)
+		if err != nil {
+			return
+		}
+		arrived := time.Now()
+		input, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		answer, known := q.known(input)
+		query := strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query")
+		if !known || !query {
+			if answer, err = q.ask(r, input, query); err != nil {
+				return // the server sees a connection that ends
+			}
+		}
+		if query {
+			time.Sleep(time.Until(arrived.Add(tableLatency)))
+		}
+		if _, err := connection.Write(answer); err != nil || r.Close {
+			return
+		}
+		if known && query {
+			q.answered(time.Since(arrived))
+		}
+	}
+}
+
+func (q *quickTable) known(input []byte) (answer []byte, known bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	answer, known = q.answers[string(input)]
+	return answer, known
+}
+
+func (q *quickTable) answered(took time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.late = append(q.late, took-tableLatency)
+}
+
+// lateness is that of 99 of 100 answers since it was asked last.
+func (q *quickTable) lateness() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	late := quantile(q.late, 0.99)
+	q.late = q.late[:0]
+	return late
+}
+
+// ask has the engine answer, and keeps what it answers to a Query.
+func (q *quickTable) ask(r *http.Request, input []byte, query bool) ([]byte, error) {
+	passedOn, err := http.NewRequestWithContext(r.Context(), http.MethodPost, q.engine, bytes.NewReader(input))
+	if err != nil {
+		return nil, err
+	}
+	passedOn.Header = r.Header
+	response, err := http.DefaultClient.Do(passedOn)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var answer bytes.Buffer
+	if err := response.Write(&answer); err != nil {
+		return nil, err
+	}
+	if query && response.StatusCode == http.StatusOK {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.answers[string(input)] = answer.Bytes()
+	}
+	return answer.Bytes(), nil
+}
+
+// The engine is asked for each Query once, unless it fails, and for everything else each time.
+func TestQuickTable(t *testing.T) {
+	var asked atomic.Int64
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) == "bad" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		w.Header().Set("X-Amz-Crc32", "7")
+		_, _ = io.WriteString(w, r.Header.Get("X-Amz-Target")+" of "+string(body))
+	}))
+	defer engine.Close()
+	q, endpoint := newQuickTable(t, engine.URL)
+	for _, row := range []struct {
+		target, body string
+		status       int
+		asks         int64 // for three requests
+	}{
+		{"DynamoDB_20120810.Query", "one", 200, 1},
+		{"DynamoDB_20120810.Query", "two", 200, 1},
+		{"DynamoDB_20120810.Query", "bad", 400, 3},
+		{"DynamoDB_20120810.GetItem", "one", 200, 3},
+	} {
+		before := asked.Load()
+		for range 3 {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(row.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("X-Amz-Target", row.target)
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(response.Body)
+			if err != nil || string(body) != row.target+" of "+row.body || response.StatusCode != row.status || row.status == 200 && response.Header.Get("X-Amz-Crc32") != "7" {
+				t.Errorf("%+v: %s, %v, %s, %v", row, response.Status, response.Header, body, err)
+			}
+			_ = response.Body.Close() // read to its end
+		}
+		if got := asked.Load() - before; got != row.asks {
+			t.Errorf("%+v: the engine was asked %d times", row, got)
+		}
+	}
+	if q.lateness() < 0 || len(q.late) != 0 {
+		t.Error("answers came early")
+	}
+}
