@@ -20,8 +20,17 @@ func (s *Store) UsePrior(fixed *planner.Prior) { s.prior = func() *planner.Prior
 // products, and saves what this Store learns, at most once in some minutes and at the end of the
 // work. It fails nothing: what keeps it from reading or writing is logged once.
 func (s *Store) KeepPrior(ctx context.Context, log *slog.Logger, work func(context.Context) error) error {
-	keeper := prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
-	return keeper.Beside(ctx, work)
+	return s.keeper(log).Beside(ctx, work)
+}
+
+// LoadPrior loads what KeepPrior loads, and returns once plans are made by it. It saves nothing: it
+// is for measuring what a process that was just started knows.
+func (s *Store) LoadPrior(ctx context.Context, log *slog.Logger) error {
+	return s.keeper(log).Load(ctx)
+}
+
+func (s *Store) keeper(log *slog.Logger) *prior.Keeper {
+	return &prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
 }
 
 // LearnOf has a Counter tell the Store which products are large, of all that it counts. It must be

@@ -67,9 +67,7 @@ func (k *Keeper) Beside(ctx context.Context, work func(context.Context) error) e
 
 // keep loads what was saved, and saves until the context ends, and once more then.
 func (k *Keeper) keep(ctx context.Context) {
-	if stored, err := k.read(ctx, false); err == nil {
-		k.Learner.load(stored.tally)
-	} else if !passes(ctx, err) {
+	if err := k.Load(ctx); err != nil && !passes(ctx, err) {
 		k.Logger.Warn("what plans learnt earlier cannot be read; they start without", "error", err)
 	}
 	for pause := firstSave; wait.For(ctx, pause+rand.N(pause)) == nil; pause = saveEvery {
@@ -81,6 +79,16 @@ func (k *Keeper) keep(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
 	defer cancel()
 	_ = k.save(last) // nobody is left to act on an error
+}
+
+// Load has the Learner know what earlier processes saved. A damaged item is none.
+func (k *Keeper) Load(ctx context.Context) error {
+	stored, err := k.read(ctx, false)
+	if err != nil {
+		return err
+	}
+	k.Learner.load(stored.tally)
+	return nil
 }
 
 // passes reports whether a later try may succeed.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/dynamo/prior"
@@ -25,6 +26,7 @@ type Product struct {
 	table    *Table
 	ledger   ledger
 	prior    *planner.Prior // for the cold way, nil for what every Store knows
+	asked    *dynamo.Store  // of the table that it was imported into; nil for none
 	saved    *prior.Learner // what earlier processes saved, for the cold way; nil for nothing
 }
 

@@ -97,6 +97,9 @@ func panelOf(averages []Average, head, axis string, tick func(Average) (text str
 			continue
 		}
 		line := slices.Index(lines, a.Way)
+		if line < 0 {
+			continue
+		}
 		p.Lines[line] = append(p.Lines[line], a.UnitsPerPage)
 		if a.Way == Foresight {
 			p.Ticks = append(p.Ticks, text)

@@ -35,6 +35,9 @@ const (
 	// Cold is the Store's planner when nothing is known of the product, but what other products are
 	// like.
 	Cold
+	// Imported is the Store's planner in a process that was just started, on the table that the
+	// products were imported into. It knows what the import saved.
+	Imported
 	// Planned is the Store's planner when it knows the product's counts and how large its comments
 	// are.
 	Planned
@@ -49,7 +52,7 @@ const (
 
 // String returns the name of the way in tables.
 func (w Way) String() string {
-	return [ways]string{"full pages", "one index", "narrowest", "cold", "planned", "read before", "foresight"}[w]
+	return [ways]string{"full pages", "one index", "narrowest", "cold", "after an import", "planned", "read before", "foresight"}[w]
 }
 
 // Cost is the cost of a page.
@@ -76,6 +79,8 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
 		return p.plan(ctx, p.table.Store(), q, p.likely(q.Filter))
+	case Imported:
+		return ask(ctx, p.asked, q)
 	case Planned:
 		return p.plan(ctx, p.table.Store(), q, p.known())
 	case Again:
@@ -101,6 +106,11 @@ func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query
 // planBy is plan with what may be known better for a second wave.
 func (p *Product) planBy(ctx context.Context, store *dynamo.Store, q comment.Query, known func(comment.Query) planner.Known) ([]comment.ID, Cost, error) {
 	store.UseKnown(known)
+	return ask(ctx, store, q)
+}
+
+// ask has a Store read a page.
+func ask(ctx context.Context, store *dynamo.Store, q comment.Query) ([]comment.ID, Cost, error) {
 	page, err := store.Comments(ctx, q)
 	if err != nil {
 		return nil, Cost{}, err

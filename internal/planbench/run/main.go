@@ -34,6 +34,8 @@ type settings struct {
 	products int
 	counts   string
 	seed     uint64
+	imported bool
+	engine   string
 	out      string
 }
 
@@ -49,6 +51,8 @@ func parse(args []string) (settings, error) {
 	flags.IntVar(&s.products, "products", 2000, "how many products to generate as a catalogue")
 	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate on one product, one measurement each")
 	flags.Uint64Var(&s.seed, "seed", 1, "of the generated comments")
+	flags.BoolVar(&s.imported, "import", false, "import all into a table, and measure what a process pays that is then started on it")
+	flags.StringVar(&s.engine, "engine", "bin/dynoxide", "program of the local engine, for -import")
 	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -71,11 +75,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	sets, err := s.sets(out)
+	if err != nil {
+		return err
+	}
 	var summary planbench.Summary
-	if s.file.File != "" {
-		err = s.measureFile(ctx, &summary, out)
+	if s.imported {
+		err = measureImported(ctx, s.engine, sets, &summary)
 	} else {
-		err = s.measureGenerated(ctx, &summary)
+		err = measureSets(ctx, sets, &summary)
 	}
 	if err != nil {
 		return err
@@ -87,39 +95,48 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return write(s.out, averages)
 }
 
-func (s settings) measureGenerated(ctx context.Context, summary *planbench.Summary) error {
+// sets returns the products to measure, by the sets that averages are taken over.
+func (s settings) sets(out io.Writer) ([][][]comment.Comment, error) {
+	if s.file.File == "" {
+		return s.generated()
+	}
+	options, err := s.file.Options()
+	if err != nil {
+		return nil, err
+	}
+	products, err := planbench.ReadFile(s.file.File, options, s.least)
+	if err != nil {
+		return nil, err
+	}
+	if len(products) == 0 {
+		return nil, fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
+	}
+	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, planbench.SetOf(products).Comments)
+	return [][][]comment.Comment{products}, nil
+}
+
+// generated returns a catalogue, and lone products.
+func (s settings) generated() (sets [][][]comment.Comment, err error) {
 	if s.products > 0 {
-		if err := planbench.MeasureSet(ctx, planbench.Catalogue(s.products, s.seed), summary); err != nil {
-			return err
-		}
+		sets = append(sets, planbench.Catalogue(s.products, s.seed))
 	}
 	for text := range strings.FieldsFuncSeq(s.counts, func(r rune) bool { return r == ',' }) {
 		count, err := strconv.Atoi(text)
 		if err != nil || count < 1 {
-			return fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
+			return nil, fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
 		}
-		if err := planbench.MeasureSet(ctx, [][]comment.Comment{planbench.Generate(count, s.seed)}, summary); err != nil {
+		sets = append(sets, [][]comment.Comment{planbench.Generate(count, s.seed)})
+	}
+	return sets, nil
+}
+
+func measureSets(ctx context.Context, sets [][][]comment.Comment, summary *planbench.Summary) error {
+	for _, products := range sets {
+		if err := planbench.MeasureSet(ctx, products, summary); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// measureFile measures every product of a file that is large enough.
-func (s settings) measureFile(ctx context.Context, summary *planbench.Summary, out io.Writer) error {
-	options, err := s.file.Options()
-	if err != nil {
-		return err
-	}
-	products, err := planbench.ReadFile(s.file.File, options, s.least)
-	if err != nil {
-		return err
-	}
-	if len(products) == 0 {
-		return fmt.Errorf("%s has no product of at least %d comments", s.file.File, s.least)
-	}
-	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, planbench.SetOf(products).Comments)
-	return planbench.MeasureSet(ctx, products, summary)
 }
 
 // write makes the files of the table and of the plot.
