@@ -13,19 +13,23 @@ import (
 // usual is the value of GOGC unless someone sets it: the heap may grow by as much as is live.
 const usual = 100
 
-// liveBytes is the metric of what the last collection left.
-const liveBytes = "/gc/heap/live:bytes"
+// The metrics of what the last collection left, and of what else GOGC is a percentage of.
+const (
+	liveBytes   = "/gc/heap/live:bytes"
+	stackBytes  = "/gc/scan/stack:bytes"
+	globalBytes = "/gc/scan/globals:bytes"
+)
 
-// Allow lets the heap grow by so many bytes before each collection, or by as much as is live if
-// that is more. So it costs at most these bytes, however large the heap becomes. A memory limit
-// still holds. Where GOGC is set to another value than 100, that stays as it is. The returned
-// function ends it.
-func Allow(growth int) (end func()) {
+// Allow lets the heap grow to so many bytes before it is collected. A heap that is too large for that
+// is collected as usual. So it costs at most these bytes, and a large heap costs nothing more. A
+// memory limit still holds. Where GOGC is set to another value than 100, that stays as it is. The
+// returned function ends it.
+func Allow(heap int) (end func()) {
 	if set := debug.SetGCPercent(usual); set != usual {
 		debug.SetGCPercent(set)
 		return func() {}
 	}
-	p := &pace{growth: uint64(growth), percent: usual}
+	p := &pace{heap: int64(heap), percent: usual}
 	p.adjust()
 	p.follow()
 	return func() {
@@ -38,7 +42,7 @@ func Allow(growth int) (end func()) {
 
 // pace is how often garbage is collected.
 type pace struct {
-	growth uint64
+	heap int64 // up to which none is collected
 
 	mu      sync.Mutex
 	percent int // as it was set last
@@ -64,9 +68,10 @@ func (p *pace) adjust() bool {
 	if p.ended {
 		return false
 	}
-	live := []metrics.Sample{{Name: liveBytes}}
-	metrics.Read(live)
-	percent := percentFor(p.growth, live[0].Value.Uint64())
+	left := []metrics.Sample{{Name: liveBytes}, {Name: stackBytes}, {Name: globalBytes}}
+	metrics.Read(left)
+	live := int64(left[0].Value.Uint64())
+	percent := percentFor(p.heap-live, live+int64(left[1].Value.Uint64()+left[2].Value.Uint64()))
 	if 10*percent < 9*p.percent || 9*percent > 10*p.percent {
 		debug.SetGCPercent(percent)
 		p.percent = percent
@@ -74,10 +79,11 @@ func (p *pace) adjust() bool {
 	return true
 }
 
-// leastLive bounds the percentage of a heap that was not collected yet.
-const leastLive = 1 << 20
+// leastScanned bounds the percentage of a small heap. Go lets every heap grow to the percentage of 4 MB.
+const leastScanned = 4 << 20
 
-// percentFor returns which percentage of what is live the growth is, at least the usual one.
-func percentFor(growth, live uint64) int {
-	return max(usual, int(growth*100/max(live, leastLive)))
+// percentFor returns which percentage of what a collection scans the growth is, at least the usual
+// one.
+func percentFor(growth, scanned int64) int {
+	return int(max(usual, growth*100/max(scanned, leastScanned)))
 }

@@ -41,25 +41,38 @@ func TestOperatorDecides(t *testing.T) {
 }
 
 // current is the value of GOGC.
-func current() int {
-	gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
-	metrics.Read(gogc)
-	return int(gogc[0].Value.Uint64())
+func current() int { return metric("/gc/gogc:percent") }
+
+func metric(name string) int {
+	read := []metrics.Sample{{Name: name}}
+	metrics.Read(read)
+	return int(read[0].Value.Uint64())
 }
 
 func TestPercent(t *testing.T) {
 	for _, row := range []struct {
-		why  string
-		live uint64
-		want int
+		why             string
+		growth, scanned int64
+		want            int
 	}{
-		{"before the first collection", 0, 3200},
-		{"a small heap", 4 * megabyte, 800},
-		{"as much as is allowed", 32 * megabyte, 100},
-		{"a large heap", 1 << 40, 100},
+		{"before the first collection, the whole heap", 64 * megabyte, 0, 1600},
+		{"a small heap", 60 * megabyte, 5 * megabyte, 1200},
+		{"half of the heap", 32 * megabyte, 32 * megabyte, 100},
+		{"half of the heap, beside stacks", 32 * megabyte, 36 * megabyte, 100},
+		{"a heap beyond what is allowed", -1 << 40, 1 << 40, 100},
 	} {
-		if got := percentFor(32*megabyte, row.live); got != row.want {
+		if got := percentFor(row.growth, row.scanned); got != row.want {
 			t.Errorf("%s: %d instead of %d", row.why, got, row.want)
 		}
+	}
+}
+
+// A small heap grows to what is allowed, and not beyond.
+func TestGoal(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(usual))
+	defer Allow(32 * megabyte)()
+	runtime.GC()
+	if goal := metric("/gc/heap/goal:bytes"); goal < 28*megabyte || goal > 36*megabyte {
+		t.Errorf("the next collection begins at %d MB instead of 32", goal/megabyte)
 	}
 }
