@@ -21,7 +21,8 @@ type shared struct {
 	options    dynamodb.Options
 	scheme     smithyhttp.AuthScheme
 	identities smithyauth.IdentityResolver
-	clock      *atomic.Int64 // by how much DynamoDB's clock is ahead, in nanoseconds
+	clock      *atomic.Int64           // by how much DynamoDB's clock is ahead, in nanoseconds
+	dated      *atomic.Pointer[string] // the date of the answer that tells, nil for none
 }
 
 // caller makes calls of one operation.

@@ -135,6 +135,7 @@ func TestClocksAreCorrected(t *testing.T) {
 				{0, 1, "the clocks agree"},
 				{20 * time.Minute, 2, "the table is ahead: refused once"},
 				{20 * time.Minute, 1, "the client knows"},
+				{20 * time.Minute, 1, "and goes on knowing, by an answer with the same date"},
 				{-time.Hour, 2, "the table is behind"},
 				{-time.Hour - 2*time.Minute, 1, "drifting a little is allowed"},
 				{-time.Hour - 7*time.Minute, 1, "and followed"},
@@ -151,6 +152,27 @@ func TestClocksAreCorrected(t *testing.T) {
 			}
 			if len(p.dialed) != 1 {
 				t.Errorf("%s: calls in a row took %d connections", way.name, len(p.dialed))
+			}
+		})
+	}
+}
+
+// A client notices that the clock of the table was set back, even to the second of the last answer.
+func TestClockIsSetBack(t *testing.T) {
+	for _, way := range ways {
+		withPeer(t, func(t *testing.T, p *peer) {
+			p.answer = func(r *received) bool { return p.skewed(r, "InvalidSignatureException") }
+			client := way.open(p.options())
+			for i, want := range []int{1, 2, 1} {
+				if i == 1 {
+					time.Sleep(time.Hour)
+					p.clock = -time.Hour
+				}
+				before, _, _ := p.seen()
+				got := ask(t.Context(), client, "Query")
+				if after, _, _ := p.seen(); got.Failed || len(after)-len(before) != want {
+					t.Errorf("%s, call %d: %s (%v), %d requests, want %d", way.name, i, got, got.err, len(after)-len(before), want)
+				}
 			}
 		})
 	}

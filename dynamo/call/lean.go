@@ -36,7 +36,7 @@ func Lean(client *dynamodb.Client, table string) (lean *LeanClient, ok bool) {
 	if !ok || !usualSettings(options) || strings.HasPrefix(table, "arn:") { // an ARN can change the endpoint
 		return nil, false
 	}
-	c := &shared{options: options, scheme: scheme, identities: identities, clock: new(atomic.Int64)}
+	c := &shared{options: options, scheme: scheme, identities: identities, clock: new(atomic.Int64), dated: new(atomic.Pointer[string])}
 	return &LeanClient{
 		sdk:          client,
 		query:        newOperation(c, schemas.Query, schemas.QueryInput, schemas.QueryOutput, client.Query),

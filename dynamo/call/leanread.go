@@ -108,29 +108,55 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 
 // answer sends a request and decodes the answer.
 func (e *leanRead) answer(ctx context.Context, request *smithyhttp.Request) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
-	timing := awsmiddleware.RecordResponseTiming{DisableClockSkewCorrection: e.options.DisableClockSkewCorrection}
-	out, metadata, err = timing.HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, middleware.DeserializeHandlerFunc(e.send))
-	response := out.RawResponse.(*smithyhttp.Response)
+	response, err := e.send(ctx, request)
+	out.RawResponse = response
 	defer func() { smithyhttp.CloseResponseBody(ctx, response, false, err) }()
+	if e.newDate(response.Response, err) {
+		metadata = e.timed(ctx, request, out, err)
+	}
 	if err == nil {
 		err = e.options.Protocol.DeserializeResponse(ctx, e.schema, dynamodb.TypeRegistry, response, e.out)
 	}
 	return out, metadata, err
 }
 
+// newDate reports whether the clock of an answer is news. A date has whole seconds, so it is not in
+// most answers. After an attempt that failed it is: only from a success the SDK keeps what it finds.
+func (e *leanRead) newDate(response *http.Response, err error) bool {
+	if err != nil || !success(response) {
+		e.dated.Store(nil)
+		return true
+	}
+	if last := e.dated.Load(); last != nil && *last == response.Header.Get("Date") {
+		return false
+	}
+	date := response.Header.Get("Date")
+	e.dated.Store(&date)
+	return true
+}
+
+// timed has the SDK compare its clock with that of an answer.
+func (e *leanRead) timed(ctx context.Context, request *smithyhttp.Request, out middleware.DeserializeOutput, err error) middleware.Metadata {
+	timing := awsmiddleware.RecordResponseTiming{DisableClockSkewCorrection: e.options.DisableClockSkewCorrection}
+	answered := func(context.Context, middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		return out, middleware.Metadata{}, err
+	}
+	_, metadata, _ := timing.HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, middleware.DeserializeHandlerFunc(answered))
+	return metadata // the error is the one it was given
+}
+
 // send sends a request. As the SDK does, it returns a response even with an error.
-func (e *leanRead) send(ctx context.Context, in middleware.DeserializeInput) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
-	request := in.Request.(*smithyhttp.Request)
+func (e *leanRead) send(ctx context.Context, request *smithyhttp.Request) (*smithyhttp.Response, error) {
 	response, err := e.options.HTTPClient.Do(request.Request.WithContext(ctx))
 	if response == nil {
 		response = &http.Response{Header: http.Header{}, Body: http.NoBody}
 	}
-	out.RawResponse = &smithyhttp.Response{Response: response}
 	switch {
 	case err == nil:
-		return out, metadata, nil
 	case ctx.Err() != nil:
-		return out, metadata, &smithy.CanceledError{Err: ctx.Err()}
+		err = &smithy.CanceledError{Err: ctx.Err()}
+	default:
+		err = &smithyhttp.RequestSendError{Err: err}
 	}
-	return out, metadata, &smithyhttp.RequestSendError{Err: err}
+	return &smithyhttp.Response{Response: response}, err
 }
