@@ -58,10 +58,13 @@ func StoredLanguage(text string) (Language, error) {
 // storable reports whether a tag consists of known subtags, in any order, up to the first
 // extension. So a misspelt language is still an error.
 func storable(tag string) bool {
+	if !IsTag(tag) {
+		return false
+	}
 	subtags := strings.Split(tag, "-")
 	extended := false
 	for i, subtag := range subtags {
-		if len(subtag) < 1 || len(subtag) > 8 || strings.ContainsFunc(subtag, notAlphanumeric) {
+		if len(subtag) < 1 || len(subtag) > 8 {
 			return false
 		}
 		if extended = extended || i > 0 && len(subtag) == 1; extended {
@@ -75,9 +78,17 @@ func storable(tag string) bool {
 			return false
 		}
 	}
-	return len(tag) <= maxStoredLanguageBytes
+	return true
 }
 
-func notAlphanumeric(r rune) bool {
-	return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+// IsTag reports whether a text is as short as a stored tag, and made of the letters, digits and
+// hyphens that tags are made of. Every stored language is, whether its subtags are known or not.
+func IsTag(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '-' {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) <= maxStoredLanguageBytes
 }

@@ -235,6 +235,13 @@ var impropers = []struct {
 	}, `attribute "r" is not a rating of 1 to 5`},
 	{"the language is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE l") }, `attribute "l" is missing or of another type`},
 	{"the language has the separator of a cell", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("en/5")) }, `attribute "l" is no language`},
+	{"the language cannot be one", func(v vandal, pk string) { v.update(pk, "C", "SET l = :a", text("e\x01n")) }, `attribute "l" is no language`},
+	{"the language is longer than a sort key", func(v vandal, pk string) {
+		v.update(pk, "C", "SET l = :a", text(strings.Repeat("x", 2_000)))
+	}, `attribute "l" is no language`},
+	{"the product is longer than a sort key", func(v vandal, pk string) {
+		v.update(pk, "C", "SET A = :a", text("P#"+strings.Repeat("p", 1_500)))
+	}, `has no product in A`},
 	{"the product is gone", func(v vandal, pk string) { v.update(pk, "C", "REMOVE A") }, `has no product in A`},
 }
 
@@ -266,6 +273,34 @@ func TestImproperComments(t *testing.T) {
 			checkLists(t, client, v.table, before.List("p", comment.Filter{}, comment.NewestFirst))
 		})
 	}
+}
+
+// Items in the list of a product whose keys no comment has are reported too. They stop neither
+// verify nor rebuild, which count all others.
+func TestStrangeKeys(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	comments := damaged(t, client, v.table)
+	want := whatIsThere(t, client, v.table)
+	known := "C#" + comments[0].ID.Position().String()
+	strange := []string{"C#nothing/C", "C#01kdvdna000000000000000005/C", known + "/D", "private/C"}
+	for _, one := range strange {
+		partition, sort, _ := strings.Cut(one, "/")
+		v.update(partition, sort, "SET A = :a, l = :b, r = :c", text("P#p"), text("en"), &types.AttributeValueMemberN{Value: "5"})
+	}
+	result, found := rebuild(t, client, v.table), verify(t, client, v.table)
+	if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || !result.Complete {
+		t.Errorf("rebuild %+v, verify %+v", result, found)
+	}
+	var keys []string
+	for _, item := range found.Improper {
+		keys = append(keys, item.Key)
+	}
+	slices.Sort(strange)
+	if slices.Sort(keys); !slices.Equal(keys, strange) {
+		t.Errorf("reported are %v, want %v", found.Improper, strange)
+	}
+	checkCounted(t, client, v.table, []string{"p", "bystander"}, want)
 }
 
 // checkLists checks that a list and a scan of product p return these comments, and report the

@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -202,13 +203,16 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 	if err != nil {
 		return nil, nil, call.Wrap(err, "Query %s %s", layout.All, key)
 	}
-	page := make([]placed, len(output.Items))
-	for i, it := range output.Items {
-		cell, err := cellOf(it)
-		if err != nil {
+	page := make([]placed, 0, len(output.Items))
+	for _, it := range output.Items {
+		id, badKey := layout.CommentOfKey(it)
+		cell, badCell := cellOf(it)
+		if err := cmp.Or(badKey, badCell); err != nil {
 			seen.improper = append(seen.improper, layout.NewImproper(it, err.Error()))
 		}
-		page[i] = placed{id: layout.IDOfKey(it), cell: cell}
+		if badKey == nil { // else no marker is possible, so there is nothing to compare
+			page = append(page, placed{id: id, cell: cell})
+		}
 	}
 	for _, c := range page {
 		if c.cell != nil {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -136,18 +137,18 @@ func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
 		updated := r.Time(attrUpdated)
 		c.UpdatedAt = &updated
 	}
-	if err := cmp.Or(r.Err(), CheckCell(c.Cell())); err != nil {
+	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c)); err != nil {
 		return Compressed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}
 	return Compressed{c, compressed, r.bytes}, nil
 }
 
 // ProductOf returns the product of a comment's item in the table, from its partition key in the
-// index All.
+// index All. It returns an error if no product can have that ID: keys made of it may be too long.
 func ProductOf(in Item) (string, error) {
 	r := NewReader(in)
 	product, found := strings.CutPrefix(r.Text(AttrAll), ProductPKPrefix)
-	if !found {
+	if !found || comment.CheckProductID(product) != nil {
 		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), AttrAll)
 	}
 	return product, nil
@@ -157,6 +158,17 @@ func ProductOf(in Item) (string, error) {
 func IDOfKey(key Item) comment.ID {
 	r := NewReader(key)
 	return comment.ID(comment.IDPrefix + strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix))
+}
+
+// CommentOfKey returns the ID of a comment from the primary key of its item. The error of another
+// item's key does not hold that key.
+func CommentOfKey(key Item) (comment.ID, error) {
+	r := NewReader(key)
+	id, ok := r.id()
+	if !ok || r.Text(AttrSK) != CommentSK {
+		return "", errors.New("its key is not the key of a comment")
+	}
+	return id, nil
 }
 
 // storedAuthorID stores the ID of a customer as a string and that of an imported author as binary.
@@ -170,8 +182,8 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 
 // id reads the ID of a comment from the key of its item.
 func (r *Reader) id() (id comment.ID, ok bool) {
-	ulid := strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix)
-	if _, err := comment.ParsePosition(ulid); err != nil {
+	ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
+	if _, err := comment.ParsePosition(ulid); err != nil || !found {
 		return "", false
 	}
 	return comment.ID(r.strings.Join(comment.IDPrefix, []byte(ulid))), true
@@ -211,7 +223,7 @@ func (r *Reader) Version() int {
 
 // CheckCell returns an error if no comment can have this language and rating.
 func CheckCell(cell comment.Cell) error {
-	if cell.Language == "" || strings.ContainsAny(string(cell.Language), "/"+string(comment.OtherLanguages)) {
+	if !comment.IsTag(string(cell.Language)) {
 		return fmt.Errorf("attribute %q is no language", AttrLanguage)
 	}
 	if comment.CheckRating(cell.Rating) != nil {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -83,6 +84,41 @@ func TestDamagedItems(t *testing.T) {
 	odd := Item{AttrPK: good[AttrPK], AttrRating: &types.AttributeValueMemberN{Value: "five"}}
 	if _, err := Decode(odd); err == nil {
 		t.Error("a rating that is no number goes unnoticed")
+	}
+}
+
+// An item whose comment no answer, or no key of another item, could hold is improper: its reader says
+// which attribute is at fault. What is only odd is read.
+func TestUnanswerableItems(t *testing.T) {
+	number := func(n int64) types.AttributeValue { return Number(n) }
+	for _, row := range []struct {
+		attr  string
+		value types.AttributeValue
+		good  bool
+	}{
+		{attrAuthorID, Binary([]byte("ann\xff")), false},
+		{attrAuthorID, Binary([]byte("änn")), true},
+		{attrUpdated, number(math.MaxInt64), false},
+		{attrUpdated, number(math.MinInt64), false},
+		{attrUpdated, number(253_402_300_800_000), false}, // 10000-01-01
+		{attrUpdated, number(253_402_300_799_999), true},
+		{AttrPK, Text("C#7ZZZZZZZZZZZZZZZZZZZZZZZZZ"), false}, // the year 10889
+		{AttrPK, Text("C#76EZ91ZPZZZZZZZZZZZZZZZZZZ"), true},  // the last of 9999
+		{AttrPK, Text("01KDVDNA0000000000000000Z8"), false},
+		{AttrVersion, number(math.MaxInt32 + 1), false},
+		{AttrVersion, number(0), false},
+		{AttrVersion, number(math.MaxInt32), true},
+		{AttrLanguage, Text("e\x01n"), false},
+		{AttrLanguage, Text(strings.Repeat("x", 65)), false},
+		{AttrLanguage, Text("tlh-x-whatever"), true},
+		{AttrAll, Text("P#" + strings.Repeat("p", comment.MaxIDBytes+1)), false},
+		{AttrAll, Text("P#a\x00b"), false},
+	} {
+		it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
+		it[row.attr] = row.value
+		if _, err := Decode(it); (err == nil) != row.good || err != nil && !strings.Contains(err.Error(), row.attr) {
+			t.Errorf("with the %s %v it reads as %v", row.attr, row.value, err)
+		}
 	}
 }
 
