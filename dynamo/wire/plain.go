@@ -85,7 +85,8 @@ func (a *plainAnswer) members(read func(name []byte) error) error {
 	if a.skip("{}") {
 		return nil
 	}
-	for start := byte('{'); a.take(start); start = ',' {
+	start := byte('{')
+	for ; a.take(start); start = ',' {
 		name, ok := a.name()
 		if !ok || !a.take(':') {
 			return ErrUnusual
@@ -94,7 +95,7 @@ func (a *plainAnswer) members(read func(name []byte) error) error {
 			return err
 		}
 	}
-	return a.must('}')
+	return a.end(start, '}')
 }
 
 // items reads a list of items, and hands each over.
@@ -102,14 +103,15 @@ func (a *plainAnswer) items() error {
 	if a.skip("[]") {
 		return nil
 	}
-	for start := byte('['); a.take(start); start = ',' {
+	start := byte('[')
+	for ; a.take(start); start = ',' {
 		a.record.begin()
 		if err := a.members(a.attribute); err != nil {
 			return err
 		}
 		a.each(&a.record)
 	}
-	return a.must(']')
+	return a.end(start, ']')
 }
 
 // key reads the key of an item in an index. Here, all of its attributes are strings.
@@ -270,6 +272,15 @@ func (a *plainAnswer) raw() (jx.Raw, error) {
 	}
 	a.at += len(raw)
 	return raw, nil
+}
+
+// end takes the bracket behind the elements of a list or an object. Unless a comma could come in its
+// place, there was no element, and so no bracket before it.
+func (a *plainAnswer) end(awaited, closing byte) error {
+	if awaited != ',' {
+		return ErrUnusual
+	}
+	return a.must(closing)
 }
 
 // must takes a byte that has to come next.

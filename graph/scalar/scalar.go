@@ -4,7 +4,6 @@ package scalar
 
 import (
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -32,12 +31,8 @@ func UnmarshalDateTime(value any) (time.Time, error) {
 	return t, nil
 }
 
-// MarshalLanguage writes a language tag, which has letters, digits and hyphens only.
-func MarshalLanguage(l comment.Language) graphql.Marshaler {
-	return graphql.WriterFunc(func(w io.Writer) {
-		_, _ = io.WriteString(w, strconv.Quote(string(l))) // to gqlgen's buffer, which returns no error
-	})
-}
+// MarshalLanguage writes a language tag. It escapes what no tag has: statistics may be edited by hand.
+func MarshalLanguage(l comment.Language) graphql.Marshaler { return graphql.MarshalString(string(l)) }
 
 // UnmarshalLanguage reads a BCP 47 tag and converts it to canonical form. It returns a BadInput
 // error for anything else.
