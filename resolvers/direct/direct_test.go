@@ -138,6 +138,8 @@ func TestSameBytes(t *testing.T) {
 		query := "query($yes: Boolean!, $no: Boolean!) { yes: __typename @include(if: $yes) no: __typename @skip(if: $no)\n" +
 			`product(id: "pan") ` + a.selection("Product", 4) +
 			` products(ids: ["pan", "broken", "nothing", "c_no"]) ` + a.selection("Product", 3) +
+			` whole: products(ids: ["pan", "nothing"]) ` + a.selection("Product", 3) +
+			` rated: products(ids: ["pan", "nothing"]) { languages ` + a.selection("LanguageCount", 1) + ` stats ` + a.selection("CommentStats", 2) + `}` +
 			` babel: products(ids: ["pan", "babel"]) { id stats ` + a.selection("CommentStats", 2) +
 			` french: stats(lang: "fr") ` + a.selection("CommentStats", 2) + ` languages ` + a.selection("LanguageCount", 1) + `}` +
 			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
