@@ -2,14 +2,9 @@ package layout
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
-	"time"
-	"unicode/utf8"
-
-	"github.com/talkback/talkback/comment"
 )
 
 // Improper items are items that Talkback cannot have written, for example because they were edited
@@ -23,31 +18,6 @@ type Improper struct {
 	Key string
 	// Reason says what is wrong with the item. It holds no text of a comment.
 	Reason string
-}
-
-// firstTime is the first time that RFC 3339 can write, endOfTime the first that it no longer can, and
-// endOfIDs the first ID of a comment of then.
-var (
-	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfIDs  = comment.IDOf(comment.FirstAt(endOfTime))
-)
-
-// checkAnswerable returns an error if an answer with this comment could not be read: its times need
-// years of four digits, its version 32 bits, and the id of its author, which is binary if the author
-// was imported, UTF-8.
-func checkAnswerable(c *comment.Comment) error {
-	switch {
-	case c.ID >= endOfIDs:
-		return fmt.Errorf("attribute %q has a time after the year 9999", AttrPK)
-	case c.UpdatedAt != nil && (c.UpdatedAt.Before(firstTime) || !c.UpdatedAt.Before(endOfTime)):
-		return fmt.Errorf("attribute %q is not a time of the years 0 to 9999", attrUpdated)
-	case c.Version < 1 || c.Version > math.MaxInt32:
-		return fmt.Errorf("attribute %q is not a version", AttrVersion)
-	case c.Author.Imported && !utf8.ValidString(c.Author.ID):
-		return fmt.Errorf("attribute %q is not UTF-8", attrAuthorID)
-	}
-	return nil
 }
 
 // NewImproper returns the Improper of an item.

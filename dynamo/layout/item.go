@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -228,6 +231,31 @@ func CheckCell(cell comment.Cell) error {
 	}
 	if comment.CheckRating(cell.Rating) != nil {
 		return fmt.Errorf("attribute %q is not a rating of 1 to %d", AttrRating, comment.MaxRating)
+	}
+	return nil
+}
+
+// firstTime is the first time that RFC 3339 can write, endOfTime the first that it no longer can, and
+// endOfIDs the first ID of a comment of then.
+var (
+	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	endOfTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	endOfIDs  = comment.IDOf(comment.FirstAt(endOfTime))
+)
+
+// checkAnswerable returns an error if an answer with this comment could not be read: its times need
+// years of four digits, its version 32 bits, and the id of its author, which is binary if the author
+// was imported, UTF-8.
+func checkAnswerable(c *comment.Comment) error {
+	switch {
+	case c.ID >= endOfIDs:
+		return fmt.Errorf("attribute %q has a time after the year 9999", AttrPK)
+	case c.UpdatedAt != nil && (c.UpdatedAt.Before(firstTime) || !c.UpdatedAt.Before(endOfTime)):
+		return fmt.Errorf("attribute %q is not a time of the years 0 to 9999", attrUpdated)
+	case c.Version < 1 || c.Version > math.MaxInt32:
+		return fmt.Errorf("attribute %q is not a version", AttrVersion)
+	case c.Author.Imported && !utf8.ValidString(c.Author.ID):
+		return fmt.Errorf("attribute %q is not UTF-8", attrAuthorID)
 	}
 	return nil
 }
