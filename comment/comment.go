@@ -5,6 +5,7 @@ package comment
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -122,10 +123,22 @@ func (c Comment) Check() error {
 			return err
 		}
 	}
+	if !IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt) {
+		return Errorf(BadInput, "a time of the comment is not within the years 0 to 9999")
+	}
+	if c.Version < 1 || c.Version > math.MaxInt32 {
+		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, math.MaxInt32)
+	}
 	if err := checkText("author's id", c.Author.ID, 1, MaxIDBytes); err != nil {
 		return err
 	}
 	return checkText("author's name", c.Author.Name, 1, MaxNameBytes)
+}
+
+// IsTime reports whether answers can hold a time: RFC 3339 writes the years 0 to 9999.
+func IsTime(t time.Time) bool {
+	year := t.UTC().Year()
+	return year >= 0 && year <= 9999
 }
 
 // CheckProductID returns a BadInput error unless id can be the id of a product: 1 to MaxIDBytes

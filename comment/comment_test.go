@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -52,6 +54,10 @@ func TestCheck(t *testing.T) {
 		"author's id": func(c *comment.Comment) { c.Author.ID = "" },
 		"name":        func(c *comment.Comment) { c.Author.Name = "" },
 		"product id":  func(c *comment.Comment) { c.ProductID = "" },
+		"a time":      func(c *comment.Comment) { c.ID = comment.IDOf(comment.MaxPosition) },
+		"time":        func(c *comment.Comment) { late := time.UnixMilli(math.MaxInt64); c.UpdatedAt = &late },
+		"version":     func(c *comment.Comment) { c.Version = math.MaxInt32 + 1 },
+		"version 0":   func(c *comment.Comment) { c.Version = 0 },
 	} {
 		bad := good
 		spoil(&bad)

@@ -56,7 +56,7 @@ func (p *protocol) DeserializeResponse(
 ) error {
 	buffer := answers.Get().(*bytes.Buffer)
 	defer giveBack(buffer)
-	if err := readAnswer(response.Response, buffer); err != nil {
+	if err := readAnswer(response.Response, buffer, mostAnswer); err != nil {
 		return &smithy.DeserializationError{Err: err}
 	}
 	if taker := takerOf(ctx); success(response.Response) && decodeUsual(buffer.Bytes(), out, taker) == nil {
@@ -132,11 +132,19 @@ func giveBack(buffer *bytes.Buffer) {
 	}
 }
 
-// readAnswer reads an answer whole and verifies its checksum, if it has one.
-func readAnswer(response *http.Response, into *bytes.Buffer) error {
+// mostAnswer is the size in bytes of the largest answer that is read. A batch has 16 MB, of which JSON
+// can make six times as much. What goes on for longer does not end, and is no answer of a table.
+const mostAnswer = 128 << 20
+
+// readAnswer reads an answer whole, unless it is larger than most bytes, and verifies its checksum,
+// if it has one.
+func readAnswer(response *http.Response, into *bytes.Buffer, most int64) error {
 	into.Grow(bytes.MinRead + int(min(max(response.ContentLength, 0), largeRoom))) // bounded has that room
-	if _, err := into.ReadFrom(response.Body); err != nil {
+	if _, err := into.ReadFrom(io.LimitReader(response.Body, most+1)); err != nil {
 		return err
+	}
+	if int64(into.Len()) > most {
+		return errors.New("the answer is larger than any of DynamoDB")
 	}
 	if into.Len() == 0 && success(response) {
 		return errors.New("the answer is empty")

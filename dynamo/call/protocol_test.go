@@ -1,8 +1,10 @@
 package call
 
 import (
+	"bytes"
 	"hash/crc32"
 	"io"
+	"math"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -136,4 +138,25 @@ func TestAnswersAreDecodedAsTheSDKDoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An answer that does not end is given up, also if it announced no length.
+func TestEndlessAnswerIsGivenUp(t *testing.T) {
+	const most = 1 << 20
+	for _, size := range []int64{most, most + 1, math.MaxInt64} {
+		endless := &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(io.LimitReader(zeros{}, size))}
+		var read bytes.Buffer
+		if err := readAnswer(endless, &read, most); (err == nil) != (size == most) || read.Len() > most+1 {
+			t.Errorf("of %d bytes %d are read: %v", size, read.Len(), err)
+		}
+	}
+}
+
+// zeros does not end.
+type zeros struct{}
+
+// Read implements [io.Reader].
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }

@@ -235,13 +235,8 @@ func CheckCell(cell comment.Cell) error {
 	return nil
 }
 
-// firstTime is the first time that RFC 3339 can write, endOfTime the first that it no longer can, and
-// endOfIDs the first ID of a comment of then.
-var (
-	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	endOfIDs  = comment.IDOf(comment.FirstAt(endOfTime))
-)
+// endOfIDs is the first ID of a comment whose time no answer can hold.
+var endOfIDs = comment.IDOf(comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 
 // checkAnswerable returns an error if an answer with this comment could not be read: its times need
 // years of four digits, its version 32 bits, and the id of its author, which is binary if the author
@@ -250,7 +245,7 @@ func checkAnswerable(c *comment.Comment) error {
 	switch {
 	case c.ID >= endOfIDs:
 		return fmt.Errorf("attribute %q has a time after the year 9999", AttrPK)
-	case c.UpdatedAt != nil && (c.UpdatedAt.Before(firstTime) || !c.UpdatedAt.Before(endOfTime)):
+	case c.UpdatedAt != nil && !comment.IsTime(*c.UpdatedAt):
 		return fmt.Errorf("attribute %q is not a time of the years 0 to 9999", attrUpdated)
 	case c.Version < 1 || c.Version > math.MaxInt32:
 		return fmt.Errorf("attribute %q is not a version", AttrVersion)

@@ -122,9 +122,6 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if c.UpdatedAt, err = r.updated(updated); err != nil {
 		return c, err
 	}
-	if c.Version < 1 {
-		return c, fmt.Errorf("the version %d is not 1 or more", c.Version)
-	}
 	return c, c.Check()
 }
 

@@ -90,6 +90,7 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"talkback":1`, `"talkback":2`, "use a newer one", "the form of a later version"},
 		{`"talkback":1`, `"talkback":1.5`, "not a whole number", "no version at all"},
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
+		{`"version":3`, `"version":2147483648`, "version 2147483648", "a version that no answer can hold"},
 		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},
 		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
 		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
