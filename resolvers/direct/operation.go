@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // compiled is how many compiled operations are kept: as many as parsed documents.
@@ -160,7 +161,7 @@ func (r *running) data(ctx context.Context) []byte {
 	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: r.product.Name, Field: r.product})
 	product := r.asked.RootResolverMiddleware(ctx, r.resolveProduct)
 	answer := valueOf(r.query, &queryAnswer{product: valueIn(product)})
-	return answer.write(make([]byte, 0, answer.room()))
+	return answer.write(usage.From(ctx).Buffer(answer.room()))
 }
 
 func (r *running) resolveProduct(ctx context.Context) graphql.Marshaler {
