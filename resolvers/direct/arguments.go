@@ -26,6 +26,13 @@ func idOf(values map[string]any) (id string, ok bool) {
 	return id, err == nil
 }
 
+// languageOf does so for the argument of Product.stats, nil if it is null or not given.
+func languageOf(values map[string]any) (language *comment.Language, ok bool) {
+	r := argumentReader{values: values}
+	language = optional(&r, "lang", scalar.UnmarshalLanguage)
+	return language, !r.failed
+}
+
 // pageArgumentsOf does so for the arguments of Product.comments.
 func pageArgumentsOf(values map[string]any) (read pageArguments, ok bool) {
 	r := argumentReader{values: values}

@@ -27,8 +27,8 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// table answers from a few comments with awkward texts. The product "broken" has no statistics;
-// those of "babel" have a row that languages share.
+// table answers from a few comments with awkward texts. The statistics of
+// the products "broken" and "uncounted" fail; those of "babel" have a row that languages share.
 type table []comment.Comment
 
 func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
@@ -59,7 +59,7 @@ func (t table) StatsOf(_ context.Context, products []string) (map[string]comment
 			found[product] = comment.Stats{"en": {1, 0, 3, 0, 9}, "de": {0, 2, 0, 0, 1}, "edited\x01\"": {0, 0, 0, 0, 1}}
 		case "babel":
 			found[product] = comment.Stats{"de": {1, 0, 0, 0, 2}, comment.OtherLanguages: {9, 0, 1, 0, 7}}
-		case "broken":
+		case "broken", "uncounted":
 			failed[product] = errors.New("broken")
 		}
 	}
@@ -170,12 +170,12 @@ func counts(texts []string) map[string]int {
 type asker struct {
 	r      *rand.Rand
 	schema *ast.Schema
-	plain  bool // whether to ask without conditions, and for nothing that has to be resolved
+	plain  bool // whether to ask without conditions, and for nothing that has to be resolved but statistics
 	names  int
 }
 
-// unplain are fields that have to be resolved.
-var unplain = []string{"product", "totalCount", "stats", "pageCount", "pageNumber", "pageCursors"}
+// unplain are fields that have to be resolved, statistics apart.
+var unplain = []string{"product", "pageCount", "pageNumber", "pageCursors"}
 
 // arguments are those that change the answer of a field.
 var arguments = map[string][]string{

@@ -74,10 +74,31 @@ func optionalMoment[T any](get func(T) *time.Time) field[T] {
 
 // nested returns a field that holds an object. It is never null.
 func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
-	return field[T]{
+	return within(field[*U]{
 		typ: inner.name() + "!",
-		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
+		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[*U], bool) {
+			return inner.asked(operation, asked.Selections)
+		},
+	}, get)
+}
+
+// several returns a field that holds a list of objects. Neither it nor an element is ever null.
+func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
+	return within(field[[]*U]{
+		typ: "[" + inner.name() + "!]!",
+		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[[]*U], bool) {
 			p, plain := inner.asked(operation, asked.Selections)
+			return listOf(p), plain
+		},
+	}, get)
+}
+
+// within returns a field of what an object holds.
+func within[T, U any](of field[U], get func(T) U) field[T] {
+	return field[T]{
+		typ: of.typ, arguments: of.arguments,
+		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
+			p, plain := of.asked(operation, asked)
 			return part[T]{
 				size:  func(of T) int { return p.size(get(of)) },
 				write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
@@ -86,29 +107,21 @@ func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 	}
 }
 
-// several returns a field that holds a list of objects. Neither it nor an element is ever null.
-func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
+// resolved returns a field whose value has been made by a resolver.
+func resolved[T any](typ string, arguments []string, get func(T) values) field[T] {
 	return field[T]{
-		typ: "[" + inner.name() + "!]!",
-		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
-			p, plain := inner.asked(operation, asked.Selections)
-			list := listOf(p)
+		typ: typ, arguments: arguments,
+		asked: func(_ *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
 			return part[T]{
-				size:  func(of T) int { return list.size(get(of)) },
-				write: func(out []byte, of T) []byte { return list.write(out, get(of)) },
-			}, plain
+				size:  func(of T) int { return get(of).of(asked.Alias).size },
+				write: func(out []byte, of T) []byte { return get(of).of(asked.Alias).write(out) },
+			}, true
 		},
 	}
 }
 
-// resolved returns a field whose value has been made by a resolver.
-func resolved[T any](typ string, arguments []string, get func(T) Value) field[T] {
-	written := part[T]{
-		size:  func(of T) int { return get(of).size },
-		write: func(out []byte, of T) []byte { return get(of).write(out) },
-	}
-	return field[T]{
-		typ: typ, arguments: arguments,
-		asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true },
-	}
+// wholeNumber writes a number by itself.
+var wholeNumber = part[*int]{
+	size:  func(*int) int { return 1 },
+	write: func(out []byte, n *int) []byte { return strconv.AppendInt(out, int64(*n), 10) },
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// Only operations without conditions that need one page of comments, and no other resolver, are
-// compiled.
+// Only operations without conditions that need one page of comments, and no other resolver but those
+// of statistics, are compiled.
 func TestWhatIsCompiled(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	for _, row := range []struct {
@@ -26,8 +26,12 @@ func TestWhatIsCompiled(t *testing.T) {
 		{"a condition inside a fragment", `query($yes: Boolean!) { product(id: "p") { ...P } } fragment P on Product { comments { nodes { id @skip(if: $yes) } } }`, false},
 		{"two pages", `{ product(id: "p") { a: comments { nodes { id } } b: comments { nodes { id } } } }`, false},
 		{"two products", `{ a: product(id: "p") { comments { nodes { id } } } b: product(id: "q") { comments { nodes { id } } } }`, false},
-		{"statistics beside the page", `{ product(id: "p") { stats { total } comments { nodes { id } } } }`, false},
-		{"a total that is counted", `{ product(id: "p") { comments { totalCount nodes { id } } } }`, false},
+		{"statistics beside the page", `{ product(id: "p") { stats { total } comments { nodes { id } } } }`, true},
+		{"statistics of languages", `query($l: Language) { product(id: "p") { de: stats(lang: "de") { total } stats(lang: $l) { average } comments { nodes { id } } } }`, true},
+		{"counts of the list", `{ product(id: "p") { comments { totalCount all: totalCount stats { ratings { count } } nodes { id } } } }`, true},
+		{"numbers of pages", `{ product(id: "p") { comments { pageCount nodes { id } } } }`, false},
+		{"statistics without a page", `{ product(id: "p") { stats { total } } }`, false},
+		{"languages", `{ product(id: "p") { languages { count } comments { nodes { id } } } }`, false},
 		{"no page", `{ product(id: "p") { id } }`, false},
 		{"another root field", `{ viewer { mayWrite } product(id: "p") { comments { nodes { id } } } }`, false},
 		{"the schema", `{ __schema { queryType { name } } product(id: "p") { comments { nodes { id } } } }`, false},

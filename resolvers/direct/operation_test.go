@@ -45,7 +45,7 @@ func TestCompiledSameBytes(t *testing.T) {
 	oneOf := func(choices ...string) string { return choices[r.IntN(len(choices))] }
 	run := func(schema graphql.ExecutableSchema, around graphql.FieldMiddleware, query string) string {
 		response := run(t, e.table, schema, around, &graphql.RawParams{Query: query, Variables: map[string]any{
-			"first": 3, "filter": map[string]any{"languages": []any{"EN-us"}, "createdAfter": "2024-05-01T12:00:00+02:00"}, "none": nil, "yes": true,
+			"first": 3, "filter": map[string]any{"languages": []any{"EN-us"}, "createdAfter": "2024-05-01T12:00:00+02:00"}, "none": nil, "yes": true, "lang": "DE",
 		}})
 		slices.SortFunc(response.Errors, func(a, b *gqlerror.Error) int { return strings.Compare(a.Error(), b.Error()) }) // of fields side by side
 		out, err := json.Marshal(response)
@@ -63,10 +63,13 @@ func TestCompiledSameBytes(t *testing.T) {
 				`(filter: {languages: ["?"]})`, `(filter: {createdBefore: "yesterday"})`, `(filter: {languages: null, createdAfter: null})`) +
 				a.selection("CommentConnection", 3)
 		}
-		query := `query($first: Int, $filter: CommentFilter, $none: Int, $nothing: CommentFilter, $before: String, $yes: Boolean!, $no: Boolean! = false) {` +
+		stats := func(name string) string {
+			return name + ": stats" + oneOf("", "", `(lang: "en")`, `(lang: "fr")`, `(lang: $lang)`, `(lang: $unset)`, `(lang: "?")`) + a.selection("CommentStats", 2)
+		}
+		query := `query($first: Int, $filter: CommentFilter, $none: Int, $nothing: CommentFilter, $before: String, $yes: Boolean!, $no: Boolean! = false, $lang: Language, $unset: Language) {` +
 			oneOf("", "__typename ", "name: __typename ") + oneOf("", "mine: ") +
-			`product(id: ` + oneOf(`"pan"`, `"pan"`, `"pan"`, `"broken"`, `"panics"`, `""`, `7`) + `) {` +
-			oneOf("", "id ", "... on Node { id }", "key: id __typename ") + oneOf("", "all: ") + comments() +
+			`product(id: ` + oneOf(`"pan"`, `"pan"`, `"pan"`, `"babel"`, `"uncounted"`, `"broken"`, `"panics"`, `""`, `7`) + `) {` +
+			oneOf("", "id ", "... on Node { id }", "key: id __typename ") + oneOf("", "", stats("before")) + oneOf("", "all: ") + comments() + oneOf("", "", stats("after")) +
 			oneOf("", "", "", "... { id }", "more: "+comments()) + "}" +
 			oneOf("", "", "", "", `other: product(id: "pot") { id }`) + "}"
 		if diff := cmp.Diff(run(plain, resolved, query), run(compiled, direct.Fields, query)); diff != "" {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph/lookahead"
-	"github.com/talkback/talkback/graph/scalar"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -31,13 +30,13 @@ var products = &object[counted]{
 
 // statsOf returns how to write the field stats, of all languages or of a single one.
 func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p part[*counted], plain bool) {
+	language, read := languageOf(asked.ArgumentMap(operation.Variables))
+	if !read {
+		return part[*counted]{}, false // gqlgen reports it
+	}
 	var filter comment.Filter
-	if lang := asked.ArgumentMap(operation.Variables)["lang"]; lang != nil {
-		language, err := scalar.UnmarshalLanguage(lang)
-		if err != nil {
-			return part[*counted]{}, false // gqlgen reports it
-		}
-		filter.Languages = []comment.Language{language}
+	if language != nil {
+		filter.Languages = []comment.Language{*language}
 	}
 	written, plain := counts.asked(operation, asked.Selections)
 	if !plain {

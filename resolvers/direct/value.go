@@ -75,3 +75,22 @@ func askedHere[T any](ctx context.Context, of *object[T]) (p part[*T], plain boo
 	}
 	return of.asked(graphql.GetOperationContext(ctx), field.Selections)
 }
+
+// values are those of resolved fields.
+type values []named
+
+// named is a value with the name under which it is asked for.
+type named struct {
+	name string
+	Value
+}
+
+// of returns the value of a name, a Value of no size if there is none.
+func (v values) of(name string) Value {
+	for i := range v {
+		if v[i].name == name {
+			return v[i].Value
+		}
+	}
+	return Value{}
+}
