@@ -175,6 +175,9 @@ func (d *decoder) grids(number int) []comment.Stats {
 	for i := range out {
 		out[i] = comment.Stats{}
 		for _, language := range languages {
+			if d.err != nil {
+				break // as many languages again for each grid would take minutes
+			}
 			if row := r.row(); row != (comment.Counts{}) {
 				out[i][language] = row
 			}
