@@ -132,7 +132,7 @@ func (c *conn) converse(request *http.Request, used bool) (*http.Response, error
 	if used && !c.silent() {
 		return nil, errUnsent
 	}
-	if err := errors.Join(request.Write(c.writer), c.writer.Flush()); err != nil {
+	if err := errors.Join(write(c.writer, request), c.writer.Flush()); err != nil {
 		return nil, err
 	}
 	response, err := c.head(request)
