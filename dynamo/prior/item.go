@@ -108,10 +108,7 @@ func (t tally) check() error {
 	if err := t.Ratings.check("rating", func(rating int) bool { return comment.CheckRating(rating) == nil }); err != nil {
 		return err
 	}
-	if err := t.Languages.check("language", func(l comment.Language) bool {
-		stored, err := comment.StoredLanguage(string(l))
-		return err == nil && stored == l
-	}); err != nil {
+	if err := t.Languages.check("language", func(l comment.Language) bool { return comment.IsTag(string(l)) }); err != nil {
 		return err
 	}
 	for i, l := range t.Lengths {

@@ -55,6 +55,21 @@ func TestItem(t *testing.T) {
 	}
 }
 
+// What is learnt of languages that nobody knows, or of statistics that were edited by hand, is read
+// again too.
+func TestOddLanguages(t *testing.T) {
+	l := NewLearner()
+	l.See("one", Seen{Ratings: comment.Counts{0, 0, 0, 0, 9}, Languages: map[comment.Language]int{"xxxxxxxx": 9}})
+	l.Count("two", comment.Stats{"e\x01n": {1, 2, 3, 4, 50}, comment.OtherLanguages: {1, 2, 3, 4, 50}, "EN": {1, 2, 3, 4, 50}})
+	item, err := encode(l.fresh, stored{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decode(item); err != nil || len(got.tally.Languages.Shares) != 2 {
+		t.Errorf("read again are %v: %v", got.tally.Languages.Shares, err)
+	}
+}
+
 // Whatever an item holds, it is refused, or makes a prior that a planner can use.
 func FuzzDecode(f *testing.F) {
 	text, err := json.Marshal(learnt(f, 50).rounded())

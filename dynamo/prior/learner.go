@@ -141,11 +141,12 @@ func (l *Learner) Counted(product string, stats comment.Stats) {
 	}
 }
 
-// languagesOf returns the numbers of comments by language.
+// languagesOf returns the numbers of comments by language. What is no language is left out, such as
+// the row that several share: an item with it could not be read again.
 func languagesOf(stats comment.Stats) map[comment.Language]int {
 	out := make(map[comment.Language]int, len(stats))
 	for language, byRating := range stats {
-		if language != comment.OtherLanguages {
+		if comment.IsTag(string(language)) {
 			out[language] = byRating.Total()
 		}
 	}
