@@ -13,13 +13,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-const (
-	// patience is how many heartbeats of another build may be missed before it is taken over. What
-	// they take is no less than Settle, so the next build need not wait for that again.
-	patience = 5
-	// lastWords is how long a build that ends early may take to say so.
-	lastWords = 3 * time.Second
-)
+// lastWords is how long a build that ends early may take to say so.
+const lastWords = 3 * time.Second
 
 // Errors of builds, of the kind Conflict.
 var (
@@ -70,7 +65,7 @@ func (b *build) acquire(ctx context.Context) error {
 			return err
 		}
 		s := registry.Stores[b.Name]
-		beats := looks > 0 && b.seen.beats(s)
+		alive := looks > 0 && b.seen.alive(s)
 		b.seen = b.seen.look(s, time.Now())
 		switch {
 		case s.Work.free(b.Engine) || b.seen.silent(b.Pace):
@@ -79,19 +74,13 @@ func (b *build) acquire(ctx context.Context) error {
 			if comment.KindOf(err) != comment.Conflict {
 				return err
 			}
-		case beats:
+		case alive:
 			return &comment.Error{Kind: comment.Conflict, Cause: errBusy, Message: fmt.Sprintf("the store is being built by %s: wait until that has ended, or end it", s.Work.Who)}
 		}
 		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
 			return err
 		}
 	}
-}
-
-// free reports whether no process builds a store, or one that worked through an ended run of the
-// engine and so can write no more.
-func (w Work) free(engine string) bool {
-	return w.Owner == "" || engine != "" && w.Engine != "" && w.Engine != engine
 }
 
 // update changes the registration of the store, unless another build has taken over.

@@ -53,6 +53,12 @@ type Work struct {
 	Entries int64
 }
 
+// free reports whether no process builds a store, or one that worked through an ended run of the
+// engine and so can write no more.
+func (w Work) free(engine string) bool {
+	return w.Owner == "" || engine != "" && w.Engine != "" && w.Engine != engine
+}
+
 // Table keeps the registry.
 type Table interface {
 	// Registry reads the registry, consistently.

@@ -7,6 +7,10 @@ import (
 	"github.com/talkback/talkback/internal/wait"
 )
 
+// patience is how many heartbeats of another build may be missed before it is taken over. What
+// they take is no less than Settle, so the next build need not wait for that again.
+const patience = 5
+
 // vigil is what a process sees of a store's registration, look by look. Its times are by the clock
 // of this process alone. The zero value saw nothing.
 type vigil struct {
@@ -21,7 +25,7 @@ type vigil struct {
 // look returns the vigil after another look.
 func (v vigil) look(s Registration, now time.Time) vigil {
 	next := vigil{last: s, still: v.still, closed: v.closed}
-	if v.still.IsZero() || v.beats(s) {
+	if v.still.IsZero() || v.alive(s) {
 		next.still = now
 	}
 	switch {
@@ -33,9 +37,9 @@ func (v vigil) look(s Registration, now time.Time) vigil {
 	return next
 }
 
-// beats reports whether the build under way is another one than at the last look, or has had a
+// alive reports whether the build under way is another one than at the last look, or has had a
 // heartbeat since.
-func (v vigil) beats(s Registration) bool {
+func (v vigil) alive(s Registration) bool {
 	return s.Work.Owner != v.last.Work.Owner || s.Work.Heartbeat != v.last.Work.Heartbeat
 }
 
