@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/stores"
@@ -81,8 +83,21 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	if pages.Name == stores.Table {
 		counter.KeepPages(pagetable.New(numbers, table), logger)
 	}
+	learner := prior.NewLearner()
+	counter.OnCounted(learner.Counted)
+	hints := prior.NewVisits(ctx, &prior.Keeper{Client: call.For(client, call.ForPlanKnowledge), Table: table, Learner: learner, Logger: logger})
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	return tell.after(function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
+	return tell.after(saving(hints, function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke)), nil
+}
+
+// saving returns a function like another one, which leaves hints on large products before it returns.
+// With what it tells, that takes less than the time that the function has kept for its report.
+func saving(hints *prior.Visits, invoke invoke) invoke {
+	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		response, err := invoke(ctx, event)
+		hints.Save(ctx)
+		return response, err
+	}
 }
 
 // handler counts. Nothing goes on after Handle: between two invocations, the process stands still.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
+	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -99,14 +101,14 @@ func TestFunctionFeeds(t *testing.T) {
 	}
 	server.Resume(t)
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
-	hand(t, f, comments[0], "1")
+	hand(t, f, "1", comments[0])
 	list := pageindex.List{Product: "p", Order: comment.NewestFirst}
 	found, err := builder.Find(t.Context(), list, nil)
 	if err != nil || found.Counts.Total() != 1 {
 		t.Errorf("%d comments, %v", found.Counts.Total(), err)
 	}
 	server.Stop(t)
-	hand(t, f, comments[1], "2")
+	hand(t, f, "2", comments[1])
 	server.Restart(t)
 	if _, err := builder.Find(t.Context(), list, nil); comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
@@ -120,9 +122,55 @@ func TestFunctionFeeds(t *testing.T) {
 	}
 }
 
-// hand hands the record of a new comment to the function, which must process it.
-func hand(t *testing.T, f invoke, c comment.Comment, sequence string) {
+// A function that counts leaves hints on large products, when its invocation ends. The next one knows
+// them from its start.
+func TestFunctionLeavesHints(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	none, err := pagesTarget(stores.None, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := newFunction(t.Context(), client, table, none, teller{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const products, each = 5, 40
+	var comments []comment.Comment
+	for i := range products {
+		comments = append(comments, commenttest.Many(commenttest.Rand(t), fmt.Sprint("p", i), each)...)
+	}
+	hand(t, f, "1", comments...)
+	learner := prior.NewLearner()
+	prior.NewVisits(t.Context(), &prior.Keeper{Client: client, Table: table, Learner: learner, Logger: slog.New(slog.DiscardHandler)})
+	for i := range products {
+		if got := learner.Hint(fmt.Sprint("p", i)).Comments; got < each/2 || got > 2*each {
+			t.Errorf("product %d has about %v comments, by its hint; want %d", i, got, each)
+		}
+	}
+}
+
+// hand hands the records of new comments to the function, which must process them. Their sequence
+// numbers begin with a text.
+func hand(t *testing.T, f invoke, sequence string, comments ...comment.Comment) {
 	t.Helper()
+	var records []events.DynamoDBEventRecord
+	for i, c := range comments {
+		records = append(records, events.DynamoDBEventRecord{
+			EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
+			Change:         events.DynamoDBStreamRecord{SequenceNumber: fmt.Sprintf("%s%03d", sequence, i), NewImage: imageOf(c)},
+		})
+	}
+	response, err := f(t.Context(), events.DynamoDBEvent{Records: records})
+	if err != nil || len(response.BatchItemFailures) > 0 {
+		t.Fatal(response, err)
+	}
+}
+
+func imageOf(c comment.Comment) map[string]events.DynamoDBAttributeValue {
 	image := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range layout.Encode(c) {
 		switch v := value.(type) {
@@ -134,11 +182,5 @@ func hand(t *testing.T, f invoke, c comment.Comment, sequence string) {
 			image[name] = events.NewBinaryAttribute(v.Value)
 		}
 	}
-	response, err := f(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
-		EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
-		Change:         events.DynamoDBStreamRecord{SequenceNumber: sequence, NewImage: image},
-	}}})
-	if err != nil || len(response.BatchItemFailures) > 0 {
-		t.Fatal(response, err)
-	}
+	return image
 }

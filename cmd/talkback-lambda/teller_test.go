@@ -53,7 +53,7 @@ func TestFunctionTells(t *testing.T) {
 	receiver := otlptest.Start(t)
 	f := telling(t, receiver.URL)
 	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
-	hand(t, f, c, "1")
+	hand(t, f, "1", c)
 	spans := receiver.Spans("")
 	for _, name := range []string{"process stream", "TransactWriteItems"} {
 		if !slices.ContainsFunc(spans, func(s otlptest.Span) bool { return s.Name == name }) {
@@ -79,7 +79,7 @@ func TestEndpointOfFunctionInTrouble(t *testing.T) {
 	t.Cleanup(hung.Close)
 	f := telling(t, hung.URL)
 	began := time.Now()
-	hand(t, f, commenttest.Many(commenttest.Rand(t), "p", 1)[0], "1")
+	hand(t, f, "1", commenttest.Many(commenttest.Rand(t), "p", 1)...)
 	if took := time.Since(began); took > 5*flushTimeout {
 		t.Errorf("the invocation took %v", took)
 	}

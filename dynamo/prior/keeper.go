@@ -67,12 +67,9 @@ func (k *Keeper) Beside(ctx context.Context, work func(context.Context) error) e
 
 // keep loads what was saved, and saves until the context ends, and once more then.
 func (k *Keeper) keep(ctx context.Context) {
-	if err := k.Load(ctx); err != nil && !passes(ctx, err) {
-		k.Logger.Warn("what plans learnt earlier cannot be read; they start without", "error", err)
-	}
+	k.start(ctx)
 	for pause := firstSave; wait.For(ctx, pause+rand.N(pause)) == nil; pause = saveEvery {
-		if err := k.save(ctx); err != nil && !passes(ctx, err) {
-			k.Logger.Warn("what plans learn is not saved, as for a process that may not write", "error", err)
+		if !k.saves(ctx) {
 			return
 		}
 	}
@@ -89,6 +86,23 @@ func (k *Keeper) Load(ctx context.Context) error {
 	}
 	k.Learner.load(stored.tally)
 	return nil
+}
+
+// start loads. What keeps it from that is logged.
+func (k *Keeper) start(ctx context.Context) {
+	if err := k.Load(ctx); err != nil && !passes(ctx, err) {
+		k.Logger.Warn("what plans learnt earlier cannot be read; they start without", "error", err)
+	}
+}
+
+// saves saves, and reports whether a later try may succeed.
+func (k *Keeper) saves(ctx context.Context) bool {
+	err := k.save(ctx)
+	if err == nil || passes(ctx, err) {
+		return true
+	}
+	k.Logger.Warn("what plans learn is not saved, as for a process that may not write", "error", err)
+	return false
 }
 
 // passes reports whether a later try may succeed.

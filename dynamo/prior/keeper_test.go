@@ -157,17 +157,17 @@ func TestServersAddWhatTheyLearn(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		for _, s := range servers {
-			s.see("last", worthSaving)
+			s.see("last", productsWorthSaving)
 			s.stop()
 		}
 		last := table.start(t)
-		if got, want := last.learnt(), len(servers)*(hours*30+worthSaving); got != want {
+		if got, want := last.learnt(), len(servers)*(hours*30+productsWorthSaving); got != want {
 			t.Errorf("%d products are known, want %d", got, want)
 		}
 		if most := len(servers) * (hours + 1); len(table.record) > most {
 			t.Errorf("%d writes, though there were news %d times", len(table.record), most)
 		}
-		if own := hours*30 + worthSaving; servers[0].learnt() <= own {
+		if own := hours*30 + productsWorthSaving; servers[0].learnt() <= own {
 			t.Errorf("a server knows %d products and saw %d itself", servers[0].learnt(), own)
 		}
 	})

@@ -51,8 +51,8 @@ type told struct {
 const (
 	// remembered is how many products a Learner knows to have voted, some 200 bytes each.
 	remembered = 10_000
-	// worthSaving is how many products must have told something new to be saved.
-	worthSaving = 5
+	// productsWorthSaving is how many products must have told something new to be saved.
+	productsWorthSaving = 5
 )
 
 // NewLearner returns a Learner that has learnt nothing.
@@ -241,12 +241,19 @@ func (l *Learner) load(stored tally) {
 func (l *Learner) take() (news tally, worth bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.news < worthSaving {
+	if l.news < productsWorthSaving {
 		return tally{}, false
 	}
 	l.pending, l.fresh = l.fresh, tally{}
 	l.taken, l.news = l.news, 0
 	return l.pending, true
+}
+
+// worthSaving reports whether take would return something.
+func (l *Learner) worthSaving() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.news >= productsWorthSaving
 }
 
 // saved says what the table holds now, with what was taken.
