@@ -110,6 +110,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	session.watchClock(term.Logger)
 	session.trace(around.traces)
 	c.measured.ofCalls(session)
 	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)

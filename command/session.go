@@ -3,11 +3,14 @@ package command
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/telemetry/spans"
 )
@@ -24,11 +27,25 @@ type Session struct {
 	// AWS says that the engine is DynamoDB itself, with its limits and prices.
 	AWS bool
 
+	clock  *call.Clock   // compares this machine's clock with the table's; nil until watchClock
 	tracer *spans.Tracer // nil if no traces are sent
 	writes *spans.Writes // likewise
 
 	local *engine.Engine // nil unless this process started it
 	run   string         // names the run of a local engine, which ends with its process; empty for other engines
+}
+
+// watchClock has the log told when the clock of this machine differs from the table's by more than
+// counting and cursors tolerate. It comes before anything is made of the client.
+func (s *Session) watchClock(log *slog.Logger) {
+	s.clock = call.NewClock(func(ahead time.Duration, apart bool) {
+		if apart {
+			log.Warn("the clock of this machine differs from the table's: set it, by NTP for example", "ahead", ahead.Round(time.Second))
+			return
+		}
+		log.Info("the clock of this machine agrees with the table's again")
+	})
+	s.Client = s.clock.Of(s.Client)
 }
 
 // Lost returns a channel that is closed when an engine that this process started has ended.

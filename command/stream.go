@@ -50,6 +50,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return err
 	}
 	defer traces.Stop()
+	session.watchClock(term.Logger)
 	session.trace(traces)
 	var measured *measured
 	if !c.Status {

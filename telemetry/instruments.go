@@ -244,6 +244,10 @@ var instruments = []Instrument{
 		Description: "1 while page numbers are answered, 0 while they are UNAVAILABLE.",
 	},
 	{
+		Name: "talkback.clock.offset", Unit: "s", Kind: Gauge,
+		Description: "How far the clock of this machine is ahead of the table's; negative if it is behind, 0 within a second.",
+	},
+	{
 		Name: "process.uptime", Unit: "s", Kind: Gauge,
 		Description: "Time since the process began to serve or to count.",
 	},

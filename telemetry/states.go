@@ -57,6 +57,11 @@ func (m *Metrics) WatchPageIndex(look func() PageIndex) {
 	m.meters.gauge("talkback.page_index.available", func() (float64, bool) { return one(look().Answers), true })
 }
 
+// WatchClock has it looked at how far the clock of this machine is ahead of the table's. Call it once.
+func (m *Metrics) WatchClock(ahead func() time.Duration) {
+	m.meters.gauge("talkback.clock.offset", func() (float64, bool) { return ahead().Seconds(), true })
+}
+
 // one is 1 for true.
 func one(yes bool) float64 {
 	if yes {

@@ -33,18 +33,13 @@ const (
 // the slowest of its reads, so a slow page is less rare than a slow read. There is at most one
 // second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
-	hedge := func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
+	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
 		h := &hedger{under: under}
 		if observed, ok := under.(*observedHTTP); ok {
 			h.told = observed.to.Hedged
 		}
 		return h
-	}
-	http := client.Options().HTTPClient
-	if bounded, ok := http.(*bounded); ok {
-		return Over(client, bounded.around(hedge))
-	}
-	return Over(client, hedge(http))
+	})
 }
 
 // hedger is the HTTP client of a client that hedges.

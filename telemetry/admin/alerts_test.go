@@ -83,6 +83,8 @@ var healthy = series{
 	`talkback_page_index_lag_seconds{instance="a"}`:                                                                 "3x150",
 	`talkback_page_index_available{instance="a"}`:                                                                   "1x150",
 	`talkback_page_index_available{instance="b"}`:                                                                   "1x150",
+	`talkback_clock_offset_seconds{instance="a"}`:                                                                   "0x50 4x2 0x96",
+	`talkback_clock_offset_seconds{instance="b"}`:                                                                   "0x50 0.4x100",
 }
 
 // Each alert fires in its case, and no other does; in the everyday life of servers, none does.
@@ -171,6 +173,9 @@ func TestAlertsFire(t *testing.T) {
 		{"page numbers fall behind", series{
 			`talkback_page_index_lag_seconds{instance="a"}`: "3x60 0+30x89",
 		}, []string{"TalkbackPageNumbersLate"}},
+		{"a server's clock is behind", series{
+			`talkback_clock_offset_seconds{instance="b"}`: "0x60 -3x89",
+		}, []string{"TalkbackClockOff"}},
 		{"a process ends again and again", series{
 			`process_uptime_seconds{job="talkback",instance="b"}`: "9+60x60 9 69 129 9 69 129 9 69 129 9 69 129 9 69 129 9 69 129 9+60x71",
 		}, []string{"TalkbackRestarts"}},

@@ -48,6 +48,7 @@ func everything(t *testing.T) map[string]shown {
 	m.WatchClientStore(func() bool { return false })
 	m.WatchCounting(func() telemetry.Counting { return telemetry.Counting{Running: true, Complete: true} })
 	m.WatchPageIndex(func() telemetry.PageIndex { return telemetry.PageIndex{Known: true} })
+	m.WatchClock(func() time.Duration { return 0 })
 	values := map[string][]string{}
 	for _, row := range telemetry.Instruments() {
 		for _, a := range row.Attributes {

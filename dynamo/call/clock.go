@@ -1,0 +1,119 @@
+package call
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// ClockTolerance is how far clocks may be apart: docs/design/watermarks.md.
+const ClockTolerance = 2 * time.Second
+
+const (
+	// dateStep is the resolution of the header Date.
+	dateStep = time.Second
+	// clockSights is how many answers in a row must agree before a Clock says something else than
+	// before. One odd machine behind the table's address is no news.
+	clockSights = 3
+)
+
+// Clock compares the clock of this machine with that of the table, by the header Date of answers. It
+// compares one answer a second, and the others cost a look at the time and at the header. It is safe
+// for concurrent use.
+type Clock struct {
+	told func(ahead time.Duration, apart bool)
+	date atomic.Pointer[string] // of the latest answer
+
+	mu    sync.Mutex
+	ahead time.Duration
+	apart bool
+	odd   int // answers in a row that say something else than apart
+}
+
+// NewClock makes a Clock. It calls told when the clocks are found to differ by more than
+// ClockTolerance, and when they agree again within half of it. ahead is by how much this machine's
+// clock is ahead of the table's, negative if it is behind.
+func NewClock(told func(ahead time.Duration, apart bool)) *Clock { return &Clock{told: told} }
+
+// Ahead returns by how much this machine's clock was ahead when it was last compared: negative if it
+// was behind, 0 if the header, which has whole seconds, tells no difference.
+func (c *Clock) Ahead() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ahead
+}
+
+// Of returns a client like another one, whose answers the clock is compared with. It comes before
+// the client is observed or hedged.
+func (c *Clock) Of(client *dynamodb.Client) *dynamodb.Client {
+	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &clockedHTTP{under, c} })
+}
+
+// wrapped returns a client like another one with its HTTP client wrapped. The time that a call waits
+// for room is no part of what the wrapper sees.
+func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
+	http := client.Options().HTTPClient
+	if bounded, ok := http.(*bounded); ok {
+		return Over(client, bounded.around(wrap))
+	}
+	return Over(client, wrap(http))
+}
+
+// clockedHTTP is an HTTP client that shows answers to a clock.
+type clockedHTTP struct {
+	under dynamodb.HTTPClient
+	clock *Clock
+}
+
+// Do implements [dynamodb.HTTPClient].
+func (c *clockedHTTP) Do(request *http.Request) (*http.Response, error) {
+	sent := time.Now()
+	response, err := c.under.Do(request)
+	if err == nil {
+		c.clock.see(response.Header, sent)
+	}
+	return response, err
+}
+
+// see compares the clock with an answer, unless the latest one had the same date.
+func (c *Clock) see(header http.Header, sent time.Time) {
+	dates := header["Date"]
+	if len(dates) != 1 {
+		return
+	}
+	if last := c.date.Load(); last != nil && *last == dates[0] {
+		return
+	}
+	date := dates[0]
+	c.date.Store(&date)
+	if said, err := http.ParseTime(date); err == nil {
+		c.compare(clockAhead(said, sent, time.Now()))
+	}
+}
+
+// clockAhead returns by how much this machine's clock is ahead at least, if the table said that it is
+// a time between a request and its answer. A slow answer makes the difference smaller, never larger.
+func clockAhead(said, sent, came time.Time) time.Duration {
+	if behind := said.Sub(came); behind > 0 {
+		return -behind
+	}
+	return max(0, sent.Sub(said.Add(dateStep)))
+}
+
+// compare takes the outcome of one comparison.
+func (c *Clock) compare(ahead time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = ahead
+	if odd := ahead.Abs() > ClockTolerance && !c.apart || ahead.Abs() <= ClockTolerance/2 && c.apart; !odd {
+		c.odd = 0
+		return
+	}
+	if c.odd++; c.odd == clockSights {
+		c.odd, c.apart = 0, !c.apart
+		c.told(ahead, c.apart)
+	}
+}
