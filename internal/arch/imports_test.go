@@ -86,7 +86,7 @@ var own = map[string]struct {
 	"dynamo/roundtrip":      {nil, "a request is sent the same way, whatever is asked"},
 	"stream":                {[]string{"comment", "internal/panics", "internal/wait", "telemetry/spans"}, "a stream is read without knowing what its records are about"},
 	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
-	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function", "telemetry"}, "a function is wired like a command, and is none"},
+	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/prior", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function", "telemetry"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/panics", "internal/wait", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
 	"pageindex/audit":       {[]string{"comment", "pageindex", "pageindex/chunks"}, "an index is judged by its answers alone; chunks sorts what they are compared with"},
