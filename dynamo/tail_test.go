@@ -44,18 +44,19 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 	}
 }
 
-// tailed is a table with several servers. Their clocks differ, and on their network tries fail for
-// seconds.
+// tailed is a table with several servers. Their clocks differ, those of writers are up to behind back,
+// and on their network tries fail for seconds.
 type tailed struct {
 	t       *testing.T
 	random  *rand.Rand
 	client  *dynamodb.Client
 	table   string
 	now     time.Time
+	behind  time.Duration
 	written []comment.ID
 }
 
-// add writes a comment from a server whose clock is off by up to a second. The first tries, as many
+// add writes a comment from a server whose clock is ahead by up to a second, or behind. The first tries, as many
 // as failing says, end in a fault. Each takes three seconds, during which meanwhile runs.
 func (w *tailed) add(failing int, meanwhile func()) {
 	client, network := faulttest.Under(w.client, func(call int) faulttest.Fault {
@@ -72,7 +73,7 @@ func (w *tailed) add(failing int, meanwhile func()) {
 	c.Rating = []int{1, 5}[w.random.IntN(2)]
 	var distinct [10]byte
 	distinct[0], distinct[1] = byte(w.random.IntN(256)), byte(w.random.IntN(256))
-	skew := time.Duration(w.random.IntN(2000)-1000) * time.Millisecond
+	skew := time.Second - time.Duration(w.random.Int64N(int64(w.behind+time.Second)))
 	c.ID = comment.IDOf(comment.PositionAt(w.now.Add(skew), distinct))
 	if _, err := dynamo.NewStore(client, w.table).Add(w.t.Context(), c, ""); err != nil {
 		w.t.Fatal(err)
@@ -85,9 +86,16 @@ func (w *tailed) add(failing int, meanwhile func()) {
 }
 
 // A client that tails settled comments sees each new one once and in order, though some writes are
-// retried for seconds while others overtake them. A client that tails all comments does not.
+// retried for seconds while others overtake them, also if clocks of servers that write are up to 14
+// seconds behind. A client that tails all comments does not.
 func TestTailSeesWhatIsWrittenLate(t *testing.T) {
-	w := &tailed{t: t, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
+	for _, behind := range []time.Duration{time.Second, 14 * time.Second} {
+		t.Run(behind.String(), func(t *testing.T) { tailBesideLateWrites(t, behind) })
+	}
+}
+
+func tailBesideLateWrites(t *testing.T, behind time.Duration) {
+	w := &tailed{t: t, behind: behind, random: commenttest.Rand(t), client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), now: time.Now()}
 	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
 		t.Fatal(err)
 	}
