@@ -26,6 +26,10 @@ const (
 // server's buffer doubles as it grows, and each line is copied.
 const headCost = 2
 
+// lastFlight is how many bytes a client sends to end a handshake of TLS, at most: 6 that change the
+// cipher, and a record of 74 with the longest hash in use. A request has more, in a record of its own.
+const lastFlight = 80
+
 // lastLook is for how long a connection that is about to be closed is read once more.
 const lastLook = time.Millisecond
 
@@ -114,6 +118,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 		c.update(known, func() {
 			if known.idle = state == http.StateIdle; known.idle {
 				known.forgetHead()
+				known.http2 = known.http2 || !known.asked.Load() // a connection of HTTP/1.1 is idle after a request
 			}
 		})
 	}
@@ -140,6 +145,7 @@ func (c *Connections) entered(next http.Handler) http.Handler {
 
 // enter is called when the head of a request has arrived. The caller calls leave at its end.
 func (c *Connections) enter(by *connection, protocol int) {
+	by.asked.Store(true)
 	c.update(by, func() {
 		by.requests++
 		by.http2 = protocol == 2
@@ -194,6 +200,9 @@ type connection struct {
 	// that serves the connection writes.
 	gathered *bytes.Buffer
 
+	asked   atomic.Bool  // whether a request ever came
+	writing atomic.Int32 // calls that write to the client
+
 	// Guarded by all.mu.
 	idle     bool // as the server says
 	requests int  // whose heads have arrived, and whose answers are not sent completely
@@ -201,6 +210,8 @@ type connection struct {
 	since    time.Time
 	head     *held
 	http2    bool // as its requests say
+	greeted  bool // the server has said something before the first request
+	reply    int  // bytes that came since
 	expired  bool // it is closed at the end of the server unless a request is arriving
 }
 
@@ -217,7 +228,7 @@ func (c *connection) use() use {
 	switch {
 	case c.working > 0:
 		return worked
-	case c.requests == 0 && (c.idle || c.head == nil): // also one that never sent a byte
+	case c.requests == 0 && (c.idle || c.head == nil) && c.writing.Load() == 0: // also one that never sent a byte
 		return unused
 	}
 	return moving
@@ -241,6 +252,17 @@ func (c *connection) Write(p []byte) (int, error) {
 	if c.gathered != nil {
 		return c.gathered.Write(p)
 	}
+	if !c.asked.Load() {
+		c.all.update(c, c.greet)
+	}
+	return c.send(p)
+}
+
+// send writes to the client. The end of an answer is written when its handler has returned, and may
+// take as long as the client takes to read.
+func (c *connection) send(p []byte) (int, error) {
+	c.writing.Add(1)
+	defer c.writing.Add(-1)
 	return c.Conn.Write(p)
 }
 
@@ -273,10 +295,22 @@ func (c *connection) revive() {
 	}
 }
 
+// greet notes that the server says something before the first request: what came so far was of TLS,
+// or of HTTP/2. The caller holds all.mu.
+func (c *connection) greet() {
+	c.forgetHead()
+	c.greeted, c.reply = true, 0
+}
+
 func (c *connection) countHead(bytes int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
 	c.revive()
+	if c.greeted && !c.asked.Load() {
+		if c.reply += bytes; c.reply <= lastFlight {
+			return
+		}
+	}
 	c.idle = c.idle && c.http2 // frames of HTTP/2 need not be of a request
 	switch {
 	case c.requests > 0:

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"io"
+	"net"
 	"testing"
 	"time"
 )
@@ -31,5 +33,36 @@ func TestLeastUsed(t *testing.T) {
 		if c.leastUsed(added) != want {
 			t.Error(test.reason)
 		}
+	}
+}
+
+// A connection to which the end of an answer is written is in use, though the answer's handler has
+// returned: a server that stops waits for it.
+func TestWritingIsUse(t *testing.T) {
+	all := NewConnections(0, 0)
+	served, client := net.Pipe() // takes no byte before it is read
+	conn := all.accept(served)
+	all.enter(conn, 1)
+	all.leave(conn)
+	all.Stop()
+	written := make(chan error, 1)
+	go func() {
+		_, err := conn.Write([]byte("the end"))
+		written <- err
+	}()
+	for conn.writing.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if all.expireQuiet(time.Now().Add(time.Hour)); conn.expired {
+		t.Error("a connection may be closed while an answer is written to it")
+	}
+	if _, err := io.ReadFull(client, make([]byte, len("the end"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	if all.expireQuiet(time.Now().Add(time.Hour)); !conn.expired {
+		t.Error("a quiet connection is not closed")
 	}
 }

@@ -2,14 +2,20 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
 
 	"github.com/talkback/talkback/httpapi"
 )
@@ -134,4 +140,121 @@ func TestDrain(t *testing.T) {
 	if err := <-drained; err != nil {
 		t.Error(err)
 	}
+}
+
+// Connections over TLS on which no request ever came do not hold up the end, whichever protocol they
+// agreed on. They are closed when they are quiet, and one with a request that is arriving is not.
+func TestDrainOverTLS(t *testing.T) {
+	connections := httpapi.NewConnections(0, 0)
+	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })))
+	server.Listener = connections.Bound(server.Config, server.Listener)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	shake := func(protocol string) *tls.Conn {
+		conn, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, NextProtos: []string{protocol}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	silent, sending, second := shake("http/1.1"), shake("http/1.1"), shake("h2")
+	frames := http2.NewFramer(second, second)
+	if _, err := io.WriteString(second, http2.ClientPreface); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(frames.WriteSettings(), frames.WriteSettingsAck()); err != nil {
+		t.Fatal(err)
+	}
+	talk(t, sending, "/healthz")
+	if _, err := io.WriteString(sending, "GET /healthz HTTP/1.1\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	connections.Stop()
+	drained := make(chan error, 1)
+	go func() { drained <- connections.Drain(t.Context()) }()
+	if err := silent.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := silent.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a connection without a request: %d bytes, %v; want it closed", n, err)
+	}
+	select {
+	case err := <-drained:
+		t.Errorf("Drain returned %v while a request was arriving", err)
+	default:
+	}
+	if _, err := io.WriteString(sending, "Host: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if !answered(t, sending).Close {
+		t.Error("the connection of the request that was arriving stays open")
+	}
+	select {
+	case err := <-drained:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("a connection of HTTP/2 without a request holds up the end")
+	}
+}
+
+// dialSlow connects to a server as a client whose system holds little of what is unread.
+func dialSlow(t *testing.T, server *httptest.Server) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		var failed error
+		err := raw.Control(func(fd uintptr) { failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+		return errors.Join(err, failed)
+	}}
+	conn, err := dialer.DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// A client that reads slowly gets its whole answer: the end of the server waits for it. It does not
+// wait longer than it may for one that does not read.
+func TestDrainWaitsForSlowReaders(t *testing.T) {
+	const size = 8 << 20
+	connections := httpapi.NewConnections(0, 0)
+	server := newBoundServer(t, connections, func(o *httpapi.Options) {
+		o.Pages = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) })
+		}
+	})
+	ask := func() *http.Response {
+		conn := dialSlow(t, server)
+		if _, err := io.WriteString(conn, "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response
+	}
+	slow, never := ask(), ask()
+	connections.Stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	drained := make(chan error, 1)
+	go func() { drained <- connections.Drain(ctx) }()
+	select {
+	case err := <-drained:
+		t.Errorf("Drain returned %v while answers were being read", err)
+	case <-time.After(1200 * time.Millisecond): // longer than a quiet connection stays open
+	}
+	if n, err := io.Copy(io.Discard, slow.Body); n != size || err != nil {
+		t.Errorf("a slow reader got %d bytes of %d: %v", n, size, err)
+	}
+	cancel()
+	if err := <-drained; !errors.Is(err, context.Canceled) {
+		t.Errorf("Drain returned %v while a client did not read", err)
+	}
+	_ = never.Body.Close()
 }

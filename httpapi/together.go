@@ -38,7 +38,7 @@ func (t together) write(write func() error) error {
 	gathered := c.gathered
 	c.gathered = nil
 	if err == nil && gathered.Len() > 0 {
-		_, err = c.Conn.Write(gathered.Bytes())
+		_, err = c.send(gathered.Bytes())
 	}
 	keepBody(gathered)
 	return err
