@@ -80,7 +80,10 @@ func (t *Transport) usual(request *http.Request) bool {
 		request.URL.Scheme != "http" && request.URL.Scheme != "https" {
 		return false
 	}
-	for _, values := range request.Header {
+	for name, values := range request.Header {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return false
+		}
 		for _, value := range values {
 			if !httpguts.ValidHeaderFieldValue(value) {
 				return false

@@ -312,6 +312,7 @@ func TestUnusualRequestsAreNetHTTPs(t *testing.T) {
 		"a body sent once":   func(_ *http.Transport, r *http.Request) { r.GetBody = nil },
 		"another scheme":     func(_ *http.Transport, r *http.Request) { r.URL.Scheme = "ftp" },
 		"a damaged header":   func(_ *http.Transport, r *http.Request) { r.Header.Set("X-A", "a\r\nX-B: b") },
+		"a damaged name":     func(_ *http.Transport, r *http.Request) { r.Header["X-A: a\r\nX-B"] = []string{"b"} },
 		"no connection kept": func(under *http.Transport, _ *http.Request) { under.DisableKeepAlives = true },
 	} {
 		under, request := settings(t), post(t.Context(), "http://"+p.Addr().String(), "body")
