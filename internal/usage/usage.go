@@ -43,7 +43,6 @@ type Operation struct {
 	reads  Reads
 	writes int
 	plans  [keptPlans]fmt.Stringer // the first ones; nil beyond the last
-	buffer *buffer                 // lent until Close; nil if none is
 }
 
 // Reads is what an operation has read so far.
@@ -176,26 +175,6 @@ func (o *Operation) Plans() []string {
 	return plans
 }
 
-// buffer has room for the answer of a page of 20.
-type buffer [16 << 10]byte
-
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-// Buffer returns an empty slice with room for so many bytes, to make the data of the answer in.
-// Close gives it to another operation, so what is written to it must not be kept.
-func (o *Operation) Buffer(room int) []byte {
-	if o == nil || room > len(buffer{}) {
-		return make([]byte, 0, room)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return make([]byte, 0, room)
-	}
-	o.buffer = buffers.Get().(*buffer)
-	return o.buffer[:0]
-}
-
 // Close gives back everything that the operation holds. The caller closes the account when the
 // answer is built: the one copy of it that is being sent is counted elsewhere.
 func (o *Operation) Close() {
@@ -203,10 +182,6 @@ func (o *Operation) Close() {
 	defer o.mu.Unlock()
 	o.pool.held.Add(-o.held)
 	o.held, o.closed = 0, true
-	if o.buffer != nil {
-		buffers.Put(o.buffer)
-		o.buffer = nil
-	}
 }
 
 type contextKey struct{}

@@ -127,25 +127,3 @@ func TestQuotedBytes(t *testing.T) {
 		}
 	})
 }
-
-// No two operations that are open have the same buffer.
-func TestBufferIsLentOnce(t *testing.T) {
-	pool := usage.NewPool(0)
-	over := pool.Open(0)
-	over.Buffer(100)
-	over.Close()
-	over.Close() // once more does no harm
-	lent := map[*byte]bool{}
-	for _, o := range []*usage.Operation{pool.Open(0), pool.Open(0), over, nil} {
-		for _, room := range []int{100, 1 << 20} {
-			slice := o.Buffer(room)
-			if len(slice) != 0 || cap(slice) < room {
-				t.Errorf("a buffer for %d bytes has %d, and room for %d", room, len(slice), cap(slice))
-			}
-			lent[&slice[:1][0]] = true
-		}
-	}
-	if len(lent) != 8 {
-		t.Errorf("of 8 buffers, %d are the same", 8-len(lent))
-	}
-}

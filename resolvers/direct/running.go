@@ -8,7 +8,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // running is the execution of an operation.
@@ -45,7 +44,7 @@ func (r *running) data(ctx context.Context) []byte {
 	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: r.product.Name, Field: r.product})
 	product := valueIn(r.asked.RootResolverMiddleware(ctx, r.resolveProduct))
 	answer := valueOf(r.query, &queryAnswer{values{{r.product.Alias, product}}})
-	return answer.write(usage.From(ctx).Buffer(answer.room()))
+	return answer.write(make([]byte, 0, answer.room()))
 }
 
 func (r *running) resolveProduct(ctx context.Context) graphql.Marshaler {
