@@ -132,13 +132,14 @@ func (c counted) Read(p []byte) (int, error) {
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
-			defer cancel()
-			place, err := limiter.Enter(ctx)
+			deadline := time.Now().Add(operationTimeout)
+			place, err := limiter.Enter(r.Context())
 			if err != nil {
 				overloaded.write(w)
 				return
 			}
+			ctx, cancel := context.WithDeadline(r.Context(), deadline) // a refused request needs none
+			defer cancel()
 			class := concurrency.Unmeasured // unless it ends well
 			defer func() { place.Leave(class) }()
 			connection := connections.of(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -50,10 +51,24 @@ func TestWaitingTakesTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder := httptest.NewRecorder()
-	withPlace(limiter, time.Nanosecond, NewConnections(0, 0))(nil).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/graphql", nil))
-	if state := limiter.State(); recorder.Code != http.StatusServiceUnavailable || state.Gone != 1 {
-		t.Errorf("status %d, %+v", recorder.Code, state)
+	began := time.Now()
+	var turn, deadline time.Time
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		turn = time.Now()
+		deadline, _ = r.Context().Deadline()
+	})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/graphql", nil)
+		withPlace(limiter, time.Hour, NewConnections(0, 0))(handler).ServeHTTP(recorder, request)
+	})
+	for limiter.State().Queued == 0 {
+		time.Sleep(time.Millisecond)
 	}
+	queued := time.Now()
 	place.Leave(concurrency.Unmeasured)
+	waiting.Wait()
+	if turn.Before(queued) || deadline.Before(began.Add(time.Hour)) || deadline.After(queued.Add(time.Hour)) {
+		t.Errorf("its turn came at %v, its time ends at %v: it began between %v and %v", turn, deadline, began, queued)
+	}
 }

@@ -18,7 +18,11 @@ func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Content-Type"] = typeValues[answerType(r.Header["Accept"])]
-		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks
+		if len(header["Vary"]) == 0 {
+			header["Vary"] = byAsker
+		} else {
+			header.Add("Vary", byAsker[0])
+		}
 		header["Cache-Control"] = noStore
 		header["X-Content-Type-Options"] = noSniff
 		next.ServeHTTP(w, r)
@@ -27,6 +31,7 @@ func negotiated(next http.Handler) http.Handler {
 
 // Values of headers that most answers have. They belong to all answers, so nobody changes an element.
 var (
+	byAsker    = []string{"Accept, Authorization"} // the field viewer depends on who asks
 	noStore    = []string{"no-store"}
 	noSniff    = []string{"nosniff"}
 	typeValues = map[string][]string{graphQLType: {graphQLType}, jsonType: {jsonType}}

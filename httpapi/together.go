@@ -8,8 +8,12 @@ import (
 // net/http writes an answer of more than 4 KB, its buffer, in two calls of the system: the head with
 // the first bytes, then the rest. Each call costs as much as making the plan of a page.
 
-// headRoom is about how many bytes the head of an answer has at most.
-const headRoom = 512
+const (
+	// headRoom is about how many bytes the head of an answer has at most.
+	headRoom = 512
+	// serverBuffer is that of net/http. What it holds is written in one call.
+	serverBuffer = 4 << 10
+)
 
 // together has what is written to a connection written in one call of the system.
 type together struct {
@@ -17,10 +21,10 @@ type together struct {
 	room       int         // bytes that are occupied meanwhile
 }
 
-// togetherFor returns how to write an answer of so many bytes. A large one would be copied for little.
-// In HTTP/2 and in TLS, others may write to the connection meanwhile.
+// togetherFor returns how to write an answer of so many bytes. A large one would be copied for little,
+// a small one for nothing. In HTTP/2 and in TLS, others may write to the connection meanwhile.
 func (c *connection) togetherFor(r *http.Request, size int) together {
-	if r.ProtoMajor != 1 || r.TLS != nil || c.Conn == nil || size > keptBody {
+	if r.ProtoMajor != 1 || r.TLS != nil || c.Conn == nil || size > keptBody || size+headRoom <= serverBuffer {
 		return together{}
 	}
 	return together{c, size + headRoom}
