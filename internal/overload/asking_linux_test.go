@@ -142,7 +142,8 @@ func TestOpenLoop(t *testing.T) {
 	}
 }
 
-// Clients that wait for their answers have no more than one request each under way.
+// Clients that wait for their answers have no more than one request each under way, and pause after
+// refusals.
 func TestClosedLoop(t *testing.T) {
 	const clients = 4
 	var now, most atomic.Int64
@@ -158,5 +159,13 @@ func TestClosedLoop(t *testing.T) {
 	run(t, newGenerator(t), f)
 	if most.Load() > clients || len(f.good) <= clients || len(f.good) != len(f.due) {
 		t.Errorf("%d requests at a time, %d answers to %d requests", most.Load(), len(f.good), len(f.due))
+	}
+
+	refusing := httptest.NewServer(http.HandlerFunc(refuse))
+	defer refusing.Close()
+	f = &flow{target: to(t, refusing.URL, always("{}")), due: at(0, clients), again: 10 * pause}
+	run(t, newGenerator(t), f)
+	if n := len(f.refused); n <= clients || n > 10*clients || !slices.IsSorted(f.due) {
+		t.Errorf("%d refusals in ten pauses of %d clients", n, clients)
 	}
 }

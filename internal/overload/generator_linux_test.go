@@ -2,6 +2,7 @@ package overload
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -15,6 +16,10 @@ import (
 
 // patience is how long clients wait for an answer. One that comes later is of no use.
 const patience = time.Second
+
+// pause is how long a client that asks again waits after a refusal. At once, few clients could ask for
+// more than a server can refuse.
+const pause = 10 * time.Millisecond
 
 // generator sends requests over many connections and reads their answers, from one thread that asks
 // the kernel which connections have something to read. A goroutine for each request, and the client
@@ -43,7 +48,7 @@ type target struct {
 type flow struct {
 	*target
 	due   []time.Duration // since the run began, in order
-	again time.Duration   // until when a client that has its answer asks again at once
+	again time.Duration   // until when a client that has its answer asks again
 	sent  int
 	outcomes
 }
@@ -282,7 +287,11 @@ func (g *generator) read(c *connection) {
 // answered notes the answer of a connection, which is then free for the next request.
 func (g *generator) answered(c *connection) {
 	c.asking.answered(c.answer.status, g.now()-c.due)
-	g.ended(c)
+	if c.answer.status == http.StatusOK {
+		g.ended(c, 0)
+	} else {
+		g.ended(c, pause)
+	}
 	if c.answer.last {
 		g.close(c)
 	} else {
@@ -294,19 +303,21 @@ func (g *generator) answered(c *connection) {
 func (g *generator) fail(c *connection) {
 	if c.asking != nil {
 		c.asking.failed++
-		g.ended(c)
+		g.ended(c, pause)
 	} else if at := slices.Index(c.to.idle, c); at >= 0 {
 		c.to.idle = slices.Delete(c.to.idle, at, at+1)
 	}
 	g.close(c)
 }
 
-// ended notes that a request has ended. Its client may ask again.
-func (g *generator) ended(c *connection) {
-	if now := g.now(); now < c.asking.again {
-		c.asking.due = append(c.asking.due, now)
-	}
+// ended notes that a request has ended. Its client may ask again after a while.
+func (g *generator) ended(c *connection, after time.Duration) {
+	f := c.asking
 	c.asking = nil
+	if next := g.now() + after; next < f.again {
+		at, _ := slices.BinarySearch(f.due[f.sent:], next)
+		f.due = slices.Insert(f.due, f.sent+at, next)
+	}
 }
 
 func (g *generator) close(c *connection) {

@@ -47,6 +47,9 @@ const (
 	// crowd is how many clients ask at once when the capacity is sought. A server of two processors
 	// needs fewer to be busy.
 	crowd = 16
+	// capacityRounds is for how many seconds the capacity is sought. It is that of the best one: what
+	// else the machine does takes from it, and nothing adds to it.
+	capacityRounds = 5
 	// stepTime is how long each load lasts in a round, and calmTime how long the server has before.
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
 	// rounds is how often each load is sent to each server. Of each figure the median is told.
@@ -94,7 +97,7 @@ type measurement struct {
 	table     *quickTable
 	servers   []*server
 	refuser   *target
-	capacity  float64 // answers a second that a few clients get from the first server
+	capacity  float64 // the most that a few clients get from the first server in a second
 	r         *rand.Rand
 }
 
@@ -119,9 +122,11 @@ func begin(t *testing.T) *measurement {
 		m.crowd(t, s, 4*time.Second) // what is learned once is learned
 		m.servers = append(m.servers, s)
 	}
-	got := m.crowd(t, m.servers[0], 5*time.Second)
-	m.capacity = got.Good
-	t.Logf("%d clients that wait for their answers get %.0f a second: %+v", crowd, m.capacity, got)
+	for range capacityRounds {
+		got := m.crowd(t, m.servers[0], time.Second)
+		m.capacity = max(m.capacity, got.Good)
+		t.Logf("%d clients that wait for their answers get %+v", crowd, got)
+	}
 	return m
 }
 
