@@ -170,8 +170,9 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	before := s.used(t)
 	m.run(t, toServer, beside)
 	busy := (s.used(t) - before).Seconds() / stepTime.Seconds()
-	got, floor, table := toServer.tally(stepTime), beside.tally(stepTime).RefusedP99, m.table.lateness()
-	t.Logf("%-28s %4.2f %+v, %.2f of a processor; refused by the other server within %v; the table late by %v", v.Name, load, got, busy, floor, table)
+	got, floor := toServer.tally(stepTime), beside.tally(stepTime).RefusedP99
+	table, passed := m.table.lateness()
+	t.Logf("%-28s %4.2f %+v, %.2f of a processor; refused by the other server within %v; the table late by %v, passed on %v", v.Name, load, got, busy, floor, table, passed)
 	return figure{v.Name, load, got, s.peak(t), floor, table, busy}
 }
 

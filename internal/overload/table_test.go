@@ -26,6 +26,7 @@ type quickTable struct {
 	mu      sync.Mutex
 	answers map[string][]byte // by the bodies of requests
 	late    []time.Duration   // by how much answers came later than they should have
+	passed  map[string]int    // requests that the engine was asked, by operation
 }
 
 func newQuickTable(t *testing.T, engine string) (q *quickTable, endpoint string) {
@@ -34,7 +35,7 @@ func newQuickTable(t *testing.T, engine string) (q *quickTable, endpoint string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q = &quickTable{engine: engine, answers: map[string][]byte{}}
+	q = &quickTable{engine: engine, answers: map[string][]byte{}, passed: map[string]int{}}
 	var connections sync.WaitGroup
 	connections.Go(func() {
 		for {
@@ -99,13 +100,14 @@ func (q *quickTable) answered(took time.Duration) {
 	q.late = append(q.late, took-tableLatency)
 }
 
-// lateness is that of 99 of 100 answers since it was asked last.
-func (q *quickTable) lateness() time.Duration {
+// lateness is that of 99 of 100 answers since it was asked last, beside which requests the engine had
+// to answer meanwhile, which takes it longer.
+func (q *quickTable) lateness() (late time.Duration, passed map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	late := quantile(q.late, 0.99)
-	q.late = q.late[:0]
-	return late
+	late, passed = quantile(q.late, 0.99), q.passed
+	q.late, q.passed = q.late[:0], map[string]int{}
+	return late, passed
 }
 
 // ask has the engine answer, and keeps what it answers to a Query.
@@ -124,9 +126,11 @@ func (q *quickTable) ask(r *http.Request, input []byte, query bool) ([]byte, err
 	if err := response.Write(&answer); err != nil {
 		return nil, err
 	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	q.passed[operation]++
 	if query && response.StatusCode == http.StatusOK {
-		q.mu.Lock()
-		defer q.mu.Unlock()
 		q.answers[string(input)] = answer.Bytes()
 	}
 	return answer.Bytes(), nil
@@ -177,7 +181,10 @@ func TestQuickTable(t *testing.T) {
 			t.Errorf("%+v: the engine was asked %d times", row, got)
 		}
 	}
-	if q.lateness() < 0 || len(q.late) != 0 {
-		t.Error("answers came early")
+	if late, passed := q.lateness(); late < 0 || passed["Query"] != 5 || passed["GetItem"] != 3 {
+		t.Errorf("answers came late by %v, passed on were %v, want 5 and 3", late, passed)
+	}
+	if late, passed := q.lateness(); late != 0 || len(passed) != 0 {
+		t.Errorf("%v and %v are told twice", late, passed)
 	}
 }
