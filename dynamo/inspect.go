@@ -86,13 +86,8 @@ func entriesOf(it layout.Item) []Entry {
 			Index:         index,
 			PartitionAttr: attr, PartitionKey: r.Text(attr),
 			SortAttr: layout.AttrPK, SortKey: r.Text(layout.AttrPK),
-			Bytes: listedBytes(it, index),
+			Bytes: layout.EntrySize(it, index),
 		})
 	}
 	return entries
-}
-
-// listedBytes is the size of an item's entry in a list index, in bytes.
-func listedBytes(it layout.Item, index layout.Index) int {
-	return layout.SizeOf(it, slices.Concat([]string{layout.AttrPK, layout.AttrSK, index.PartitionAttr(), layout.AttrSpare}, layout.ListAttrs()))
 }

@@ -33,9 +33,29 @@ func (s *Store) keeper(log *slog.Logger) *prior.Keeper {
 	return &prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
 }
 
-// LearnOf has a Counter tell the Store which products are large, of all that it counts. It must be
-// called before the Counter is used.
-func (s *Store) LearnOf(counter *counts.Counter) { counter.OnCounted(s.learner.Counted) }
+// LearnOf has a Counter tell the Store which products are large, of all that it counts, and how large
+// their comments are. It must be called before the Counter is used.
+func (s *Store) LearnOf(counter *counts.Counter) {
+	counter.OnCounted(s.learner.Counted)
+	counter.OnHandled(s.learnSizes)
+}
+
+// learnSizes learns how large comments are from changes that were counted.
+func (s *Store) learnSizes(changes []counts.Change) {
+	seen := map[string]*measured{}
+	for _, change := range changes {
+		if change.After == nil {
+			continue
+		}
+		if seen[change.Product] == nil {
+			seen[change.Product] = new(measured)
+		}
+		seen[change.Product].add(change.After.Rating, change.Bytes)
+	}
+	for product, sizes := range seen {
+		s.learner.See(product, prior.Seen{Sizes: sizes.forPrior()})
+	}
+}
 
 // LearnOfAll has a Rebuilder tell the Store the counts of all products. It must be called before the
 // Rebuilder runs.

@@ -10,10 +10,12 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/stream"
 )
 
 // What one process learns is in the table for the next, in an item that nothing else takes for one
@@ -87,6 +89,37 @@ func TestWhatIsLearntIsNoComment(t *testing.T) {
 	}
 	if any, err := dynamo.HasComments(t.Context(), client, table); any || err != nil {
 		t.Errorf("comments: %t, %v", any, err)
+	}
+}
+
+// Who counts learns how large comments are: as large as who reads them all does.
+func TestCountingTeachesSizes(t *testing.T) {
+	const products, each = 40, 20
+	r := commenttest.Rand(t)
+	var comments []comment.Comment
+	var records []stream.Record
+	for p := range products {
+		for range each {
+			c := commenttest.Large(r, fmt.Sprint("product-", p), 2000)
+			comments = append(comments, c)
+			records = append(records, stream.Record{Position: stream.Position(fmt.Sprintf("%06d", len(records))), Created: time.Now(), New: layout.Encode(c)})
+		}
+	}
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	counting, reading := dynamo.NewStore(client, table), dynamo.NewStore(client, table)
+	counter := counts.NewCounter(client, table)
+	counting.LearnOf(counter)
+	if err := counter.Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	for p := range products {
+		if _, err := reading.Comments(t.Context(), newestOf(fmt.Sprint("product-", p))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counted, read := dynamo.PriorOf(counting).Sizes, dynamo.PriorOf(reading).Sizes
+	if t.Logf("counted %.0f, read %.0f", counted, read); counted.Any.Mean < 0.9*read.Any.Mean || counted.Any.Mean > 1.1*read.Any.Mean {
+		t.Errorf("who counts takes comments for %.0f bytes, and who reads them for %.0f", counted.Any.Mean, read.Any.Mean)
 	}
 }
 

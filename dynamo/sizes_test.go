@@ -29,7 +29,7 @@ func TestEntryBytes(t *testing.T) {
 		}
 		got := entryBytes(c, read.Bytes)
 		for _, index := range layout.ListIndexes() {
-			billed := listedBytes(whole, index)
+			billed := layout.EntrySize(whole, index)
 			if exact := index == layout.ByLangAndRating; exact && got != billed || got < billed || got > billed+len("/pt-BR/5") {
 				t.Errorf("%s in %s: %d bytes, billed are %d", c, index, got, billed)
 			}

@@ -57,13 +57,15 @@ type Counter struct {
 	before, after func(Change)
 	// counted is called with the counts of a product that changed.
 	counted func(product string, stats comment.Stats)
+	// handled is called with all changes that were counted together.
+	handled func([]Change)
 }
 
 var _ stream.Handler = (*Counter)(nil)
 
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string) *Counter {
-	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}, counted: func(string, comment.Stats) {}}
+	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}, counted: func(string, comment.Stats) {}, handled: func([]Change) {}}
 }
 
 // Feed sets an index of ranks that is handed an entry for each change once it is counted. A change
@@ -95,6 +97,11 @@ func (c *Counter) OnChange(before, after func(Change)) { c.before, c.after = bef
 // It must not change them, and may be called by several goroutines. Call it before the first Handle.
 func (c *Counter) OnCounted(tell func(product string, stats comment.Stats)) { c.counted = tell }
 
+// OnHandled sets a function that is called with the changes of each call of Handle that they were
+// counted in. It must not change them, and may be called by several goroutines. Call it before the
+// first Handle.
+func (c *Counter) OnHandled(tell func([]Change)) { c.handled = tell }
+
 // Handle counts the changes of comments among records, and ignores other records. Without an error
 // all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
 // of the record or of an item that it concerns; all others are counted. Any other error may pass.
@@ -110,10 +117,14 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	for _, change := range changes {
 		c.after(change)
 	}
-	if err == nil && len(failed) > 0 {
+	if err != nil {
+		return err
+	}
+	c.handled(changes)
+	if len(failed) > 0 {
 		return failed
 	}
-	return err
+	return nil
 }
 
 // countChanges counts changes. It adds those that cannot be counted to failed. An error concerns

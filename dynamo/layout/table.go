@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -63,3 +65,15 @@ func keySchema(partitionKey, sortKey string) []types.KeySchemaElement {
 		{AttributeName: aws.String(sortKey), KeyType: types.KeyTypeRange},
 	}
 }
+
+// entryAttrs are the attributes of entries, by list index.
+var entryAttrs = func() map[Index][]string {
+	out := map[Index][]string{}
+	for _, index := range ListIndexes() {
+		out[index] = slices.Concat([]string{AttrPK, AttrSK, index.PartitionAttr(), AttrSpare}, ListAttrs())
+	}
+	return out
+}()
+
+// EntrySize returns the size of an item's entry in a list index, in bytes.
+func EntrySize(it Item, index Index) int { return SizeOf(it, entryAttrs[index]) }

@@ -99,9 +99,15 @@ func (l *Learner) See(product string, seen Seen) {
 	l.told.Add(product, now)
 	l.fresh = l.fresh.bounded()
 	l.news++
-	if l.behind++; l.behind > l.current.Load().Learnt/50 {
+	if l.behind++; l.behind > l.mayLack() {
 		l.publish()
 	}
+}
+
+// mayLack is how many observations the current prior may lack: a fiftieth of the products that are
+// known, or that were counted and told how large their comments are.
+func (l *Learner) mayLack() int {
+	return max(l.current.Load().Learnt, int(l.fresh.Lengths[0].Votes)) / 50
 }
 
 // Count learns from the counts of a product, unless they tell nothing new.
