@@ -147,11 +147,12 @@ func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
 }
 
 // ProductOf returns the product of a comment's item in the table, from its partition key in the
-// index All. It returns an error if no product can have that ID: keys made of it may be too long.
+// index All. It returns an error unless the ID has 1 to MaxIDBytes bytes, so that keys can hold it.
+// Other programs may have written one that we would refuse.
 func ProductOf(in Item) (string, error) {
 	r := NewReader(in)
 	product, found := strings.CutPrefix(r.Text(AttrAll), ProductPKPrefix)
-	if !found || comment.CheckProductID(product) != nil {
+	if !found || product == "" || len(product) > comment.MaxIDBytes {
 		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), AttrAll)
 	}
 	return product, nil

@@ -112,7 +112,8 @@ func TestUnanswerableItems(t *testing.T) {
 		{AttrLanguage, Text(strings.Repeat("x", 65)), false},
 		{AttrLanguage, Text("tlh-x-whatever"), true},
 		{AttrAll, Text("P#" + strings.Repeat("p", comment.MaxIDBytes+1)), false},
-		{AttrAll, Text("P#a\x00b"), false},
+		{AttrAll, Text("P#"), false},
+		{AttrAll, Text("P#a\x00b"), true},
 	} {
 		it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
 		it[row.attr] = row.value

@@ -71,7 +71,7 @@ func TestPlot(t *testing.T) {
 	for _, row := range []struct {
 		counts []int
 		lines  int
-	}{{[]int{80, 300}, 5 * ways}, {[]int{300}, 4 * ways}} {
+	}{{[]int{80, 300}, 5 * len(lines)}, {[]int{300}, 4 * len(lines)}} {
 		svg := Plot(tinyAverages(t, row.counts...))
 		decoder := xml.NewDecoder(bytes.NewReader(svg))
 		lines := 0
