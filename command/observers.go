@@ -12,7 +12,8 @@ import (
 	"github.com/talkback/talkback/telemetry"
 )
 
-// ofCalls measures the calls of a session, and the clock that it watches. It comes before anything is made of its client.
+// ofCalls measures the calls of a session, and the clock that it watches. It comes before anything is
+// made of its client.
 func (m *measured) ofCalls(session *Session) {
 	if m != nil {
 		session.Client = call.Observed(session.Client, m.Table)

@@ -33,15 +33,18 @@ func (s *Store) keeper(log *slog.Logger) *prior.Keeper {
 	return &prior.Keeper{Client: call.For(s.client, call.ForPlanKnowledge), Table: s.table, Learner: s.learner, Logger: log}
 }
 
-// LearnOf has a Counter tell the Store which products are large, of all that it counts, and how large
+// LearnOf has a Counter teach the Store, as LearnFrom says.
+func (s *Store) LearnOf(counter *counts.Counter) { LearnFrom(s.learner, counter) }
+
+// LearnFrom has a Counter tell a Learner which products are large, of all that it counts, and how large
 // their comments are. It must be called before the Counter is used.
-func (s *Store) LearnOf(counter *counts.Counter) {
-	counter.OnCounted(s.learner.Counted)
-	counter.OnHandled(s.learnSizes)
+func LearnFrom(learner *prior.Learner, counter *counts.Counter) {
+	counter.OnCounted(learner.Counted)
+	counter.OnHandled(func(changes []counts.Change) { learnSizes(learner, changes) })
 }
 
-// learnSizes learns how large comments are from changes that were counted.
-func (s *Store) learnSizes(changes []counts.Change) {
+// learnSizes has a Learner learn how large comments are from changes that were counted.
+func learnSizes(learner *prior.Learner, changes []counts.Change) {
 	seen := map[string]*measured{}
 	for _, change := range changes {
 		if change.After == nil {
@@ -53,7 +56,7 @@ func (s *Store) learnSizes(changes []counts.Change) {
 		seen[change.Product].add(change.After.Rating, change.Bytes)
 	}
 	for product, sizes := range seen {
-		s.learner.See(product, prior.Seen{Sizes: sizes.forPrior()})
+		learner.See(product, prior.Seen{Sizes: sizes.forPrior()})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -84,13 +85,13 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		counter.KeepPages(pagetable.New(numbers, table), logger)
 	}
 	learner := prior.NewLearner()
-	counter.OnCounted(learner.Counted)
+	dynamo.LearnFrom(learner, counter)
 	hints := prior.NewVisits(ctx, &prior.Keeper{Client: call.For(client, call.ForPlanKnowledge), Table: table, Learner: learner, Logger: logger})
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
 	return tell.after(saving(hints, function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke)), nil
 }
 
-// saving returns a function like another one, which leaves hints on large products before it returns.
+// saving returns a function like another one, which saves what plans learn before it returns.
 // With what it tells, that takes less than the time that the function has kept for its report.
 func saving(hints *prior.Visits, invoke invoke) invoke {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {

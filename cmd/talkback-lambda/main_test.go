@@ -151,6 +151,9 @@ func TestFunctionLeavesHints(t *testing.T) {
 			t.Errorf("product %d has about %v comments, by its hint; want %d", i, got, each)
 		}
 	}
+	if of := learner.Prior().Sizes; of == prior.NewLearner().Prior().Sizes {
+		t.Errorf("comments are as large as if none was counted: %v", of)
+	}
 }
 
 // hand hands the records of new comments to the function, which must process them. Their sequence

@@ -19,9 +19,9 @@ import (
 )
 
 // protocol is the SDK's protocol, but for usual inputs of lean reads, which package wire encodes, and
-// for how answers are read. An answer without the checksum that
-// its header claims is an error, where the SDK only logs it. So is an empty answer. Usual answers of
-// reads are decoded by package wire, all others by the SDK.
+// for how answers are read. An answer without the checksum that its header claims is an error, where
+// the SDK only logs it. So is an empty answer. Usual answers of reads are decoded by package wire, all
+// others by the SDK.
 type protocol struct{ smithyhttp.ClientProtocol }
 
 // Around returns another protocol, changed in the same way.
