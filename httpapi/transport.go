@@ -10,6 +10,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
+
+	"github.com/talkback/talkback/httpapi/limits"
 )
 
 // transport implements GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one
@@ -135,9 +137,20 @@ func write(w io.Writer, response *graphql.Response) {
 	}
 	if len(response.Extensions) > 0 {
 		begin("extensions")
-		text = append(text, mustJSON(response.Extensions)...)
+		text = appendExtensions(text, response.Extensions)
 	}
 	_, _ = w.Write(append(text, '}'))
+}
+
+// appendExtensions appends the extensions of an answer. Nearly every answer has its cost, and nothing
+// else.
+func appendExtensions(to []byte, extensions map[string]any) []byte {
+	cost, told := extensions[limits.CostExtension].(limits.Cost)
+	if !told || len(extensions) > 1 {
+		return append(to, mustJSON(extensions)...)
+	}
+	to = append(append(append(to, `{"`...), limits.CostExtension...), `":`...)
+	return append(cost.AppendJSON(to), '}')
 }
 
 // mustJSON encodes what this service put into a response. gqlgen's server turns a panic into an
