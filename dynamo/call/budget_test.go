@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,75 @@ func TestRetriesShareABudget(t *testing.T) {
 				}
 				if n := made(other); n != 1 {
 					t.Errorf("%s: %d requests after the budget was used up by others, want 1", way.name, n)
+				}
+			})
+		}
+	}
+}
+
+// Each success gives a token back to the budget of retries, in whatever way the call was made.
+func TestSuccessesFillTheBudget(t *testing.T) {
+	for _, way := range ways {
+		withPeer(t, func(t *testing.T, p *peer) {
+			throttled := true
+			p.answer = func(r *received) bool {
+				if throttled {
+					return fails(400, "ThrottlingException")(p, r)
+				}
+				return p.ok(r, "{}")
+			}
+			client := way.open(p.options())
+			retried := func() (calls int) {
+				for {
+					before, _, _ := p.seen()
+					ask(t.Context(), client, "Query")
+					if after, _, _ := p.seen(); len(after)-len(before) < maxAttempts {
+						return calls
+					}
+					calls++
+				}
+			}
+			retried()
+			throttled = false
+			for range 50 {
+				ask(t.Context(), client, "Query")
+			}
+			throttled = true
+			if n := retried(); n != 5 { // each takes 10 tokens
+				t.Errorf("%s: %d calls are retried after 50 successes, want 5", way.name, n)
+			}
+		})
+	}
+}
+
+// leave is a retryer that counts how often an attempt asks for leave.
+type leave struct {
+	*retry.Standard
+	asked int
+}
+
+// GetAttemptToken implements [aws.RetryerV2].
+func (l *leave) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	l.asked++
+	return l.Standard.GetAttemptToken(ctx)
+}
+
+// Each attempt asks the retryer for leave once.
+func TestAttemptsAskForLeave(t *testing.T) {
+	for _, way := range ways {
+		for _, status := range []int{200, 500} {
+			withPeer(t, func(t *testing.T, p *peer) {
+				p.answer = func(r *received) bool { return p.says(r, status, "{}") }
+				options, retryer := p.options(), &leave{Standard: retry.NewStandard()}
+				options.Retryer = retryer
+				client := way.open(options)
+				ask(t.Context(), client, "Query") // the first lean call is prepared by the SDK, with an attempt
+				before, _, _ := p.seen()
+				retryer.asked = 0
+				ask(t.Context(), client, "Query")
+				after, _, _ := p.seen()
+				if made := len(after) - len(before); retryer.asked != made || made == 0 {
+					t.Errorf("%s, %d: %d attempts ask for leave %d times", way.name, status, made, retryer.asked)
 				}
 			})
 		}

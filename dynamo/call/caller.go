@@ -2,11 +2,8 @@ package call
 
 import (
 	"context"
-	"net/http"
 	"sync/atomic"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 	smithyauth "github.com/aws/smithy-go/auth"
@@ -29,22 +26,8 @@ type shared struct {
 type caller struct {
 	*shared
 	schema         *smithy.OperationSchema
-	retrying, once *retry.Attempt
+	retrying, once *attempts
 	frame          atomic.Pointer[frame] // of the latest account
-}
-
-// usualHeaders is how many headers most requests have at most.
-const usualHeaders = 14
-
-// attempts is the SDK's loop of attempts.
-func (c *shared) attempts(retryer aws.Retryer) *retry.Attempt {
-	blank := func(any) any {
-		return &smithyhttp.Request{Request: &http.Request{Header: make(http.Header, usualHeaders)}}
-	}
-	return retry.NewAttemptMiddleware(retryer, blank, func(a *retry.Attempt) {
-		a.ClientSkew, a.DisableClockSkewCorrection = c.clock, c.options.DisableClockSkewCorrection
-		a.OperationMeter = c.options.MeterProvider.Meter("github.com/aws/aws-sdk-go-v2/service/dynamodb")
-	})
 }
 
 // frameOf returns the frame for the account of an identity. prepare is a call of the SDK's client.
@@ -62,17 +45,26 @@ func (c *caller) frameOf(ctx context.Context, identity smithyauth.Identity, prep
 		return nil, err
 	}
 	captured.frame.account = credentials.AccountID
+	captured.frame.added = addedHeaders
+	if credentials.SessionToken != "" {
+		captured.frame.added++
+	}
 	c.frame.Store(captured.frame)
 	return captured.frame, nil
+}
+
+// observed reports whether the client has a tracer or a meter.
+func (c *shared) observed() bool {
+	_, noTracer := c.options.TracerProvider.(*tracing.NopTracerProvider)
+	_, noMeter := c.options.MeterProvider.(metrics.NopMeterProvider)
+	return !noTracer || !noMeter
 }
 
 // observe begins the span of a call, as the SDK's client does: with the tracer that the client's
 // options have, under the same name. Spans and metrics of attempts are made by the SDK's own loop.
 // Without tracer and meter it does nothing.
 func (c *caller) observe(ctx context.Context) (context.Context, func(error)) {
-	_, noTracer := c.options.TracerProvider.(*tracing.NopTracerProvider)
-	_, noMeter := c.options.MeterProvider.(metrics.NopMeterProvider)
-	if noTracer && noMeter {
+	if !c.observed() {
 		return ctx, func(error) {}
 	}
 	name := c.schema.ID().Name

@@ -141,6 +141,8 @@ func TestClocksAreCorrected(t *testing.T) {
 				{-time.Hour - 7*time.Minute, 1, "and followed"},
 				{0, 2, "the clocks agree again"},
 				{0, 1, "the client knows"},
+				{2 * time.Minute, 1, "drifting a little is allowed"},
+				{6 * time.Minute, 1, "and followed"},
 			} {
 				p.clock = row.clock
 				before, _, _ := p.seen()

@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -19,7 +20,20 @@ type frame struct {
 	account    string
 	url        url.URL
 	header     http.Header
+	added      int // how many headers a request has beside those
 	properties smithy.Properties
+}
+
+// addedHeaders is how many headers each request adds: two of its call and attempt, its date and its
+// signature. With temporary credentials it adds their token.
+const addedHeaders = 4
+
+// headerOf returns the header of a request that has some of its own. It has room for what is added.
+func (f *frame) headerOf(own http.Header) http.Header {
+	header := make(http.Header, len(f.header)+f.added)
+	maps.Copy(header, f.header)
+	maps.Copy(header, own)
+	return header
 }
 
 // Headers that differ with every call or attempt.

@@ -7,11 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,11 +29,11 @@ type leanRead struct {
 }
 
 // run makes the call. Errors are those of the SDK's client.
-func (e *leanRead) run(ctx context.Context, attempts *retry.Attempt, in smithy.Serializable) error {
+func (e *leanRead) run(ctx context.Context, a *attempts, in smithy.Serializable) error {
 	ctx, end := e.observe(ctx)
 	err := e.serialize(ctx, in)
 	if err == nil {
-		_, _, err = attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, e)
+		err = a.make(ctx, e)
 	}
 	if err != nil {
 		err = &smithy.OperationError{ServiceID: dynamodb.ServiceID, OperationName: e.schema.ID().Name, Err: err}
@@ -64,8 +62,8 @@ func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) error 
 	return err
 }
 
-// HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt. An error is wrapped
-// as the SDK does, with the ID that the answer has.
+// HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt. The request has what
+// is particular to the attempt.
 func (e *leanRead) HandleFinalize(ctx context.Context, in middleware.FinalizeInput) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	request := in.Request.(*smithyhttp.Request)
 	if err := e.sign(ctx, request); err != nil {
@@ -75,14 +73,22 @@ func (e *leanRead) HandleFinalize(ctx context.Context, in middleware.FinalizeInp
 	if err == nil {
 		return out, metadata, nil
 	}
+	metadata, err = identified(ctx, request, answer, metadata, err)
+	return out, metadata, err
+}
+
+// identified returns an error as the SDK does: with the ID that the answer has.
+func identified(
+	ctx context.Context, request *smithyhttp.Request, answer middleware.DeserializeOutput, metadata middleware.Metadata, err error,
+) (middleware.Metadata, error) {
 	failed := middleware.DeserializeHandlerFunc(func(context.Context, middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		return answer, metadata, err
 	})
-	identified := middleware.DeserializeHandlerFunc(func(ctx context.Context, in middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
+	withID := middleware.DeserializeHandlerFunc(func(ctx context.Context, in middleware.DeserializeInput) (middleware.DeserializeOutput, middleware.Metadata, error) {
 		return (&awsmiddleware.RequestIDRetriever{}).HandleDeserialize(ctx, in, failed)
 	})
-	_, metadata, err = (&awshttp.ResponseErrorWrapper{}).HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, identified)
-	return out, metadata, err
+	_, metadata, err = (&awshttp.ResponseErrorWrapper{}).HandleDeserialize(ctx, middleware.DeserializeInput{Request: request}, withID)
+	return metadata, err
 }
 
 // sign completes a request and signs it.
@@ -97,7 +103,7 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 	}
 	url := f.url
 	request.Method, request.URL = http.MethodPost, &url
-	maps.Copy(request.Header, f.header)
+	request.Header = f.headerOf(request.Header)
 	request.Header[invocationHeader] = []string{e.id}
 	setBody(request.Request, e.body.json)
 	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
@@ -147,7 +153,11 @@ func (e *leanRead) timed(ctx context.Context, request *smithyhttp.Request, out m
 
 // send sends a request. As the SDK does, it returns a response even with an error.
 func (e *leanRead) send(ctx context.Context, request *smithyhttp.Request) (*smithyhttp.Response, error) {
-	response, err := e.options.HTTPClient.Do(request.Request.WithContext(ctx))
+	sent := request.Request
+	if sent.Context() != ctx {
+		sent = sent.WithContext(ctx)
+	}
+	response, err := e.options.HTTPClient.Do(sent)
 	if response == nil {
 		response = &http.Response{Header: http.Header{}, Body: http.NoBody}
 	}
