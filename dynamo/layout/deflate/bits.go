@@ -2,41 +2,38 @@ package deflate
 
 import "encoding/binary"
 
-// bitReader reads bits, the first one lowest.
+// bitReader reads bits, the first one lowest. It is a value of few fields, which the compiler keeps in
+// registers.
 type bitReader struct {
-	in   []byte // ends with longestRead bytes that are no part of the text
-	all  int    // number of bits of the text
-	at   int    // where in goes on behind the bits that have counts
-	have uint   // how many bits of next were read and not yet taken
-	next uint64
+	next uint64 // its lowest bits are those that were read and not yet taken
+	have uint   // how many these are
+	at   int    // the byte behind them
 }
 
 // longestRead is how many bytes behind the text fill may read, as long as rest is not negative.
 const longestRead = 16
 
-// fill makes sure that next has the next 56 bits.
-func (r *bitReader) fill() {
-	r.next |= binary.LittleEndian.Uint64(r.in[r.at:]) << r.have
-	r.at += int(63-r.have) >> 3
-	r.have |= 56
+// fill returns the reader with 56 bits or more.
+func (r bitReader) fill(in []byte) bitReader {
+	return bitReader{
+		next: r.next | binary.LittleEndian.Uint64(in[r.at:])<<(r.have%64),
+		have: r.have | 56,
+		at:   r.at + int(63-r.have)>>3,
+	}
 }
 
-func (r *bitReader) skip(n uint) {
-	r.next >>= n
-	r.have -= n
+// skip returns the reader behind the next n bits.
+func (r bitReader) skip(n uint) bitReader {
+	return bitReader{next: r.next >> (n % 64), have: r.have - n, at: r.at}
 }
 
-func (r *bitReader) take(n uint) int {
-	value := int(r.next & (1<<n - 1))
-	r.skip(n)
-	return value
+// number returns the length or distance of an entry, and the reader behind its extra bits.
+func (r bitReader) number(e entry) (int, bitReader) {
+	return e.least() + int(r.next&(1<<e.extra()-1)), r.skip(e.extra())
 }
 
-// rest returns how many bits of the text are left, below 0 if more were taken than it has.
-func (r *bitReader) rest() int { return r.all - 8*r.at + int(r.have) }
-
-// ended reports whether the last byte was reached.
-func (r *bitReader) ended() bool { return r.rest() >= 0 && r.rest() < 8 }
+// rest returns how many of all bits of a text are left, below 0 if more were taken.
+func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have) }
 
 // bitWriter appends bits, the first one lowest.
 type bitWriter struct {

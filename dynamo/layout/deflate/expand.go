@@ -65,43 +65,63 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
 
-// expandBlock expands a block that was written with a preset code.
+// longestStep is the most that expandBlock writes before it looks for room again: the literals of an
+// entry, a repetition, and what repeat copies beyond.
+const longestStep = 3 + maxLength + chunk
+
+// expandBlock expands a block that was written with a preset code. Most of a text are literals, so it
+// takes those of up to three entries from the bits that it has. These are enough for one entry of
+// literals and a repetition after it: 12 bits, and 12+5+12+13.
 func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
-	in := bitReader{in: x.padded, all: 8 * len(short)}
-	for {
-		if size+maxLength+chunk > len(x.out) {
+	in, out, all := x.padded, x.out, 8*len(short)
+	for r := (bitReader{}); r.rest(all) >= 0; {
+		if size+longestStep > len(out) {
 			if size > limit {
 				return size, nil
 			}
-			x.out = append(x.out, make([]byte, len(x.out))...)
+			x.out = append(out, make([]byte, len(out))...)
+			out = x.out
 		}
-		in.fill()
-		e := t.literals[in.next%(1<<maxBits)]
-		in.skip(e.bits())
-		if n := e.literals(); n > 0 {
-			binary.LittleEndian.PutUint32(x.out[size:], uint32(e>>8))
-			size += int(n)
-		} else if e.least() == 0 {
-			if in.ended() {
-				return size, nil
+		r = r.fill(in)
+		e := t.literal(r)
+		r = r.skip(e.bits())
+		if e.literals() > 0 {
+			size = put(out, size, e)
+			e = t.literal(r)
+			r = r.skip(e.bits())
+		}
+		if e.literals() > 0 {
+			size = put(out, size, e)
+			if e = t.literal(r); e.literals() > 0 {
+				r = r.skip(e.bits())
+				size = put(out, size, e)
 			}
-			return 0, ErrDamaged
-		} else {
-			length := e.least() + in.take(e.extra())
-			e = t.distances[in.next%(1<<maxBits)]
-			in.skip(e.bits())
-			distance := e.least() + in.take(e.extra())
-			if distance > size {
+			continue
+		}
+		if e.least() == 0 {
+			if rest := r.rest(all); rest < 0 || rest >= 8 {
 				return 0, ErrDamaged
 			}
-			repeat(x.out, size, distance, length)
-			size += length
+			return size, nil
 		}
-		if in.rest() < 0 {
+		var length, distance int
+		length, r = r.number(e)
+		e = t.distance(r)
+		distance, r = r.skip(e.bits()).number(e)
+		if distance > size {
 			return 0, ErrDamaged
 		}
+		repeat(out, size, distance, length)
+		size += length
 	}
+	return 0, ErrDamaged
+}
+
+// put writes the literals of an entry, and up to three bytes beyond. It returns where they end.
+func put(out []byte, size int, e entry) int {
+	binary.LittleEndian.PutUint32(out[size:], uint32(e>>firstLiteral))
+	return size + int(e.literals())
 }
 
 // chunk is how many bytes repeat copies at a time. Most repetitions are shorter.

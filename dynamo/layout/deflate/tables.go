@@ -8,10 +8,16 @@ type tables struct {
 
 // entry is what some bits mean: up to three literals, a length, a distance or the end of the text.
 //
-//	literals:         bits of the words (4 bits), number of literals (2 bits), from bit 8 on the literals
-//	length, distance: bits of the word (4 bits), 0 (2 bits), extra bits (from bit 8 on), the least one (from bit 16 on)
+//	literals:         bits of the words (6 bits), number of literals (2 bits), from bit 8 on the literals
+//	length, distance: bits of the word (6 bits), 0 (2 bits), extra bits (from bit 8 on), the least one (from bit 16 on)
 //	end of the text:  bits of the word
 type entry uint32
+
+const (
+	bitsOfWords  = 1<<6 - 1 // all that a shift looks at, so that the rest need not be cut off
+	oneLiteral   = entry(1 << 6)
+	firstLiteral = 8
+)
 
 // newTables returns the tables of a pair of codes.
 func newTables(literals, distances []word) *tables {
@@ -19,7 +25,7 @@ func newTables(literals, distances []word) *tables {
 	for symbol, w := range literals {
 		switch {
 		case symbol < endOfText:
-			fill(&t.literals, w, 1<<4|entry(symbol)<<8)
+			fill(&t.literals, w, oneLiteral|entry(symbol)<<firstLiteral)
 		case symbol == endOfText:
 			fill(&t.literals, w, 0)
 		}
@@ -59,13 +65,20 @@ func (t *tables) join() {
 			if next.literals() == 0 || e.bits()+next.bits() > maxBits {
 				break
 			}
-			e = e&^0x3f | entry(e.bits()+next.bits()) | entry(e.literals()+1)<<4 | next>>8<<(8+8*e.literals())
+			letter := next >> firstLiteral << (firstLiteral + 8*e.literals())
+			e = (e + entry(next.bits()) + oneLiteral) | letter
 		}
 		t.literals[i] = e
 	}
 }
 
-func (e entry) bits() uint     { return uint(e & 0xf) }
-func (e entry) literals() uint { return uint(e >> 4 & 3) }
+func (e entry) bits() uint     { return uint(e & bitsOfWords) }
+func (e entry) literals() uint { return uint(e >> 6 & 3) }
 func (e entry) extra() uint    { return uint(e >> 8 & 0xf) }
 func (e entry) least() int     { return int(e >> 16) }
+
+// literal returns what comes next in a text: up to three literals, a length or the end.
+func (t *tables) literal(r bitReader) entry { return t.literals[r.next%(1<<maxBits)] }
+
+// distance returns the distance that comes next.
+func (t *tables) distance(r bitReader) entry { return t.distances[r.next%(1<<maxBits)] }
