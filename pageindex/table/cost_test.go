@@ -249,12 +249,12 @@ func TestCostOfLookups(t *testing.T) {
 	}
 }
 
-// BenchmarkFind tells what lookups in large products cost. That of a million comments takes
-// minutes to prepare.
+// BenchmarkFind tells what lookups cost in products that are ten times as large as the one before.
+// Dynoxide cannot prepare a million comments of one: a write among so many took it more than 5 s.
 //
 //	go test ./pageindex/table -run - -bench Find -benchtime 200x
 func BenchmarkFind(b *testing.B) {
-	for _, number := range []int{1e3, 1e5, 1e6} {
+	for _, number := range []int{1e3, 1e4, 1e5} {
 		b.Run(fmt.Sprintf("comments=%d", number), func(b *testing.B) {
 			c := newCrowd(b, number)
 			for _, q := range questions {
