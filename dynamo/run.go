@@ -271,12 +271,12 @@ func (l *listed) Begin(items int) { l.comments, l.improper = make([]layout.Compr
 
 // Take implements [call.Taker].
 func (l *listed) Take(item *layout.Reader) {
-	c, err := item.Compressed(l.run.plan.Product, !l.run.plan.WithoutText)
-	if err != nil {
+	number := len(l.comments)
+	l.comments = append(l.comments, layout.Compressed{})
+	if err := item.Compressed(&l.comments[number], l.run.plan.Product, !l.run.plan.WithoutText); err != nil {
+		l.comments = l.comments[:number]
 		l.improper = append(l.improper, item.Improper(err.Error()))
-		return
 	}
-	l.comments = append(l.comments, c)
 }
 
 // decode measures the comments of an answer, unless they came without texts. The caller's operation

@@ -70,11 +70,10 @@ func (g *gathered) Begin(items int) { g.comments = make([]layout.Compressed, 0, 
 
 // Take implements [Taker].
 func (g *gathered) Take(item *layout.Reader) {
-	c, err := item.Compressed("stand-mixer", true)
-	if err != nil {
+	g.comments = append(g.comments, layout.Compressed{})
+	if err := item.Compressed(&g.comments[len(g.comments)-1], "stand-mixer", true); err != nil {
 		panic(err)
 	}
-	g.comments = append(g.comments, c)
 }
 
 const benchItems = 20

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo/wire"
-	"github.com/talkback/talkback/internal/slab"
 )
 
 // Item is an item as DynamoDB stores it: attribute values by attribute name.
@@ -52,8 +51,7 @@ type Reader struct {
 	wrong  string       // name of the first attribute that is missing or of another type, else empty
 	bytes  int          // size of the attributes that were read, names included
 
-	strings slab.Strings // IDs of comments
-	titles  []string     // of comments; full ones are replaced
+	titles []string // of comments; full ones are replaced
 }
 
 // NewReader returns a Reader of an item.

@@ -113,26 +113,28 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 // DecodeCompressed reads a comment from an item of the table or of a list index. The product is
 // given, since items of an index do not hold it. The text stays compressed; without withText it is
 // not read. Errors are those of Decode.
-func DecodeCompressed(in Item, product string, withText bool) (Compressed, error) {
-	return NewReader(in).Compressed(product, withText)
+func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err error) {
+	if err := NewReader(in).Compressed(&c, product, withText); err != nil {
+		return Compressed{}, err
+	}
+	return c, nil
 }
 
-// Compressed reads a comment as DecodeCompressed does.
-func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
+// Compressed reads a comment into c, which must be empty, as DecodeCompressed does. With an error,
+// c is not valid.
+func (r *Reader) Compressed(c *Compressed, product string, withText bool) error {
 	id, ok := r.id()
 	if !ok {
-		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
+		return fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
 	}
-	c := comment.Comment{
-		ID:        id,
-		ProductID: product,
-		Language:  comment.Language(r.Text(AttrLanguage)),
-		Rating:    int(r.Number(AttrRating)),
-		Author:    r.author(),
-	}
-	var compressed []byte
+	c.ID = id
+	c.ProductID = product
+	c.Language = comment.Language(r.Text(AttrLanguage))
+	c.Rating = int(r.Number(AttrRating))
+	c.Author.ID, c.Author.Imported = r.authorID()
+	c.Author.Name = r.Text(attrAuthorName)
 	if withText {
-		c.Text, compressed = r.TextOrBinary(AttrText)
+		c.Text, c.CompressedText = r.TextOrBinary(AttrText)
 	}
 	c.Title = r.title()
 	c.Version = r.Version()
@@ -140,10 +142,11 @@ func (r *Reader) Compressed(product string, withText bool) (Compressed, error) {
 		updated := r.Time(attrUpdated)
 		c.UpdatedAt = &updated
 	}
-	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c)); err != nil {
-		return Compressed{}, fmt.Errorf("item of comment %s: %w", c.ID, err)
+	c.Bytes = r.bytes
+	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
+		return fmt.Errorf("item of comment %s: %w", id, err)
 	}
-	return Compressed{c, compressed, r.bytes}, nil
+	return nil
 }
 
 // ProductOf returns the product of a comment's item in the table, from its partition key in the
@@ -190,16 +193,16 @@ func (r *Reader) id() (id comment.ID, ok bool) {
 	if _, err := comment.ParsePosition(ulid); err != nil || !found {
 		return "", false
 	}
-	return comment.ID(r.strings.Join(comment.IDPrefix, []byte(ulid))), true
+	return comment.ID(r.record.Join(comment.IDPrefix, ulid)), true
 }
 
-// author reads the author of a comment.
-func (r *Reader) author() comment.Author {
-	id, imported := r.TextOrBinary(attrAuthorID)
-	if imported != nil {
-		return comment.Author{ID: string(imported), Name: r.Text(attrAuthorName), Imported: true}
+// authorID reads the ID of a comment's author, and whether the author was imported.
+func (r *Reader) authorID() (id string, imported bool) {
+	id, binary := r.TextOrBinary(attrAuthorID)
+	if binary != nil {
+		return string(binary), true
 	}
-	return comment.Author{ID: id, Name: r.Text(attrAuthorName)}
+	return id, false
 }
 
 // usualTitles is for how many titles room is made at once.

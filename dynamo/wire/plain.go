@@ -138,35 +138,55 @@ func (a *plainAnswer) attribute(name []byte) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case a.skip(`{"S":`):
+	switch a.kind() {
+	case 'S':
 		to.Kind = Text
 		to.Text, err = a.string()
-	case a.skip(`{"N":`):
+	case 'N':
 		to.Kind = Number
 		to.Text, err = a.string()
-	case a.skip(`{"B":"`):
+	case 'B':
 		to.Kind = Binary
 		to.Bytes, err = a.binary()
-	case a.skip(`{"M":`):
+	case 'M':
 		to.Kind = Map
 		if to.Bytes = a.rows(); to.Bytes == nil {
 			to.Bytes, err = a.nested('{')
 		}
-	case a.skip(`{"L":`):
+	case 'L':
 		to.Kind = List
 		to.Bytes, err = a.nested('[')
-	case a.skip(`{"BOOL":true`):
-		to.Kind, to.Flag = Flag, true
-	case a.skip(`{"BOOL":false`):
-		to.Kind = Flag
 	default:
-		err = ErrUnusual
+		to.Kind = Flag
+		to.Flag, err = a.flag()
 	}
 	if err != nil {
 		return err
 	}
 	return a.must('}')
+}
+
+// kind reads the beginning of a value whose type has a letter for its name, such as S of {"S":. It
+// returns 0 for any other, and reads nothing.
+func (a *plainAnswer) kind() byte {
+	const form = `{"S":`
+	rest := a.rest()
+	if len(rest) < len(form) || rest[0] != '{' || rest[1] != '"' || rest[3] != '"' || rest[4] != ':' {
+		return 0
+	}
+	a.at += len(form)
+	return rest[2]
+}
+
+// flag reads a boolean with the name of its type.
+func (a *plainAnswer) flag() (bool, error) {
+	if a.skip(`{"BOOL":true`) {
+		return true, nil
+	}
+	if a.skip(`{"BOOL":false`) {
+		return false, nil
+	}
+	return false, ErrUnusual
 }
 
 // string reads a string.
@@ -205,8 +225,11 @@ func (a *plainAnswer) plainString() (text []byte, ok bool) {
 	return nil, false
 }
 
-// binary reads bytes, which JSON holds in base64, up to the quote behind them.
+// binary reads bytes, which JSON holds in base64.
 func (a *plainAnswer) binary() ([]byte, error) {
+	if !a.take('"') {
+		return nil, ErrUnusual
+	}
 	end := bytes.IndexByte(a.rest(), '"')
 	if end < 0 {
 		return nil, ErrUnusual
@@ -216,11 +239,10 @@ func (a *plainAnswer) binary() ([]byte, error) {
 	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 would skip them
 		return nil, ErrUnusual
 	}
-	length := base64.StdEncoding.DecodedLen(len(text))
-	if a.room == nil || len(a.room) < length {
+	if length := base64.StdEncoding.DecodedLen(len(text)); a.room == nil || len(a.room) < length {
 		a.room = make([]byte, max(length, roomFor))
 	}
-	n, err := base64.StdEncoding.Decode(a.room[:length], text)
+	n, err := base64.StdEncoding.Decode(a.room, text) // quicker with room behind the last byte
 	out := a.room[:n:n]
 	a.room = a.room[n:]
 	return out, err

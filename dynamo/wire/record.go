@@ -104,6 +104,15 @@ func (r *Record) Get(name string) *Value {
 	return &missing
 }
 
+// Join returns the two parts as one string, which shares its memory with those of the Record. The nil
+// Record makes it alone.
+func (r *Record) Join(before, after string) string {
+	if r == nil {
+		return before + after
+	}
+	return r.strings.Join(before, []byte(after))
+}
+
 // records calls each for each item of a list, with the same Record.
 func records(d *jx.Decoder, each func(*Record)) error {
 	var r Record

@@ -109,12 +109,16 @@ func (s *plainScanner) name() (name []byte, ok bool) {
 	if !s.take('"') {
 		return nil, false
 	}
-	for i, c := range s.rest() {
+	rest := s.rest()
+	if len(rest) > 1 && isLetter(rest[0]) && rest[1] == '"' { // as most are
+		s.at += len(`a"`)
+		return rest[:1], true
+	}
+	for i, c := range rest {
 		switch {
 		case c == '"':
-			name = s.rest()[:i]
 			s.at += i + 1
-			return name, true
+			return rest[:i], true
 		case c < ' ' || c >= 0x7f || c == '\\':
 			return nil, false
 		}

@@ -1,10 +1,7 @@
 // Package slab makes many short strings in few allocations.
 package slab
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // usualBlock is how many bytes are allocated at once, unless a Strings says otherwise.
 const usualBlock = 2 << 10
@@ -25,7 +22,10 @@ func (s *Strings) Join(before string, after []byte) string {
 	if s == nil {
 		return before + string(after)
 	}
-	size, block := len(before)+len(after), cmp.Or(s.Block, usualBlock)
+	size, block := len(before)+len(after), s.Block
+	if block == 0 {
+		block = usualBlock
+	}
 	if size > block/4 {
 		return before + string(after)
 	}
@@ -34,7 +34,9 @@ func (s *Strings) Join(before string, after []byte) string {
 		s.room.Grow(block)
 	}
 	from := s.room.Len()
-	s.room.WriteString(before)
+	if before != "" {
+		s.room.WriteString(before)
+	}
 	s.room.Write(after)
 	return s.room.String()[from:]
 }
