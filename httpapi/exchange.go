@@ -12,7 +12,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -118,21 +117,19 @@ func (e *Exchange) settle() {
 }
 
 // recognize notes what kind of operation a request has, if that can be read, and its name.
-func (e *Exchange) recognize(ctx context.Context) {
-	if graphql.HasOperationContext(ctx) {
-		if operation := graphql.GetOperationContext(ctx); operation.Operation != nil {
-			e.Name, e.Operation = operation.Operation.Name, kindText(operation.Operation.Operation)
-		}
+func (e *Exchange) recognize(operation *graphql.OperationContext) {
+	if operation.Operation != nil {
+		e.Name, e.Operation = operation.Operation.Name, kindText(operation.Operation.Operation)
 	}
 }
 
 // note notes what became of an operation.
-func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
+func (e *Exchange) note(ctx context.Context, response answered) {
 	account := usage.From(ctx)
 	reads := account.Reads()
-	e.EstimatedUnits, e.Units = float64(limits.EstimatedUnits(ctx)), reads.Units
+	e.EstimatedUnits, e.Units = float64(response.cost.EstimatedReadUnits), reads.Units
 	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans
-	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response)
+	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response.Response)
 }
 
 func kindText(kind ast.Operation) string {

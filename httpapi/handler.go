@@ -7,21 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/99designs/gqlgen/graphql/handler"
-	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"github.com/talkback/talkback/httpapi/coercion"
-	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
 )
-
-// documents is how many parsed documents are cached: a client that sends the same ones has them
-// parsed once.
-const documents = 256
 
 // New returns the handler of all paths.
 func New(o Options) http.Handler {
@@ -69,45 +59,10 @@ func (o Options) authenticated(next http.Handler) http.Handler {
 	return o.Authenticate(next)
 }
 
-// newGraphQL registers every transport and extension itself: gqlgen's default server is not meant
-// for production.
+// newGraphQL returns the handler of requests to the API.
 func newGraphQL(o Options) http.Handler {
 	withoutDefer(o.Schema.Schema())
-	server := handler.New(o.Schema)
-	server.SetErrorPresenter(o.ErrorPresenter)
-	server.SetRecoverFunc(recoverPanic)
-	if len(o.Observers) > 0 {
-		server.Use(observing{}) // before the limits, which it then wraps
-	}
-	server.AddTransport(transport{maxQuery: o.MaxQuery, operations: o.bound(server)})
-	if o.Fields != nil {
-		server.AroundFields(o.Fields) // after the limits, which then wrap it
-	}
-	return server
-}
-
-// bound adds the limits, and introspection if it is on. It returns what makes the contexts of
-// operations within them.
-func (o Options) bound(server *handler.Server) *operations {
-	cache := lru.New[*ast.QueryDocument](documents)
-	server.SetQueryCache(cache)
-	guard := &limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}}
-	server.Use(guard)
-	server.SetValidationRulesFn(o.validationRules)
-	server.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
-	server.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
-	if !o.NoIntrospection {
-		server.Use(extension.Introspection{})
-	}
-	return &operations{schema: o.Schema.Schema(), documents: cache, guard: guard}
-}
-
-// validationRules are the rules that documents are validated by.
-func (o Options) validationRules() *rules.Rules {
-	if o.NoIntrospection {
-		return coercion.ValidationRules(limits.RulesWithoutSuggestions())
-	}
-	return coercion.ValidationRules(rules.NewDefaultRules())
+	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
 }
 
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it

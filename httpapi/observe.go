@@ -1,13 +1,8 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"time"
-
-	"github.com/99designs/gqlgen/graphql"
-
-	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // observed tells the observers of every request that a handler answers. inside says that these come
@@ -47,37 +42,4 @@ func (o Options) began(r *http.Request, e *Exchange) *http.Request {
 		}
 	}
 	return r
-}
-
-// observing is an extension of the GraphQL server that notes what became of operations. It comes
-// before the limits, so that it sees what they make of an answer.
-type observing struct{}
-
-var _ interface {
-	graphql.HandlerExtension
-	graphql.ResponseInterceptor
-} = observing{}
-
-// ExtensionName implements [graphql.HandlerExtension].
-func (observing) ExtensionName() string { return "Observing" }
-
-// Validate implements [graphql.HandlerExtension].
-func (observing) Validate(graphql.ExecutableSchema) error { return nil }
-
-// InterceptResponse implements [graphql.ResponseInterceptor].
-func (observing) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	e := requestOf(ctx).exchange
-	if e == nil {
-		return next(ctx)
-	}
-	began := time.Now()
-	e.recognize(ctx)
-	ctx, span := spans.Operation(ctx, e.Operation, e.Name)
-	response := next(ctx)
-	if response != nil {
-		e.note(ctx, response)
-	}
-	e.Ran = time.Since(began)
-	e.end(span)
-	return response
 }

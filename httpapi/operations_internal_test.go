@@ -3,13 +3,10 @@ package httpapi
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -19,21 +16,12 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 )
 
-// asTransport runs a function in place of a transport.
-type asTransport func(r *http.Request, exec graphql.GraphExecutor)
-
-func (asTransport) Supports(*http.Request) bool { return true }
-
-func (f asTransport) Do(_ http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
-	f(r, exec)
-}
-
 // The context of an operation that is known is the one that gqlgen would make, with the same
 // variables, and it is refused for the same reasons.
 func TestKnownOperationsAreLikeGqlgens(t *testing.T) {
 	schema := &graphql.ExecutableSchemaMock{SchemaFunc: func() *ast.Schema { return operationsSchema }}
-	server := handler.New(schema)
-	made := Options{Schema: schema, Limits: limits.Default()}.bound(server)
+	made := newOperations(Options{Schema: schema, Limits: limits.Default()})
+	ctx := graphql.StartOperationTrace(t.Context())
 	input := map[string]any{"colors": []any{"RED", "BLUE"}, "when": json.Number("12"), "id": json.Number("5"), "more": []any{map[string]any{"colors": "RED"}}}
 	good := map[string]any{
 		"id": json.Number("7"), "n": json.Number("7.0"), "input": input, "when": json.Number("1e99"), "x": json.Number("7"),
@@ -46,35 +34,32 @@ func TestKnownOperationsAreLikeGqlgens(t *testing.T) {
 		`{ __typename }`, `{ missing }`, `{`,
 	}
 	known := 0
-	server.AddTransport(asTransport(func(r *http.Request, exec graphql.GraphExecutor) {
-		rapid.Check(t, func(t *rapid.T) {
-			query, name := rapid.SampledFrom(queries).Draw(t, "query"), rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "name")
-			sent := map[string]any{}
-			for _, variable := range slices.Sorted(maps.Keys(good)) {
-				switch rapid.IntRange(0, 9).Draw(t, variable) {
-				case 0:
-					sent[variable] = rapid.SampledFrom(odd).Draw(t, "value")
-				case 1, 2, 3, 4, 5, 6:
-					sent[variable] = good[variable]
-				}
+	rapid.Check(t, func(t *rapid.T) {
+		query, name := rapid.SampledFrom(queries).Draw(t, "query"), rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "name")
+		sent := map[string]any{}
+		for _, variable := range slices.Sorted(maps.Keys(good)) {
+			switch rapid.IntRange(0, 9).Draw(t, variable) {
+			case 0:
+				sent[variable] = rapid.SampledFrom(odd).Draw(t, "value")
+			case 1, 2, 3, 4, 5, 6:
+				sent[variable] = good[variable]
 			}
-			params := func() *graphql.RawParams {
-				return &graphql.RawParams{Query: query, OperationName: name, Variables: sent}
-			}
-			want, wantErrs := exec.CreateOperationContext(r.Context(), params())
-			if made.known(r.Context(), params()) != nil {
-				known++
-			}
-			got, gotErrs := made.newContext(r.Context(), exec, params())
-			if diff := cmp.Diff(told(t, want, wantErrs), told(t, got, gotErrs)); diff != "" {
-				t.Fatalf("another context than gqlgen's (-gqlgen +made):\n%s", diff)
-			}
-			if len(wantErrs) == 0 && (got.Doc != want.Doc || got.Operation != want.Operation || got.ResolverMiddleware == nil || got.RootResolverMiddleware == nil || got.RecoverFunc == nil) {
-				t.Fatal("the context lacks something")
-			}
-		})
-	}))
-	server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
+		}
+		params := func() *graphql.RawParams {
+			return &graphql.RawParams{Query: query, OperationName: name, Variables: sent}
+		}
+		want, wantErrs := made.executor.CreateOperationContext(ctx, params())
+		if made.known(ctx, params()) != nil {
+			known++
+		}
+		got, gotErrs := made.newContext(ctx, params())
+		if diff := cmp.Diff(told(t, want, wantErrs), told(t, got, gotErrs)); diff != "" {
+			t.Fatalf("another context than gqlgen's (-gqlgen +made):\n%s", diff)
+		}
+		if len(wantErrs) == 0 && (got.Doc != want.Doc || got.Operation != want.Operation || got.ResolverMiddleware == nil || got.RootResolverMiddleware == nil || got.RecoverFunc == nil) {
+			t.Fatal("the context lacks something")
+		}
+	})
 	if known == 0 {
 		t.Error("no operation was known")
 	}
@@ -90,7 +75,7 @@ func told(t *rapid.T, operation *graphql.OperationContext, errs gqlerror.List) m
 		return map[string]any{"errors": string(texts)}
 	}
 	return map[string]any{
-		"query": operation.RawQuery, "name": operation.OperationName, "variables": operation.Variables, "introspection": !operation.DisableIntrospection,
+		"query": operation.RawQuery, "name": operation.OperationName, "variables": operation.Variables,
 	}
 }
 

@@ -23,18 +23,14 @@ type transport struct {
 	operations *operations
 }
 
-var _ graphql.Transport = transport{}
-
-// Supports implements [graphql.Transport]. It accepts every request: this is the only transport.
-func (transport) Supports(*http.Request) bool { return true }
-
-// Do answers one request. Clients and the proxies between read its statuses.
+// ServeHTTP answers one request. Clients and the proxies between read its statuses.
 //
 // An answer in plain JSON has the status 200 whenever the request could be read: any server on the
 // way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
 // sends the GraphQL type, so there the status is 400 for an operation that was refused before it
 // ran. A refusal has the same status in both types.
-func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.GraphExecutor) {
+func (t transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer t.recovered(w, r)
 	switch r.Method {
 	case http.MethodGet, http.MethodPost:
 	case http.MethodOptions:
@@ -51,7 +47,7 @@ func (t transport) Do(w http.ResponseWriter, r *http.Request, exec graphql.Graph
 		refused.write(w)
 		return
 	}
-	response, refused := t.run(r, exec, params)
+	response, refused := t.run(r, params)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -74,24 +70,27 @@ func withoutData(ctx context.Context) int {
 	return http.StatusBadRequest
 }
 
+// recovered answers a request whose handling panics. It is to be deferred.
+func (t transport) recovered(w http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	err := t.operations.present(r.Context(), recoverPanic(r.Context(), cause))
+	w.WriteHeader(http.StatusInternalServerError)
+	write(w, answered{Response: &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")}})
+}
+
 // run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func (t transport) run(r *http.Request, exec graphql.GraphExecutor, params *graphql.RawParams) (*graphql.Response, *refusal) {
-	operation, errs := t.operations.newContext(r.Context(), exec, params)
+func (t transport) run(r *http.Request, params *graphql.RawParams) (answered, *refusal) {
+	operation, errs := t.operations.newContext(r.Context(), params)
 	if r.Method == http.MethodGet && kindOf(operation, params) != ast.Query {
-		return nil, changeByGET
+		return answered{}, changeByGET
 	}
 	if v := requestOf(r.Context()).visit; v != nil && v.refused != nil {
-		return nil, v.refused
+		return answered{}, v.refused
 	}
-	if len(errs) > 0 {
-		return exec.DispatchError(graphql.WithOperationContext(r.Context(), operation), errs), nil
-	}
-	next, ctx := exec.DispatchOperation(r.Context(), operation)
-	if response := next(ctx); response != nil {
-		return response, nil
-	}
-	// Without a response, the context ended before the operation began.
-	return exec.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}), nil
+	return t.operations.run(r.Context(), operation, errs), nil
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
@@ -119,7 +118,7 @@ const besideData = 256
 
 // write writes a response. Its data is JSON already, and by far the largest part, so it is neither
 // encoded again nor copied. It is absent, not null, when the operation was refused before it ran.
-func write(w io.Writer, response *graphql.Response) {
+func write(w io.Writer, response answered) {
 	text, separator := make([]byte, 0, besideData), byte('{')
 	begin := func(name string) {
 		text = append(append(append(text, separator, '"'), name...), `":`...)
@@ -135,26 +134,14 @@ func write(w io.Writer, response *graphql.Response) {
 		_, _ = w.Write(response.Data)
 		text = text[:0]
 	}
-	if len(response.Extensions) > 0 {
+	if response.cost != (limits.Cost{}) {
 		begin("extensions")
-		text = appendExtensions(text, response.Extensions)
+		text = append(response.cost.AppendJSON(append(text, `{"cost":`...)), '}')
 	}
 	_, _ = w.Write(append(text, '}'))
 }
 
-// appendExtensions appends the extensions of an answer. Nearly every answer has its cost, and nothing
-// else.
-func appendExtensions(to []byte, extensions map[string]any) []byte {
-	cost, told := extensions[limits.CostExtension].(limits.Cost)
-	if !told || len(extensions) > 1 {
-		return append(to, mustJSON(extensions)...)
-	}
-	to = append(append(append(to, `{"`...), limits.CostExtension...), `":`...)
-	return append(cost.AppendJSON(to), '}')
-}
-
-// mustJSON encodes what this service put into a response. gqlgen's server turns a panic into an
-// answer.
+// mustJSON encodes what this service put into a response.
 func mustJSON(value any) []byte {
 	out, err := json.Marshal(value)
 	if err != nil {

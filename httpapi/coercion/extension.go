@@ -30,7 +30,6 @@ type Extension struct {
 var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
-	graphql.ResponseInterceptor
 } = (*Extension)(nil)
 
 // ExtensionName implements [graphql.HandlerExtension].
@@ -43,7 +42,7 @@ func (e *Extension) Validate(schema graphql.ExecutableSchema) error {
 }
 
 // MutateOperationParameters replaces the variables by their coerced values. It returns the first of
-// several errors; InterceptResponse adds the others.
+// several errors; Others returns the others.
 func (e *Extension) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
 	operation, errs := e.operation(ctx, request)
 	if operation != nil {
@@ -78,13 +77,8 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 	return document.Operations.ForName(request.OperationName), nil
 }
 
-// InterceptResponse adds the errors after the first.
-func (e *Extension) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	response := next(ctx)
-	if response == nil || !graphql.HasOperationContext(ctx) {
-		return response
-	}
-	more, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(name).(gqlerror.List)
-	response.Errors = append(response.Errors, more...)
-	return response
+// Others returns the errors of an operation after the first that MutateOperationParameters returned.
+func Others(operation *graphql.OperationContext) gqlerror.List {
+	others, _ := operation.Stats.GetExtension(name).(gqlerror.List)
+	return others
 }

@@ -27,12 +27,3 @@ func accountOf(ctx context.Context) *account {
 
 // add counts a text of so many bytes, and returns the bytes so far.
 func (a *account) add(bytes int) int { return int(a.bytes.Add(int64(bytes))) }
-
-// EstimatedUnits returns the read units that the operation of a context was charged beforehand, 0
-// before that.
-func EstimatedUnits(ctx context.Context) int {
-	if a := accountOf(ctx); a != nil {
-		return a.units
-	}
-	return 0
-}

@@ -20,21 +20,23 @@ type sized interface {
 	Size() int
 }
 
-// InterceptField counts the bytes of texts, of which one may be hundreds of kilobytes. Once the
-// answer is too large, it leaves texts out, so that the answer is never built in memory;
-// InterceptResponse then answers with an error. A text for which the operation or the process has
-// no memory left fails its field.
-func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
-	result, err := next(ctx)
+// Field counts the bytes of what a field is resolved to, of which one may be hundreds of kilobytes.
+// Once the answer is too large, it leaves texts out, so that the answer is never built in memory;
+// Answer then answers with an error. A text for which the operation or the process has no memory left
+// fails its field.
+func (g *Guard) Field(ctx context.Context, value any) (any, error) {
+	size, empty := written(value)
+	if size == 0 {
+		return value, nil
+	}
 	a := accountOf(ctx)
-	size, empty := written(result)
-	if a == nil || err != nil || size == 0 {
-		return result, err
+	if a == nil {
+		return value, nil
 	}
 	if a.add(size) > g.Limits.AnswerBytes {
 		return empty, nil
 	}
-	return result, usage.From(ctx).Hold(size)
+	return value, usage.From(ctx).Hold(size)
 }
 
 // written returns how many bytes of the answer a value takes, 0 for a small one, and what replaces
@@ -53,13 +55,9 @@ func written(value any) (size int, empty any) {
 	return 0, nil
 }
 
-// InterceptResponse bounds the answer: its data, the number of its errors and their lengths. If the
-// operation read anything, it adds the estimated and the actual cost.
-func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	response := next(ctx)
-	if response == nil {
-		return nil
-	}
+// Answer bounds an answer: its data, the number of its errors and their lengths. If the operation may
+// read anything, it returns the estimated and the actual cost.
+func (g *Guard) Answer(ctx context.Context, response *graphql.Response) (told Cost) {
 	a := accountOf(ctx)
 	if a != nil {
 		if size := max(int(a.bytes.Load()), len(response.Data)); size > g.Limits.AnswerBytes {
@@ -68,17 +66,11 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 		}
 	}
 	response.Errors = g.Limits.shorten(response.Errors)
-	if a != nil && a.units > 0 {
-		if response.Extensions == nil {
-			response.Extensions = map[string]any{}
-		}
-		response.Extensions[CostExtension] = g.cost(ctx, a)
+	if a == nil || a.units == 0 {
+		return Cost{}
 	}
-	return response
+	return g.cost(ctx, a)
 }
-
-// CostExtension is the name of the extension of an answer that tells its Cost.
-const CostExtension = "cost"
 
 // Cost is what an answer tells of its cost. Its members are sorted by name.
 type Cost struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Guard applies the limits to each operation. It is an extension of the GraphQL server, and must be
-// the first one that reads operations.
+// Guard applies the limits to each operation. It is an extension of gqlgen's executor, and must be the
+// first one that reads operations. Field and Answer are called with what is resolved and answered.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
@@ -46,8 +46,6 @@ var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
 	graphql.OperationContextMutator
-	graphql.FieldInterceptor
-	graphql.ResponseInterceptor
 } = (*Guard)(nil)
 
 // ExtensionName implements graphql.HandlerExtension.
@@ -64,7 +62,7 @@ func (g *Guard) Validate(schema graphql.ExecutableSchema) error {
 // parses and validates the text. It skips the text of a document that was validated before. Another
 // document is parsed here and once more by the server, which costs some 30 µs once per document.
 func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.RawParams) *gqlerror.Error {
-	if err := g.Limits.checkVariables(request.Variables); err != nil {
+	if err := g.Limits.CheckVariables(request.Variables); err != nil {
 		return err
 	}
 	if _, known := g.Documents.Get(ctx, request.Query); known {

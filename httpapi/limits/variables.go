@@ -2,9 +2,9 @@ package limits
 
 import "github.com/vektah/gqlparser/v2/gqlerror"
 
-// checkVariables refuses variables that would cost too much to coerce. Their types are not known
+// CheckVariables refuses variables that would cost too much to coerce. Their types are not known
 // yet, and a custom scalar accepts any value.
-func (l Limits) checkVariables(variables map[string]any) *gqlerror.Error {
+func (l Limits) CheckVariables(variables map[string]any) *gqlerror.Error {
 	if err := atMost(TooManyVariables, len(variables), l.Variables); err != nil {
 		return err
 	}
