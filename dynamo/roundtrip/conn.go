@@ -161,7 +161,7 @@ func (c *conn) limit() error {
 // head reads the head of the answer, after any that are informational.
 func (c *conn) head(request *http.Request) (*http.Response, error) {
 	for {
-		response, err := http.ReadResponse(c.reader, request)
+		response, err := readHead(c.reader, request)
 		if err != nil {
 			return nil, err
 		}
