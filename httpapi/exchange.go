@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -124,12 +125,12 @@ func (e *Exchange) recognize(operation *graphql.OperationContext) {
 }
 
 // note notes what became of an operation.
-func (e *Exchange) note(ctx context.Context, response answered) {
+func (e *Exchange) note(ctx context.Context, response *graphql.Response, cost limits.Cost) {
 	account := usage.From(ctx)
 	reads := account.Reads()
-	e.EstimatedUnits, e.Units = float64(response.cost.EstimatedReadUnits), reads.Units
+	e.EstimatedUnits, e.Units = float64(cost.EstimatedReadUnits), reads.Units
 	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans
-	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response.Response)
+	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response)
 }
 
 func kindText(kind ast.Operation) string {

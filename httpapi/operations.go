@@ -135,7 +135,7 @@ func (o *operations) run(ctx context.Context, operation *graphql.OperationContex
 	e.recognize(operation)
 	ctx, span := spans.Operation(ctx, e.Operation, e.Name)
 	out := o.answer(ctx, operation, errs)
-	e.note(ctx, out)
+	e.note(ctx, out.Response, out.cost)
 	e.Ran = time.Since(began)
 	e.end(span)
 	return out
