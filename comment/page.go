@@ -123,10 +123,6 @@ func (s Slice) CheckPage() error {
 type Page struct {
 	// Comments are in the order of the list.
 	Comments []Comment
-	// CompressedTexts are the texts of those comments that have no Text yet, each in the place of its
-	// comment: pages that many requests share keep texts compressed. It is nil in a page that a Store
-	// returned.
-	CompressedTexts [][]byte
 	// HasNext and HasPrevious report whether the list has comments after and before the page.
 	HasNext, HasPrevious bool
 	// Counted is the result of counting the whole list, nil if the query counts nothing.

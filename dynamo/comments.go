@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -24,7 +25,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	if !cached {
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
-		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (comment.Page, error) { return s.read(ctx, q, key) })
+		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) { return s.read(ctx, q, key) })
 		if err != nil {
 			return comment.Page{}, err
 		}
@@ -33,7 +34,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 }
 
 // read reads a page by what is known of its product, and puts it into the page cache.
-func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (comment.Page, error) {
+func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (sharedPage, error) {
 	began := s.now() // a caller who joins this read gets a page as old as the read
 	page, err := s.answer(ctx, q, key, s.known(q))
 	if err == nil {
@@ -43,19 +44,25 @@ func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (commen
 }
 
 // answer reads a page, and looks up and counts beside it what the query asks for.
-func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (comment.Page, error) {
+func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (sharedPage, error) {
 	began := s.now()
 	a := s.newAnswering(q, key, known)
 	if err := a.place(ctx); err != nil {
-		return comment.Page{}, err
+		return sharedPage{}, err
 	}
 	if err := a.read(ctx); err != nil {
-		return comment.Page{}, err
+		return sharedPage{}, err
 	}
 	s.pageRead(known, a.list.execution)
 	page := a.page()
 	page.Plan.Duration = s.now().Sub(began)
 	return page, nil
+}
+
+// sharedPage is a page as callers share it: texts stay compressed that the table has so.
+type sharedPage struct {
+	comment.Page // without its comments
+	comments     []layout.Compressed
 }
 
 // heldAtOnce is from how many bytes on expanded texts are added to the account of their operation,
@@ -64,35 +71,36 @@ const heldAtOnce = 16 << 10
 
 // expand is a page with its texts, which the caller's operation holds from now on. The shared page
 // stays compressed. Comments whose texts are damaged are left out and reported.
-func (s *Store) expand(ctx context.Context, page comment.Page) (comment.Page, error) {
-	if page.CompressedTexts == nil {
-		return page, nil
-	}
-	due := 0 // bytes that the account does not hold yet
-	comments, texts, account := make([]comment.Comment, 0, len(page.Comments)), layout.NewTexts(len(page.Comments)), usage.From(ctx)
-	for i := range page.Comments {
-		comments = append(comments, page.Comments[i])
-		c := &comments[len(comments)-1]
-		if short := page.CompressedTexts[i]; short != nil {
-			text, err := texts.Expand(c.ID, short)
-			if err != nil {
+func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
+	page, texts, account := shared.Page, layout.NewTexts(len(shared.comments)), usage.From(ctx)
+	page.Comments = slices.Grow(page.Comments, len(shared.comments))
+	expanded, due := false, 0 // bytes that the account does not hold yet
+	for i := range shared.comments {
+		c := &shared.comments[i]
+		text := c.Text
+		if c.CompressedText != nil {
+			expanded = true
+			var err error
+			if text, err = texts.Expand(c.ID, c.CompressedText); err != nil {
 				s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
-				comments = comments[:len(comments)-1]
 				continue
 			}
-			c.Text = text
 		}
-		if due += len(c.Text); due >= heldAtOnce {
+		page.Comments = append(page.Comments, c.Comment)
+		page.Comments[len(page.Comments)-1].Text = text
+		if due += len(text); expanded && due >= heldAtOnce {
 			if err := account.Hold(due); err != nil {
 				return comment.Page{}, err
 			}
 			due = 0
 		}
 	}
+	if !expanded { // what it has was held when it was read
+		return page, nil
+	}
 	if err := account.Hold(due); err != nil {
 		return comment.Page{}, err
 	}
-	page.Comments, page.CompressedTexts = comments, nil
 	return page, nil
 }
 

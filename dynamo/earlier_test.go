@@ -38,7 +38,7 @@ func TestPageReadAgain(t *testing.T) {
 // askedTwice returns the plan with which a store reads a page the second time.
 func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known) comment.QueryPlan {
 	t.Helper()
-	var page comment.Page
+	var page sharedPage
 	for range 2 {
 		var err error
 		if page, err = store.answer(t.Context(), q, keyOf(q), known); err != nil {
@@ -60,7 +60,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
+			checkAnswer(t, q, shownOf(t, store, page), commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
 			s.comments = nil
 			for _, c := range cursors {
 				if rapid.IntRange(0, 4).Draw(t, "there") > 0 {
@@ -123,7 +123,7 @@ func TestPagesMove(t *testing.T) {
 // learn remembers a run's page as a list does.
 func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
 	if key := keyOf(q); key.remembers() {
-		p.learn(key, r.held(taken), r.fromNewest(), taken)
+		p.learn(key, r.held(asRead(taken)), r.fromNewest(), asRead(taken))
 	}
 }
 

@@ -37,7 +37,7 @@ type flight struct {
 	cancel  context.CancelFunc // ends the read
 
 	landed chan struct{} // closed once the rest is there
-	page   comment.Page
+	page   sharedPage
 	err    error
 	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the
 	// texts that its operation holds already. A follower has its own deadline and account, and
@@ -47,20 +47,20 @@ type flight struct {
 
 // join reads a page, or waits for a caller that reads the same one. The page is shared, so do not
 // change it.
-func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
+func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (sharedPage, error)) (sharedPage, error) {
 	for {
 		shared, leads := f.board(key)
 		if leads {
 			f.lead(ctx, key, shared, read)
 			if shared.err != nil && ctx.Err() != nil {
-				return comment.Page{}, ctx.Err() // the read's own error says only that it was canceled
+				return sharedPage{}, ctx.Err() // the read's own error says only that it was canceled
 			}
 			return shared.page, shared.err
 		}
 		select {
 		case <-ctx.Done():
 			f.leave(key, shared)
-			return comment.Page{}, ctx.Err()
+			return sharedPage{}, ctx.Err()
 		case <-shared.landed:
 			if !shared.leadersOwn {
 				return shared.page, shared.err
@@ -87,7 +87,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 }
 
 // lead reads a page for all callers that wait for it, in the goroutine of the first.
-func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (comment.Page, error)) {
+func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (sharedPage, error)) {
 	reading, cancel, own := flightContext(ctx)
 	defer cancel()
 	shared.cancel = cancel

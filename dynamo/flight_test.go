@@ -9,21 +9,21 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // slowRead is a read that takes a second, unless its context ends before. It counts its calls and
 // those that ended early.
 type slowRead struct{ made, ended atomic.Int32 }
 
-func (r *slowRead) read(ctx context.Context) (comment.Page, error) {
+func (r *slowRead) read(ctx context.Context) (sharedPage, error) {
 	made := r.made.Add(1)
 	select {
 	case <-ctx.Done():
 		r.ended.Add(1)
-		return comment.Page{}, ctx.Err()
+		return sharedPage{}, ctx.Err()
 	case <-time.After(time.Second):
-		return comment.Page{Comments: make([]comment.Comment, made)}, nil
+		return sharedPage{comments: make([]layout.Compressed, made)}, nil
 	}
 }
 
@@ -38,7 +38,7 @@ func (r *slowRead) counts(t *testing.T, made, ended int32) {
 // passenger is a caller that asks for a page while others do. Its fields are set once the group has
 // finished.
 type passenger struct {
-	page comment.Page
+	page sharedPage
 	err  error
 	took time.Duration
 }
@@ -58,8 +58,8 @@ func fly(ctx context.Context, group *sync.WaitGroup, f *flights, r *slowRead) *p
 // lands checks that the passenger got the page of a read, and after what time.
 func (p *passenger) lands(t *testing.T, read int, after time.Duration) {
 	t.Helper()
-	if p.err != nil || len(p.page.Comments) != read || p.took != after {
-		t.Errorf("got the page of read %d, %v, after %v; want that of read %d after %v", len(p.page.Comments), p.err, p.took, read, after)
+	if p.err != nil || len(p.page.comments) != read || p.took != after {
+		t.Errorf("got the page of read %d, %v, after %v; want that of read %d after %v", len(p.page.comments), p.err, p.took, read, after)
 	}
 }
 
@@ -172,9 +172,9 @@ func TestFlightsTakeTheirTime(t *testing.T) {
 			}
 			began := time.Now()
 			var f flights
-			_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (comment.Page, error) {
+			_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (sharedPage, error) {
 				<-ctx.Done()
-				return comment.Page{}, ctx.Err()
+				return sharedPage{}, ctx.Err()
 			})
 			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != test.want {
 				t.Errorf("a read without end took %v, of %v: %v", took, test.want, err)
@@ -194,7 +194,7 @@ func TestFlightsThatFail(t *testing.T) {
 		ctx := context.WithValue(t.Context(), key{}, "of the request")
 		for range 3 {
 			group.Go(func() {
-				_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (comment.Page, error) {
+				_, err := f.join(ctx, flightKey{}, func(ctx context.Context) (sharedPage, error) {
 					if time.Sleep(time.Second); ctx.Value(key{}) != "of the request" {
 						t.Error("the read lost what belongs to the request")
 					}

@@ -298,5 +298,14 @@ func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) co
 	if err != nil {
 		t.Fatal(err)
 	}
+	return shownOf(t, store, page)
+}
+
+// shownOf is a page as a caller gets it.
+func shownOf(t *rapid.T, store *Store, shared sharedPage) comment.Page {
+	page, err := store.expand(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return page
 }

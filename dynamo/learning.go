@@ -77,7 +77,7 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 
 // learn learns from what the runs for a page showed of its product: how many comments it has, and of
 // which kinds those are that were taken.
-func (s *Store) learn(q comment.Query, runs []*run, taken []comment.Comment) {
+func (s *Store) learn(q comment.Query, runs []*run, taken []layout.Compressed) {
 	seen := prior.Seen{Sizes: runs[len(runs)-1].sizes().forPrior()}
 	for _, r := range runs {
 		if count, ended := r.countAtLeast(); count > seen.Count || ended {
@@ -85,16 +85,16 @@ func (s *Store) learn(q comment.Query, runs []*run, taken []comment.Comment) {
 		}
 	}
 	if len(q.Filter.Ratings) == 0 {
-		for _, c := range taken {
-			if comment.CheckRating(c.Rating) == nil { // someone may have edited it by hand
-				seen.Ratings[c.Rating-1]++
+		for i := range taken {
+			if rating := taken[i].Rating; comment.CheckRating(rating) == nil { // someone may have edited it by hand
+				seen.Ratings[rating-1]++
 			}
 		}
 	}
 	if len(q.Filter.Languages) == 0 && s.learner.NeedsLanguages(q.Product, len(taken)) {
 		seen.Languages = map[comment.Language]int{}
-		for _, c := range taken {
-			seen.Languages[c.Language]++
+		for i := range taken {
+			seen.Languages[taken[i].Language]++
 		}
 	}
 	s.learner.See(q.Product, seen)

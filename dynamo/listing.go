@@ -26,7 +26,7 @@ type listing struct {
 	meter   *capacity.Meter // of the page and its probes together
 
 	execution execution
-	page      comment.Page
+	page      sharedPage
 }
 
 // pageCure is what to ask for instead of a page that met its bound.
@@ -62,14 +62,11 @@ func (l *listing) read(ctx context.Context) error {
 		return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
 	}
 	l.page = makePage(l.fromEnd, shown, around)
-	if len(l.execution.page) > 0 {
-		l.page.CompressedTexts = last(l.execution.page).compressedOf(l.page.Comments)
-	}
 	return nil
 }
 
 // readShown reads the comments that the page shows, in the direction of reading.
-func (l *listing) readShown(ctx context.Context) ([]comment.Comment, planner.Neighbours, error) {
+func (l *listing) readShown(ctx context.Context) ([]layout.Compressed, planner.Neighbours, error) {
 	if planner.SkipApart(l.window.Skip(), l.planner.Known.Sizes) {
 		if past, ended, err := l.skipApart(ctx); err != nil || ended {
 			_, around := l.window.Cut(past, 0)
@@ -84,7 +81,7 @@ func (l *listing) readShown(ctx context.Context) ([]comment.Comment, planner.Nei
 
 // skipApart reads the comments before the page without their texts, and moves the window behind
 // them. It reports whether the list ended before the page, and what there was of it.
-func (l *listing) skipApart(ctx context.Context) (past []comment.Comment, ended bool, err error) {
+func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, ended bool, err error) {
 	past, l.execution.skips, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
 		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), Skip: l.window.WantSkipped(), WithoutText: true,
 	})
@@ -102,7 +99,7 @@ func (l *listing) skipApart(ctx context.Context) (past []comment.Comment, ended 
 }
 
 // take takes the comments of the window's beginning, and learns from what it cost.
-func (l *listing) take(ctx context.Context) ([]comment.Comment, error) {
+func (l *listing) take(ctx context.Context) ([]layout.Compressed, error) {
 	taken, runs, err := l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
 		Window: l.window, Purpose: comment.ReadPage, Want: l.want(), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
 		Last: l.store.recent.of(l.key),
@@ -158,7 +155,7 @@ const attemptFactor = 2
 // execute takes comments by the best plan. A plan with a residual filter is an attempt: it is given
 // up once it would cost more than so many units, and then, or when such an attempt was given up
 // lately, the comments are taken by the narrow plan. The last of the runs brought them.
-func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []comment.Comment, runs []*run, err error) {
+func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []layout.Compressed, runs []*run, err error) {
 	plan := l.planner.Take(request)
 	if !plan.Residual() {
 		return l.run(ctx, nil, plan, 0)
@@ -176,7 +173,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 
 // run executes one plan, for at most so many units if that is above 0, and adds comments that edits
 // moved while it was read.
-func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]comment.Comment, []*run, error) {
+func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]layout.Compressed, []*run, error) {
 	r := newRun(l.store.client, l.store.table, plan)
 	r.meter, r.most, r.bulkhead = l.meter, most, l.store.bulkhead
 	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
@@ -188,14 +185,11 @@ func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, mos
 }
 
 // makePage puts what was read, in the direction of reading, into the order of the list.
-func makePage(fromEnd bool, shown []comment.Comment, around planner.Neighbours) comment.Page {
-	page := comment.Page{
-		Comments:    shown,
-		HasNext:     around.Ahead == planner.Yes,
-		HasPrevious: around.Behind == planner.Yes,
-	}
+func makePage(fromEnd bool, shown []layout.Compressed, around planner.Neighbours) sharedPage {
+	page := sharedPage{comments: shown}
+	page.HasNext, page.HasPrevious = around.Ahead == planner.Yes, around.Behind == planner.Yes
 	if fromEnd {
-		slices.Reverse(page.Comments)
+		slices.Reverse(page.comments)
 		page.HasNext, page.HasPrevious = page.HasPrevious, page.HasNext
 	}
 	return page

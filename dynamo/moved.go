@@ -18,7 +18,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	if len(moved) == 0 {
 		return taken, nil
 	}
-	absent := missing(r.plan, r.readAt, moved, filter, commentsOf(taken))
+	absent := missing(r.plan, r.readAt, moved, filter, taken)
 	if len(absent) == 0 {
 		return taken, nil
 	}
@@ -30,15 +30,6 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	taken = append(taken, found...)
 	slices.SortFunc(taken, r.compare)
 	return taken[:min(len(taken), r.plan.Want)], nil
-}
-
-// commentsOf returns comments without their compressed texts.
-func commentsOf(taken []layout.Compressed) []comment.Comment {
-	out := make([]comment.Comment, len(taken))
-	for i := range taken {
-		out[i] = taken[i].Comment
-	}
-	return out
 }
 
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.

@@ -135,7 +135,7 @@ func (m *moves) of(product string, now time.Time) []moved {
 // missing are the positions, in the direction of reading, of moved comments that belong among those
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
-func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []comment.Comment) []comment.Position {
+func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []layout.Compressed) []comment.Position {
 	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
 	for _, m := range all {
@@ -145,7 +145,7 @@ func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all [
 	}
 	slices.SortFunc(out, p.Direction)
 	return slices.DeleteFunc(out, func(position comment.Position) bool {
-		_, found := slices.BinarySearchFunc(taken, position, func(c comment.Comment, position comment.Position) int {
+		_, found := slices.BinarySearchFunc(taken, position, func(c layout.Compressed, position comment.Position) int {
 			return p.Direction(c.ID.Position(), position)
 		})
 		return found

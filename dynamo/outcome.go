@@ -6,27 +6,6 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// compressedOf are the compressed texts of some of the taken comments, nil for a comment that has its
-// text. It is nil if all have.
-func (r *run) compressedOf(shown []comment.Comment) [][]byte {
-	if r.packed == nil {
-		return nil
-	}
-	out := make([][]byte, len(shown))
-	next := 0 // shown comments stand in the order of the taken ones, or in the opposite one
-	for i := range shown {
-		for range r.packed {
-			p := &r.packed[next]
-			next = (next + 1) % len(r.packed)
-			if p.id == shown[i].ID {
-				out[i] = p.text
-				break
-			}
-		}
-	}
-	return out
-}
-
 // sizes are the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured
@@ -41,7 +20,7 @@ func (r *run) sizes() measured {
 }
 
 // held describes the page for which the run took these comments, at least one.
-func (r *run) held(taken []comment.Comment) *planner.LastPage {
+func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
 	for _, one := range r.all() {
 		for i, read := range one.plan.Reads {

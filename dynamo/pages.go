@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"github.com/talkback/talkback/comment"
 )
 
 const (
@@ -34,7 +32,7 @@ type pages struct {
 
 // keptPage is a page and the time when reading it began. It may lack what was written since.
 type keptPage struct {
-	page comment.Page
+	page sharedPage
 	read time.Time
 }
 
@@ -49,7 +47,7 @@ func (p *pages) keeps(key queryKey) bool {
 }
 
 // keep caches a page that was read from a moment on.
-func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
+func (p *pages) keep(key queryKey, page sharedPage, began time.Time) {
 	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
 		return
 	}
@@ -59,16 +57,16 @@ func (p *pages) keep(key queryKey, page comment.Page, began time.Time) {
 }
 
 // find returns a cached page that may be shown now, given when its product was last changed.
-func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
+func (p *pages) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	if !p.keeps(key) {
-		return comment.Page{}, false
+		return sharedPage{}, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	kept, found := p.kept.Get(key)
 	age := p.now().Sub(kept.read)
 	if !found || age >= p.maxAge || !kept.read.After(changed.Add(indexLag)) {
-		return comment.Page{}, false
+		return sharedPage{}, false
 	}
 	page := kept.page
 	page.Plan.Kept = age
@@ -76,14 +74,11 @@ func (p *pages) find(key queryKey, changed time.Time) (comment.Page, bool) {
 }
 
 // textBytes is the size of the texts and titles of a page in bytes. Everything else in it is small.
-func textBytes(page comment.Page) int {
+func textBytes(page sharedPage) int {
 	bytes := 0
-	for _, text := range page.CompressedTexts {
-		bytes += len(text)
-	}
-	for i := range page.Comments {
-		c := &page.Comments[i]
-		bytes += len(c.Text)
+	for i := range page.comments {
+		c := &page.comments[i]
+		bytes += len(c.Text) + len(c.CompressedText)
 		if c.Title != nil {
 			bytes += len(*c.Title)
 		}

@@ -78,7 +78,7 @@ func (a *answering) aside(ctx context.Context) error {
 }
 
 // page puts the answer together.
-func (a *answering) page() comment.Page {
+func (a *answering) page() sharedPage {
 	page := a.list.page
 	page.Numbered = a.lookup.told(a.query)
 	if a.query.Count != comment.CountNothing {
@@ -87,7 +87,7 @@ func (a *answering) page() comment.Page {
 	if a.count != nil {
 		page.Counted = a.count.result()
 	}
-	page.Plan = explain(a.list.execution, a.count, a.position(), len(page.Comments))
+	page.Plan = explain(a.list.execution, a.count, a.position(), len(page.comments))
 	return page
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
@@ -70,7 +71,7 @@ func (r recentPage) moved(now time.Time) float64 {
 
 // learn remembers the page of a query: what it held, and its comments, at least one. fromNewest
 // says that the page begins with the newest comment of the list.
-func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []comment.Comment) {
+func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, taken []layout.Compressed) {
 	key = key.page()
 	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}
 	p.mu.Lock()
@@ -83,7 +84,7 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 }
 
 // follow learns how quickly comments arrive in front of a page that begins with the newest.
-func (r *recentPage) follow(before recentPage, known bool, taken []comment.Comment) {
+func (r *recentPage) follow(before recentPage, known bool, taken []layout.Compressed) {
 	r.came, r.elapsed = assumedCame, assumedElapsed
 	if known {
 		r.came = before.came/2 + float64(newerThan(before.first, taken))
@@ -92,9 +93,9 @@ func (r *recentPage) follow(before recentPage, known bool, taken []comment.Comme
 }
 
 // newerThan counts the comments, newest first, that are newer than a position.
-func newerThan(position comment.Position, taken []comment.Comment) int {
-	for i, c := range taken {
-		if c.ID.Position().Compare(position) <= 0 {
+func newerThan(position comment.Position, taken []layout.Compressed) int {
+	for i := range taken {
+		if taken[i].ID.Position().Compare(position) <= 0 {
 			return i
 		}
 	}

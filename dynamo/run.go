@@ -32,7 +32,6 @@ type run struct {
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups  metered
 	fetched  readState
-	packed   []packedText       // of the taken comments
 	meter    *capacity.Meter    // of the page or the count; nil bounds nothing
 	most     float64            // what an attempt may cost in read units; 0 when this is no attempt
 	bulkhead *bulkhead.Bulkhead // of all products; nil bounds nothing
@@ -56,12 +55,6 @@ type readState struct {
 	rest     rest
 }
 
-// packedText is the compressed text of a comment.
-type packedText struct {
-	id   comment.ID
-	text []byte
-}
-
 func newRun(client call.Querier, table string, plan planner.Plan) *run {
 	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
 }
@@ -69,13 +62,13 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 // take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry
 // before the plan had all it wants. The first error cancels the others and fails the plan, so a
 // page is never short without an error.
-func (r *run) take(ctx context.Context) ([]comment.Comment, error) {
+func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 	taken, err := r.merge(ctx)
 	if err == nil && r.complete != nil {
 		taken, err = r.complete(ctx, taken)
 	}
 	r.skip(ctx, taken) // not before: what is added may push comments out of those left out
-	return r.unpack(taken), err
+	return taken, err
 }
 
 // merge is take before texts are looked at.
@@ -102,25 +95,6 @@ func (r *run) skip(ctx context.Context, taken []layout.Compressed) {
 		l.Text, l.CompressedText = "", nil
 	}
 	usage.From(ctx).Drop(dropped)
-}
-
-// unpack returns the taken comments and keeps their compressed texts. When two reads find two
-// versions of a comment, it keeps the text of the version that was taken.
-func (r *run) unpack(taken []layout.Compressed) (out []comment.Comment) {
-	if len(taken) > 0 {
-		out = make([]comment.Comment, len(taken))
-	}
-	for i := range taken {
-		l := &taken[i]
-		out[i] = l.Comment
-		if l.CompressedText != nil {
-			if r.packed == nil {
-				r.packed = make([]packedText, 0, len(taken)-i)
-			}
-			r.packed = append(r.packed, packedText{l.ID, l.CompressedText})
-		}
-	}
-	return out
 }
 
 // compare orders comments in the direction of reading.

@@ -63,11 +63,23 @@ func rareEnds(comment.Query) planner.Known {
 	return planner.Known{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
 }
 
-// execute runs a plan.
-func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) ([]comment.Comment, *run, error) {
-	r := newRun(client, table, plan)
-	taken, err := r.take(ctx)
+// execute runs a plan, and returns the comments without their compressed texts.
+func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) (taken []comment.Comment, r *run, err error) {
+	r = newRun(client, table, plan)
+	found, err := r.take(ctx)
+	for i := range found {
+		taken = append(taken, found[i].Comment)
+	}
 	return taken, r, err
+}
+
+// asRead are comments as a run takes them.
+func asRead(comments []comment.Comment) []layout.Compressed {
+	out := make([]layout.Compressed, len(comments))
+	for i := range comments {
+		out[i].Comment = comments[i]
+	}
+	return out
 }
 
 // partitionKey returns the partition key that a call reads.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // LastPage is what a page held when it was last read. Pages are read again and again, the first
@@ -35,7 +36,7 @@ type scan struct {
 
 // NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
 // whether they were as many as were wanted.
-func NewLastPage(taken []comment.Comment, full bool) *LastPage {
+func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
 	p := &LastPage{full: full}
 	for i := range taken {
 		p.last = p.add(taken[i].Cell())

@@ -2,10 +2,11 @@ package planner
 
 import (
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Within tells whether a position lies in the stretch that was read to take these comments.
-func (p Plan) Within(position comment.Position, taken []comment.Comment) bool {
+func (p Plan) Within(position comment.Position, taken []layout.Compressed) bool {
 	if position.Compare(p.Low) < 0 || position.Compare(p.High) > 0 {
 		return false
 	}

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Window is the stretch of a list that a page is read from, in the direction in which it is read.
@@ -38,7 +39,7 @@ func (w Window) WantSkipped() int {
 
 // LastSkipped is the position of the last comment that is left out, of what was taken from the
 // window. It is not found if the list ends before.
-func (w Window) LastSkipped(taken []comment.Comment) (last comment.Position, found bool) {
+func (w Window) LastSkipped(taken []layout.Compressed) (last comment.Position, found bool) {
 	if w.start != nil && len(taken) > 0 && taken[0].ID.Position() == *w.start {
 		taken = taken[1:]
 	}
@@ -131,7 +132,7 @@ func AnswerOf(there bool) Answer {
 }
 
 // Cut makes the page out of what was taken from the window, in the direction of reading.
-func (w Window) Cut(taken []comment.Comment, size int) ([]comment.Comment, Neighbours) {
+func (w Window) Cut(taken []layout.Compressed, size int) ([]layout.Compressed, Neighbours) {
 	var n Neighbours
 	if w.start != nil {
 		n.Behind = Unknown
