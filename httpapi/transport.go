@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/buffer"
 )
 
 // transport implements GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one
@@ -117,7 +118,8 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 const besideData = 256
 
 // write writes a response. Its data is JSON already, and by far the largest part, so it is neither
-// encoded again nor copied. It is absent, not null, when the operation was refused before it ran.
+// encoded again nor copied. It is absent, not null, when the operation was refused before it ran. Its
+// memory serves another answer afterwards.
 func write(w io.Writer, response answered) {
 	text, separator := make([]byte, 0, besideData), byte('{')
 	begin := func(name string) {
@@ -132,6 +134,8 @@ func write(w io.Writer, response answered) {
 		begin("data")
 		_, _ = w.Write(text) // a client that went away needs no answer
 		_, _ = w.Write(response.Data)
+		buffer.Put(response.Data)
+		response.Data = nil
 		text = text[:0]
 	}
 	if response.cost != (limits.Cost{}) {

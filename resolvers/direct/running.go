@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/buffer"
 )
 
 // running is the execution of an operation.
@@ -39,12 +40,12 @@ func (r *running) readArguments() bool {
 	return ok
 }
 
-// data runs the operation, and returns the data of its answer.
+// data runs the operation, and returns the data of its answer, in a buffer for [buffer.Put].
 func (r *running) data(ctx context.Context) []byte {
 	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: r.product.Name, Field: r.product})
 	product := valueIn(r.asked.RootResolverMiddleware(ctx, r.resolveProduct))
 	answer := valueOf(r.query, &queryAnswer{values{{r.product.Alias, product}}})
-	return answer.write(make([]byte, 0, answer.room()))
+	return answer.write(buffer.Get(answer.room()))
 }
 
 func (r *running) resolveProduct(ctx context.Context) graphql.Marshaler {

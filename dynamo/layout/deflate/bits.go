@@ -27,11 +27,6 @@ func (r bitReader) skip(n uint) bitReader {
 	return bitReader{next: r.next >> (n % 64), have: r.have - n, at: r.at}
 }
 
-// number returns the length or distance of an entry, and the reader behind its extra bits.
-func (r bitReader) number(e entry) (int, bitReader) {
-	return e.least() + int(r.next&(1<<e.extra()-1)), r.skip(e.extra())
-}
-
 // rest returns how many of all bits of a text are left, below 0 if more were taken.
 func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have) }
 

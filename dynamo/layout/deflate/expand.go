@@ -106,9 +106,9 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 			return size, nil
 		}
 		var length, distance int
-		length, r = r.number(e)
+		length, r = e.number(r)
 		e = t.distance(r)
-		distance, r = r.skip(e.bits()).number(e)
+		distance, r = e.number(r.skip(e.bits()))
 		if distance > size {
 			return 0, ErrDamaged
 		}

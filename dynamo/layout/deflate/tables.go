@@ -77,6 +77,11 @@ func (e entry) literals() uint { return uint(e >> 6 & 3) }
 func (e entry) extra() uint    { return uint(e >> 8 & 0xf) }
 func (e entry) least() int     { return int(e >> 16) }
 
+// number returns a length or distance, and the reader behind its extra bits.
+func (e entry) number(r bitReader) (int, bitReader) {
+	return e.least() + int(r.next&(1<<e.extra()-1)), r.skip(e.extra())
+}
+
 // literal returns what comes next in a text: up to three literals, a length or the end.
 func (t *tables) literal(r bitReader) entry { return t.literals[r.next%(1<<maxBits)] }
 
