@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,11 +20,21 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	api := o.around(newGraphQL(o), sender)
-	mux.Handle(graphQLPath, api)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
-	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(mux, false))))
+	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(straight(api, mux), false))))
+}
+
+// straight takes requests to the API past a mux, which would parse and match the path of each.
+func straight(api http.Handler, mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == graphQLPath {
+			api.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its
@@ -65,21 +76,22 @@ func newGraphQL(o Options) http.Handler {
 	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
 }
 
-// withRequest gives each request what belongs to it alone: its loaders, and the account of what it
-// uses, which is closed once its answer is built.
+// withRequest gives each request what belongs to it alone: its deadline, its loaders, and the account
+// of what it uses, which is closed once its answer is built.
 func (o Options) withRequest(next http.Handler) http.Handler {
 	pool := usage.NewPool(o.Limits.ProcessTextBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
 		known := requestOf(r.Context())
-		defer func() { known.visit.settle(r.Context(), account.Units()) }()
+		ctx, cancel := context.WithDeadline(r.Context(), known.deadline)
+		defer cancel()
+		defer func() { known.visit.settle(ctx, account.Units()) }()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)
 		load.TellBatches(o.Batches)
 		load.UseLatest(o.Latest)
-		ctx := usage.With(loaders.With(r.Context(), load), account)
-		next.ServeHTTP(w, r.WithContext(ctx))
+		next.ServeHTTP(w, r.WithContext(usage.With(loaders.With(ctx, load), account)))
 		known.units, known.writes = account.Units(), account.Writes()
 	})
 }

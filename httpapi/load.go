@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -132,23 +131,21 @@ func (c counted) Read(p []byte) (int, error) {
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			deadline := time.Now().Add(operationTimeout)
+			known := requestOf(r.Context())
+			known.deadline = time.Now().Add(operationTimeout)
 			place, err := limiter.Enter(r.Context())
 			if err != nil {
 				overloaded.write(w)
 				return
 			}
-			ctx, cancel := context.WithDeadline(r.Context(), deadline) // a refused request needs none
-			defer cancel()
 			class := concurrency.Unmeasured // unless it ends well
 			defer func() { place.Leave(class) }()
-			connection := connections.of(ctx)
+			connection := connections.of(r.Context())
 			connections.begin(connection)
 			defer connections.done(connection)
-			next.ServeHTTP(w, r.WithContext(ctx))
+			next.ServeHTTP(w, r)
 			if r.Context().Err() == nil {
-				did := requestOf(ctx)
-				class = concurrency.ClassOf(did.units, did.writes)
+				class = concurrency.ClassOf(known.units, known.writes)
 			}
 		})
 	}

@@ -55,12 +55,12 @@ func TestWaitingTakesTime(t *testing.T) {
 	var turn, deadline time.Time
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		turn = time.Now()
-		deadline, _ = r.Context().Deadline()
+		deadline = requestOf(r.Context()).deadline
 	})
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/graphql", nil)
-		withPlace(limiter, time.Hour, NewConnections(0, 0))(handler).ServeHTTP(recorder, request)
+		recorder, sent := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/graphql", nil)
+		withPlace(limiter, time.Hour, NewConnections(0, 0))(handler).ServeHTTP(recorder, sent.WithContext(&request{Context: sent.Context()}))
 	})
 	for limiter.State().Queued == 0 {
 		time.Sleep(time.Millisecond)
