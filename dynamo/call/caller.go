@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 	smithyauth "github.com/aws/smithy-go/auth"
-	"github.com/aws/smithy-go/metrics"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/aws/smithy-go/tracing"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -53,18 +52,11 @@ func (c *caller) frameOf(ctx context.Context, identity smithyauth.Identity, prep
 	return captured.frame, nil
 }
 
-// observed reports whether the client has a tracer or a meter.
-func (c *shared) observed() bool {
-	_, noTracer := c.options.TracerProvider.(*tracing.NopTracerProvider)
-	_, noMeter := c.options.MeterProvider.(metrics.NopMeterProvider)
-	return !noTracer || !noMeter
-}
-
 // observe begins the span of a call, as the SDK's client does: with the tracer that the client's
 // options have, under the same name. Spans and metrics of attempts are made by the SDK's own loop.
 // Without tracer and meter it does nothing.
 func (c *caller) observe(ctx context.Context) (context.Context, func(error)) {
-	if !c.observed() {
+	if !watched(c.options) {
 		return ctx, func(error) {}
 	}
 	name := c.schema.ID().Name

@@ -123,7 +123,7 @@ func newOperation[In, Out any](
 ) operation[In, Out] {
 	return operation[In, Out]{sdk: sdk, caller: &caller{
 		shared: s, schema: smithy.NewOperationSchema(schema, in, out),
-		retrying: s.attempts(s.options.Retryer), once: s.attempts(aws.NopRetryer{}),
+		retrying: newAttempts(s.options, s.options.Retryer, s.clock), once: newAttempts(s.options, aws.NopRetryer{}, s.clock),
 	}}
 }
 
