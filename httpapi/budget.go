@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,20 +17,23 @@ type budget struct {
 
 	mu    sync.Mutex
 	total int
-	held  map[*held]struct{}
-	by    map[any]int // bytes by client
+	held  []*held // in no particular order
 }
+
+// client is what a client holds of a budget. The zero value holds nothing.
+type client struct{ bytes int } // guarded by the budget
 
 // held is an answer or a request in transit.
 type held struct {
-	by     any // the client, compared by identity: a *connection
+	by     *client
+	at     int // among all that is held, -1 once it is not held any more
 	bytes  int
 	since  time.Time
 	giveUp func() // frees the bytes soon; called with the budget locked, so it must not block
 }
 
 func newBudget(limit int) *budget {
-	return &budget{max: limit, now: time.Now, held: map[*held]struct{}{}, by: map[any]int{}}
+	return &budget{max: limit, now: time.Now}
 }
 
 // clientShare is the part of the budget, one in so many, that one client may hold before its
@@ -38,19 +42,19 @@ func newBudget(limit int) *budget {
 const clientShare = 8
 
 // full reports whether a client has to read before it may ask for more.
-func (b *budget) full(client any) bool {
+func (b *budget) full(of *client) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.by[client] > b.max/clientShare
+	return of.bytes > b.max/clientShare
 }
 
 // add counts what a client holds until it is removed. It returns nil when that client itself was
 // given up to make room.
-func (b *budget) add(client any, size int, giveUp func()) *held {
+func (b *budget) add(by *client, size int, giveUp func()) *held {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	added := &held{by: client, since: b.now(), giveUp: giveUp}
-	b.held[added] = struct{}{}
+	added := &held{by: by, at: len(b.held), since: b.now(), giveUp: giveUp}
+	b.held = append(b.held, added)
 	b.change(added, size)
 	if !b.makeRoom(added) {
 		return nil
@@ -63,7 +67,7 @@ func (b *budget) add(client any, size int, giveUp func()) *held {
 func (b *budget) grow(h *held, size int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, there := b.held[h]; !there {
+	if h.at < 0 {
 		return false
 	}
 	b.change(h, size)
@@ -74,31 +78,30 @@ func (b *budget) grow(h *held, size int) bool {
 // latest is left.
 func (b *budget) makeRoom(latest *held) bool {
 	for b.total > b.max {
-		client := b.slowest(latest)
-		if client == nil {
+		slowest := b.slowest(latest)
+		if slowest == nil {
 			break
 		}
-		b.drop(client)
+		b.drop(slowest)
 	}
-	_, there := b.held[latest]
-	return there
+	return latest.at >= 0
 }
 
 // slowest returns the client with the largest sum of bytes times time, nil if there is only the
 // latest. Bytes alone would hit the client that reads a large answer, time alone the one that reads
 // a small answer over a bad line.
-func (b *budget) slowest(latest *held) any {
+func (b *budget) slowest(latest *held) *client {
 	now := b.now()
-	costs := map[any]int{}
-	for h := range b.held {
+	costs := map[*client]int{}
+	for _, h := range b.held {
 		if h != latest {
 			costs[h.by] += h.cost(now)
 		}
 	}
-	var worst any
-	for client, cost := range costs {
+	var worst *client
+	for by, cost := range costs {
 		if worst == nil || cost > costs[worst] {
-			worst = client
+			worst = by
 		}
 	}
 	return worst
@@ -110,9 +113,9 @@ func (h *held) cost(now time.Time) int {
 }
 
 // drop gives up everything that a client holds.
-func (b *budget) drop(client any) {
-	for h := range b.held {
-		if h.by == client {
+func (b *budget) drop(all *client) {
+	for _, h := range slices.Clone(b.held) {
+		if h.by == all {
 			b.forget(h)
 			h.giveUp()
 		}
@@ -128,18 +131,21 @@ func (b *budget) remove(h *held) bool {
 }
 
 func (b *budget) forget(h *held) (there bool) {
-	if _, there = b.held[h]; there {
-		delete(b.held, h)
-		b.change(h, -h.bytes)
+	if h.at < 0 {
+		return false
 	}
-	return there
+	end := len(b.held) - 1
+	last := b.held[end]
+	b.held[h.at], last.at = last, h.at
+	b.held = slices.Delete(b.held, end, end+1)
+	h.at = -1
+	b.change(h, -h.bytes)
+	return true
 }
 
 // change updates the sums.
 func (b *budget) change(h *held, size int) {
 	h.bytes += size
 	b.total += size
-	if b.by[h.by] += size; b.by[h.by] == 0 {
-		delete(b.by, h.by)
-	}
+	h.by.bytes += size
 }

@@ -16,7 +16,7 @@ func TestBudget(t *testing.T) {
 		const limit = 100
 		b, now := newBudget(limit), time.Unix(0, 0)
 		b.now = func() time.Time { return now }
-		clients := []any{&connection{}, &connection{}, &connection{}, &connection{}}
+		clients := []*client{{}, {}, {}, {}}
 		var there []*held // the model
 		sum := func(of func(*held) int, which func(*held) bool) (total int) {
 			for _, h := range there {
@@ -30,11 +30,11 @@ func TestBudget(t *testing.T) {
 		cost := func(h *held) int { return h.cost(now) }
 		// compare finds out which connections were given up to take the latest, whose further bytes
 		// are so many, and why.
-		compare := func(latest *held, before map[any]int, others int) {
-			var dropped []any
+		compare := func(latest *held, before map[*client]int, others int) {
+			var dropped []*client
 			kept := there[:0:0]
 			for _, h := range there {
-				if _, held := b.held[h]; held {
+				if slices.Contains(b.held, h) {
 					kept = append(kept, h)
 				} else if !slices.Contains(dropped, h.by) {
 					dropped = append(dropped, h.by)
@@ -52,8 +52,8 @@ func TestBudget(t *testing.T) {
 			}
 			there = kept
 		}
-		costs := func(but *held) map[any]int {
-			out := map[any]int{}
+		costs := func(but *held) map[*client]int {
+			out := map[*client]int{}
 			for _, c := range clients {
 				out[c] = sum(cost, func(h *held) bool { return h.by == c && h != but })
 			}
@@ -100,8 +100,8 @@ func TestBudget(t *testing.T) {
 					t.Fatalf("%d bytes of %d, want %d of %d, at most %d bytes", b.total, len(b.held), total, len(there), limit)
 				}
 				for _, c := range clients {
-					if want := sum(bytes, func(h *held) bool { return h.by == c }); b.by[c] != want {
-						t.Fatalf("a connection with %d bytes, want %d", b.by[c], want)
+					if want := sum(bytes, func(h *held) bool { return h.by == c }); c.bytes != want {
+						t.Fatalf("a connection with %d bytes, want %d", c.bytes, want)
 					}
 				}
 			},
@@ -111,7 +111,7 @@ func TestBudget(t *testing.T) {
 
 // A client that holds more than an eighth of the budget may not ask for more.
 func TestClientHasToRead(t *testing.T) {
-	b, greedy, other := newBudget(100), &connection{}, &connection{}
+	b, greedy, other := newBudget(100), &client{}, &client{}
 	h := b.add(greedy, 13, func() {})
 	if !b.full(greedy) || b.full(other) {
 		t.Error("13 of 100 bytes are not too many for one connection, or are for another")

@@ -203,6 +203,8 @@ type connection struct {
 	asked   atomic.Bool  // whether a request ever came
 	writing atomic.Int32 // calls that write to the client
 
+	sends, unread client // what the client sends, and what it has not read yet
+
 	// Guarded by all.mu.
 	idle     bool // as the server says
 	requests int  // whose heads have arrived, and whose answers are not sent completely
@@ -315,7 +317,7 @@ func (c *connection) countHead(bytes int) {
 	switch {
 	case c.requests > 0:
 	case c.head == nil:
-		c.head = c.all.arriving.add(c, headCost*bytes, c.hangUp)
+		c.head = c.all.arriving.add(&c.sends, headCost*bytes, c.hangUp)
 	default:
 		c.all.arriving.grow(c.head, headCost*bytes)
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -59,7 +58,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	stop := func() {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a test's recorder has none
 	}
-	request := arriving.add(b.connections.of(r.Context()), perRequest+headBytes(r), stop)
+	request := arriving.add(&b.connections.of(r.Context()).sends, perRequest+headBytes(r), stop)
 	if request == nil {
 		return nil, tooSlow
 	}
@@ -82,10 +81,18 @@ func readAll(body io.Reader, announced int64) ([]byte, error) {
 	if announced < 0 || announced > firstRead {
 		return io.ReadAll(body)
 	}
-	var short bytes.Buffer
-	short.Grow(int(announced) + bytes.MinRead)
-	_, err := short.ReadFrom(body)
-	return short.Bytes(), err
+	short := make([]byte, 0, announced+1) // one more, so that a read can find the end
+	for len(short) < cap(short) {
+		n, err := body.Read(short[len(short):cap(short)])
+		short = short[:len(short)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return short, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return nil, io.ErrShortBuffer // of a body that is longer than was announced, which net/http rules out
 }
 
 // bounded returns the body of a request whose announced length is within the limit. net/http reads

@@ -34,7 +34,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
 		built := newBuiltAnswer(w)
-		if s.unsent.full(to) {
+		if s.unsent.full(&to.unread) {
 			unreadAnswers.write(built)
 		} else {
 			next.ServeHTTP(built, r)
@@ -55,7 +55,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 // hold counts an answer of so many bytes until it is removed. It does not return when the
 // connection is closed to make room.
 func (s *sender) hold(to *connection, size int) *held {
-	waiting := s.unsent.add(to, size+perAnswer, to.hangUp)
+	waiting := s.unsent.add(&to.unread, size+perAnswer, to.hangUp)
 	if waiting == nil {
 		panic(http.ErrAbortHandler) // how net/http lets a handler abandon an answer
 	}
@@ -68,7 +68,7 @@ func (s *sender) hold(to *connection, size int) *held {
 func (s *sender) light(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
-		full := s.unsent.full(to)
+		full := s.unsent.full(&to.unread)
 		waiting := s.hold(to, 0)
 		defer s.unsent.remove(waiting)
 		if full {
