@@ -74,9 +74,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 // KindOf returns the kind of an error: that of the first Error it wraps, else the one for an error
 // of package context, else Internal.
 func KindOf(err error) Kind {
-	var known *Error
+	known, ok := errors.AsType[*Error](err)
 	switch {
-	case errors.As(err, &known):
+	case ok:
 		return known.Kind
 	case errors.Is(err, context.DeadlineExceeded):
 		return Timeout

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -13,10 +12,7 @@ import (
 // explain describes how a page was found and executed, and the count beside it unless that is nil,
 // for programs and for people.
 func explain(e execution, count *counting, position *comment.PagePosition, returned int) comment.QueryPlan {
-	var runs []*run
-	for _, r := range slices.Concat(e.skips, e.page, e.probes) {
-		runs = append(runs, r.all()...)
-	}
+	runs := e.runs()
 	chosen := runs[0] // the others followed it
 	plan := comment.QueryPlan{
 		Position:      position,
@@ -37,11 +33,24 @@ func explain(e execution, count *counting, position *comment.PagePosition, retur
 	return plan
 }
 
+// runs returns all runs, in the order in which they began.
+func (e execution) runs() (all []*run) {
+	for _, some := range [...][]*run{e.skips, e.page, e.probes} {
+		for _, r := range some {
+			r.each(func(one *run) { all = append(all, one) })
+		}
+	}
+	return all
+}
+
 // waves returns the number of waves that followed each other: those of the page, then those of the
 // probes, which run in parallel.
 func (e execution) waves() int {
 	page, probes := 0, 0
-	for _, r := range slices.Concat(e.skips, e.page) {
+	for _, r := range e.skips {
+		page += r.waves
+	}
+	for _, r := range e.page {
 		page += r.waves
 	}
 	for _, r := range e.probes {

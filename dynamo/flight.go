@@ -36,7 +36,7 @@ type flight struct {
 	waiting int                // callers, the leader included; guarded by the mutex of flights
 	cancel  context.CancelFunc // ends the read
 
-	landed chan struct{} // closed once the rest is there
+	landed chan struct{} // closed once the rest is there; nil while nobody follows
 	page   sharedPage
 	err    error
 	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the
@@ -76,11 +76,13 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	shared = f.under[key]
 	if shared == nil {
 		leads = true
-		shared = &flight{landed: make(chan struct{})}
+		shared = &flight{}
 		if f.under == nil {
 			f.under = map[flightKey]*flight{}
 		}
 		f.under[key] = shared
+	} else if shared.landed == nil {
+		shared.landed = make(chan struct{})
 	}
 	shared.waiting++
 	return shared, leads
@@ -93,10 +95,10 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	shared.cancel = cancel
 	stop := context.AfterFunc(ctx, func() { f.leave(key, shared) })
 	defer stop()
-	shared.err = panics.Guarded(func() (err error) {
+	shared.err = panics.Guard(func() (err error) {
 		shared.page, err = read(reading)
 		return err
-	})()
+	})
 	shared.leadersOwn = own && shared.err != nil && reading.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.land(key, shared)
 }
@@ -117,7 +119,9 @@ func (f *flights) land(key flightKey, shared *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.end(key, shared)
-	close(shared.landed)
+	if shared.landed != nil {
+		close(shared.landed)
+	}
 }
 
 // leave is called for a caller that no longer waits. The last one cancels the read.

@@ -46,7 +46,10 @@ func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *
 // too young.
 func (s *Store) settled(q comment.Query) comment.Filter {
 	filter := q.Filter
-	if end := s.now().Add(-comment.SettleTime); q.SettledOnly && (filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore)) {
+	if !q.SettledOnly {
+		return filter
+	}
+	if end := s.now().Add(-comment.SettleTime); filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore) {
 		filter.CreatedBefore = &end
 	}
 	return filter
@@ -58,8 +61,10 @@ func (l *listing) read(ctx context.Context) error {
 	if err != nil {
 		return call.Wrap(err, "comments of product %q", l.query.Product)
 	}
-	if around, err = l.probe(ctx, around); err != nil {
-		return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
+	if around.Behind == planner.Unknown || around.Ahead == planner.Unknown {
+		if around, err = l.probe(ctx, around); err != nil {
+			return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
+		}
 	}
 	l.page = makePage(l.fromEnd, shown, around)
 	return nil

@@ -209,7 +209,7 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error does no harm: without statistics, plans read every partition.
-		_ = panics.Guarded(func() error { return m.fetch(context.Background(), product) })()
+		_ = panics.Guard(func() error { return m.fetch(context.Background(), product) })
 	}()
 	return true
 }

@@ -9,24 +9,24 @@ import (
 // sizes are the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured
-	for _, one := range r.all() {
-		for _, read := range one.reads {
-			for i := range all {
-				all[i].add(read.sizes[i])
+	r.each(func(one *run) {
+		for i := range one.reads {
+			for rating, sizes := range one.reads[i].sizes {
+				all[rating].add(sizes)
 			}
 		}
-	}
+	})
 	return all
 }
 
 // held describes the page for which the run took these comments, at least one.
 func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
-	for _, one := range r.all() {
+	r.each(func(one *run) {
 		for i, read := range one.plan.Reads {
 			held.NoteScan(read.Part, one.reads[i].scanned, one.reads[i].returned)
 		}
-	}
+	})
 	return held
 }
 
@@ -36,11 +36,11 @@ func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == com
 // improper are the items that the run passed over.
 func (r *run) improper() []layout.Improper {
 	var out []layout.Improper
-	for _, one := range r.all() {
+	r.each(func(one *run) {
 		for i := range one.reads {
 			out = append(out, one.reads[i].improper...)
 		}
-	}
+	})
 	return out
 }
 

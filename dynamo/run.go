@@ -165,11 +165,11 @@ const smallPart = 4
 // units are the read units that the run has consumed.
 func (r *run) units() float64 {
 	units := 0.0
-	for _, one := range r.all() {
-		for _, state := range one.reads {
-			units += state.units
+	r.each(func(one *run) {
+		for i := range one.reads {
+			units += one.reads[i].units
 		}
-	}
+	})
 	return units
 }
 
@@ -397,13 +397,12 @@ func (r *run) furtherWaves(numbers []int) int {
 	return most - 1
 }
 
-// all are the run and those within it.
-func (r *run) all() []*run {
-	out := []*run{r}
+// each calls visit for the run and those within it.
+func (r *run) each(visit func(*run)) {
+	visit(r)
 	for i := range r.reads {
 		for _, one := range r.reads[i].rest.runs {
-			out = append(out, one.all()...)
+			one.each(visit)
 		}
 	}
-	return out
 }

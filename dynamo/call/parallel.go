@@ -23,14 +23,14 @@ func Parallel(ctx context.Context, number int, do func(ctx context.Context, i in
 	case 0:
 		return nil
 	case 1:
-		return panics.Guarded(func() error { return do(ctx, 0) })()
+		return panics.Guard(func() error { return do(ctx, 0) })
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var once sync.Once
 	var first error
 	one := func(i int) {
-		if err := panics.Guarded(func() error { return do(ctx, i) })(); err != nil {
+		if err := panics.Guard(func() error { return do(ctx, i) }); err != nil {
 			once.Do(func() { first = err })
 			cancel()
 		}

@@ -62,8 +62,9 @@ const usualItems = 21
 
 // taker hands items over to a Taker.
 type taker struct {
-	items Taker
-	taken bool // all were handed over as records
+	items  Taker
+	reader layout.Reader // of records
+	taken  bool          // all were handed over as records
 	// index and purpose are what a Query reads, and what for; empty if its Taker does not say.
 	index, purpose string
 }
@@ -82,11 +83,13 @@ func (t *taker) begin() func(*wire.Record) {
 		return nil
 	}
 	t.items.Begin(usualItems)
-	var reader layout.Reader
-	return func(r *wire.Record) {
-		reader.Next(r)
-		t.items.Take(&reader)
-	}
+	return t.take
+}
+
+// take takes an item.
+func (t *taker) take(r *wire.Record) {
+	t.reader.Next(r)
+	t.items.Take(&t.reader)
 }
 
 // end notes that an answer was decoded.

@@ -92,7 +92,7 @@ func (m *merging) start(product string) {
 	go func() {
 		m.slots <- struct{}{}
 		defer func() { <-m.slots }()
-		if err := panics.Guarded(func() error { return m.merge(product) })(); err != nil {
+		if err := panics.Guard(func() error { return m.merge(product) }); err != nil {
 			m.log.Warn("the log of a page index cannot be merged; the next merge brings it in", "product", product, "error", err)
 		}
 		m.ended(product, g)

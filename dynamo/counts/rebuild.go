@@ -233,7 +233,7 @@ func (r *rebuilding) whileOurs(ctx context.Context) error {
 	kept := make(chan error, 1)
 	go func() {
 		defer stop()
-		kept <- panics.Guarded(func() error { return r.lease.keep(ctx) })()
+		kept <- panics.Guard(func() error { return r.lease.keep(ctx) })
 	}()
 	err := r.work(ctx)
 	stop()

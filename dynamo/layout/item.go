@@ -205,8 +205,8 @@ func (r *Reader) authorID() (id string, imported bool) {
 	return id, false
 }
 
-// usualTitles is for how many titles room is made at once.
-const usualTitles = 16
+// usualTitles is for how many titles room is made at once: those of a page.
+const usualTitles = 21
 
 // title reads the title of a comment, nil if it has none.
 func (r *Reader) title() *string {

@@ -56,7 +56,7 @@ func (k *Keeper) Beside(ctx context.Context, work func(context.Context) error) e
 	keeping, end := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
 	group.Go(func() {
-		if err := panics.Guarded(func() error { k.keep(keeping); return nil })(); err != nil {
+		if err := panics.Guard(func() error { k.keep(keeping); return nil }); err != nil {
 			k.Logger.Error("what plans learn is not saved any more", "error", err)
 		}
 	})

@@ -121,12 +121,14 @@ func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
 		return err
 	}
 	key := make(map[string]types.AttributeValue, len(a.record.attributes))
+	values := make([]types.AttributeValueMemberS, len(a.record.attributes))
 	for i := range a.record.attributes {
 		attribute := &a.record.attributes[i]
 		if attribute.value.Kind != Text {
 			return ErrUnusual
 		}
-		key[string(attribute.name)] = &types.AttributeValueMemberS{Value: attribute.value.Text}
+		values[i].Value = attribute.value.Text
+		key[a.record.strings.Join("", attribute.name)] = &values[i]
 	}
 	*to = key
 	return nil

@@ -35,15 +35,16 @@ func Try(f func() error) (err error) {
 	return f()
 }
 
-// Guarded returns f with panics turned into errors, whose text includes the stack. It is for
-// functions that run on a goroutine of their own: a panic there would stop the process, because no
-// HTTP server above recovers it.
-func Guarded(f func() error) func() error {
-	return func() error {
-		err := Try(f)
-		if panicked, ok := err.(*Error); ok {
-			return fmt.Errorf("%w\n%s", panicked, panicked.Stack)
-		}
-		return err
+// Guarded returns a function that calls Guard with f.
+func Guarded(f func() error) func() error { return func() error { return Guard(f) } }
+
+// Guard calls f with panics turned into errors, whose text includes the stack. It is for functions
+// that run on a goroutine of their own: a panic there would stop the process, because no HTTP server
+// above recovers it.
+func Guard(f func() error) error {
+	err := Try(f)
+	if panicked, ok := err.(*Error); ok {
+		return fmt.Errorf("%w\n%s", panicked, panicked.Stack)
 	}
+	return err
 }

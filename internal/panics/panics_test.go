@@ -47,7 +47,7 @@ func TestGuarded(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("broken")
-	if err := panics.Guarded(func() error { return broken })(); err != broken {
+	if err := panics.Guard(func() error { return broken }); err != broken {
 		t.Error(err)
 	}
 }
