@@ -127,6 +127,7 @@ func (t *tape) record(request *http.Request, body string) (recorded, error) {
 		answer.header.Del(crcHeader)
 	}
 	answer.addChecksum()
+	answer.header.Del("Date") // a server that replays it says when it does
 	return answer, nil
 }
 
