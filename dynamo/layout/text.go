@@ -38,10 +38,11 @@ func NewTexts(comments int) *Texts {
 	return &Texts{slab.Strings{Block: min(comments*usualText, mostTogether)}}
 }
 
-// Few texts are larger than usualText, in bytes. At most mostTogether are allocated at once.
+// Few texts are larger than usualText, in bytes. At most mostTogether are allocated at once: the
+// runtime makes several blocks of that size at a time, but each of 8 KB alone, which takes longer.
 const (
 	usualText    = 512
-	mostTogether = 8 << 10
+	mostTogether = 10 << 10
 )
 
 // Expand returns a text of a comment. The error names the comment.

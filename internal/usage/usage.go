@@ -237,9 +237,9 @@ func eightBytes(text string) uint64 {
 }
 
 // specials marks by its highest bit the first byte that is not plain, and perhaps bytes after it:
-// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord.
+// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord. Bytes from 0x80 on are plain.
 func specials(word uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	quote, backslash := word^ones*'"', word^ones*'\\'
-	return ((word-ones*' ')&^word | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+	control, quote, backslash := word-ones*' ', (word^ones*'"')-ones, (word^ones*'\\')-ones
+	return (control | quote | backslash) &^ word & highs
 }

@@ -48,23 +48,24 @@ type object[T any] struct {
 
 func (o *object[T]) name() string { return o.types[0] }
 
-// member is a field with the name under which it is asked for.
+// member is a field with what is written before it: the name under which it is asked for.
 type member[T any] struct {
 	part[T]
-	name string
+	before string
 }
 
 // asked returns how to write what is asked of an object. It cannot be written if any of it has to
 // be resolved.
 func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (p part[*T], plain bool) {
 	collected := graphql.CollectFields(operation, set, o.types)
-	members := make([]member[*T], 0, len(collected))
+	members, separator := make([]member[*T], 0, len(collected)), ""
 	for _, c := range collected {
 		part, plain := o.member(operation, c)
 		if !plain {
 			return part, false
 		}
-		members = append(members, member[*T]{part, c.Alias})
+		members = append(members, member[*T]{part, separator + `"` + c.Alias + `":`})
+		separator = ","
 	}
 	return whole(members), true
 }
@@ -96,20 +97,14 @@ func whole[T any](members []member[T]) part[T] {
 		size: func(of T) int {
 			size := len("{}")
 			for i := range members {
-				size += len(`"":`) + len(members[i].name) + members[i].size(of)
+				size += len(members[i].before) + members[i].size(of)
 			}
 			return size
 		},
 		write: func(out []byte, of T) []byte {
 			out = append(out, '{')
 			for i := range members {
-				if i > 0 {
-					out = append(out, ',')
-				}
-				out = append(out, '"')
-				out = append(out, members[i].name...)
-				out = append(out, '"', ':')
-				out = members[i].write(out, of)
+				out = members[i].write(append(out, members[i].before...), of)
 			}
 			return append(out, '}')
 		},
