@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -147,6 +149,31 @@ func TestTimeIsOver(t *testing.T) {
 		got := post(t, server, `{"query": "{ echo }"}`, "Accept: "+accept)
 		if got.status != status || got.body != `{"errors":[{"message":"context deadline exceeded"}]}` {
 			t.Errorf("%s: %d %s, want %d and an error", accept, got.status, got.body, status)
+		}
+	}
+}
+
+// A body that ends early is refused, whether its length was announced or not, and though what came of
+// it is an operation.
+func TestBodyEndsEarly(t *testing.T) {
+	const body = `{"query": "{ echo }"}`
+	server := newServer(t, nil)
+	for _, sent := range []string{
+		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body)+1, body),
+		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 5000, body),
+		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body),
+	} {
+		connection, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		fmt.Fprintf(connection, "POST /graphql HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n%s", sent)
+		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(connection); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 400 ") || !strings.Contains(string(got), "ended early") {
+			t.Errorf("%q is answered %q, %v", sent, got, err)
 		}
 	}
 }
