@@ -32,10 +32,10 @@ type listing struct {
 // pageCure is what to ask for instead of a page that met its bound.
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
-func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) *listing {
+func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) listing {
 	settled := q
 	settled.Filter = s.settled(q)
-	return &listing{
+	return listing{
 		store: s, query: q, key: key, window: planner.WindowOf(settled), size: q.Slice.Size, fromEnd: q.Slice.FromEnd,
 		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known, Memo: s.choices},
 		meter:   capacity.NewMeter(planner.PageEstimate(q), pageCure),

@@ -28,7 +28,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	}
 	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !filter.Allows(c.Comment) })
 	taken = append(taken, found...)
-	slices.SortFunc(taken, r.compare)
+	slices.SortFunc(taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
 	return taken[:min(len(taken), r.plan.Want)], nil
 }
 

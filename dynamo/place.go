@@ -14,7 +14,7 @@ type answering struct {
 	query comment.Query
 	known planner.Known
 
-	list      *listing
+	list      listing
 	placement planner.Placement // of a page by number
 	lookup    *lookup           // nil if nothing is looked up
 	count     *counting         // nil if nothing is counted by reading

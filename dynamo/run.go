@@ -81,7 +81,7 @@ func (r *run) merge(ctx context.Context) ([]layout.Compressed, error) {
 }
 
 // secondsBetween is how far two comments are apart.
-func secondsBetween(a, b layout.Compressed) float64 {
+func secondsBetween(a, b *layout.Compressed) float64 {
 	return math.Abs(b.CreatedAt().Sub(a.CreatedAt()).Seconds())
 }
 
@@ -98,7 +98,7 @@ func (r *run) skip(ctx context.Context, taken []layout.Compressed) {
 }
 
 // compare orders comments in the direction of reading.
-func (r *run) compare(a, b layout.Compressed) int {
+func (r *run) compare(a, b *layout.Compressed) int {
 	if r.plan.Descending {
 		a, b = b, a
 	}

@@ -60,7 +60,7 @@ func (r *Reader) readLeaders(ctx context.Context, language comment.Language, set
 	shards := max(settings.shards, settings.was)
 	read := func(count int) ([]comment.Leader, error) {
 		board := leaderboard{improper: r.improper, client: r.leaders, table: r.table, language: language, starts: make([]layout.Item, shards)}
-		return takeLeaders(ctx, merge.New(shards, compareLeaders, board.read), count)
+		return takeLeaders(ctx, merge.New(shards, func(a, b *comment.Leader) int { return compareLeaders(*a, *b) }, board.read), count)
 	}
 	if settings.was == 0 {
 		return read(first)

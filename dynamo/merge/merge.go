@@ -32,12 +32,12 @@ var ErrOrder = errors.New("merge: a source is out of order")
 
 // Merger merges sources. It is not safe for concurrent use.
 type Merger[T any] struct {
-	compare func(a, b T) int
+	compare func(a, b *T) int
 	fill    Fill[T]
 	sources []source[T]
 	err     error
 	// distance is nil if nothing is read ahead. first is the first item, nil before it is known.
-	distance func(a, b T) float64
+	distance func(a, b *T) float64
 	first    *T
 }
 
@@ -66,14 +66,14 @@ type source[T any] struct {
 //
 // Limits: fill is called only while items are missing and a source is dry, and with all dry sources
 // at once, and those that ReadAhead adds. The number of calls is the number of waves.
-func New[T any](sources int, compare func(a, b T) int, fill Fill[T]) *Merger[T] {
+func New[T any](sources int, compare func(a, b *T) int, fill Fill[T]) *Merger[T] {
 	return &Merger[T]{compare: compare, fill: fill, sources: make([]source[T], sources)}
 }
 
 // ReadAhead has a fill for dry sources go on with others as well that will probably run dry before
 // Take has all that it wants, so that hardly any further fill follows. distance is how far b is from
 // a. It comes before the first Take.
-func (m *Merger[T]) ReadAhead(distance func(a, b T) float64) { m.distance = distance }
+func (m *Merger[T]) ReadAhead(distance func(a, b *T) float64) { m.distance = distance }
 
 // Before returns how many items at hand come before all that is still to be read of a source. As many
 // fewer may be missing of it.
@@ -83,8 +83,9 @@ func (m *Merger[T]) Before(number int) int {
 		return len(m.sources[number].items)
 	}
 	before := 0
-	for _, s := range m.sources {
-		for i := 0; i < len(s.items) && m.compare(s.items[i], *bound) <= 0; i++ {
+	for j := range m.sources {
+		s := &m.sources[j]
+		for i := 0; i < len(s.items) && m.compare(&s.items[i], bound) <= 0; i++ {
 			before++
 		}
 	}
@@ -111,7 +112,7 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if out == nil {
 			out = make([]T, 0, n)
 		}
-		out = append(out, m.pop(lowest))
+		out = append(out, *m.pop(lowest))
 	}
 	return out, nil
 }
@@ -138,11 +139,12 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 func (m *Merger[T]) dry() []int {
 	var dry []int
 	lowest := m.lowest()
-	for i, s := range m.sources {
+	for i := range m.sources {
+		s := &m.sources[i]
 		if len(s.items) > 0 || s.done {
 			continue
 		}
-		if lowest < 0 || s.bound == nil || m.compare(*s.bound, m.sources[lowest].items[0]) < 0 {
+		if lowest < 0 || s.bound == nil || m.compare(s.bound, &m.sources[lowest].items[0]) < 0 {
 			dry = append(dry, i)
 		}
 	}
@@ -153,7 +155,8 @@ func (m *Merger[T]) dry() []int {
 // are taken, ascending.
 func (m *Merger[T]) soonDry(dry []int, missing int) []int {
 	var soon []int
-	for i, s := range m.sources {
+	for i := range m.sources {
+		s := &m.sources[i]
 		if slices.Contains(dry, i) || !s.done && s.bound != nil && m.Before(i) < missing && m.expected(i, dry) < float64(missing) {
 			soon = append(soon, i)
 		}
@@ -167,11 +170,11 @@ func (m *Merger[T]) expected(number int, dry []int) float64 {
 	items, until := 0.0, m.sources[number].bound
 	for _, i := range dry {
 		s := &m.sources[i]
-		if m.first == nil || s.bound == nil || m.compare(*s.bound, *until) >= 0 {
+		if m.first == nil || s.bound == nil || m.compare(s.bound, until) >= 0 {
 			continue
 		}
-		if read := m.distance(*m.first, *s.bound); read > 0 {
-			items += float64(s.yielded) * m.distance(*s.bound, *until) / read
+		if read := m.distance(m.first, s.bound); read > 0 {
+			items += float64(s.yielded) * m.distance(s.bound, until) / read
 		}
 	}
 	return float64(m.Before(number)) + items - math.Sqrt(items)
@@ -201,7 +204,7 @@ func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
 	}
 	s.done, s.bound, s.yielded = batch.Done, batch.Bound, s.yielded+len(batch.Items)
 	for i := range batch.Items {
-		if s.last != nil && m.compare(*s.last, batch.Items[i]) >= 0 {
+		if s.last != nil && m.compare(s.last, &batch.Items[i]) >= 0 {
 			return ErrOrder
 		}
 		s.last = &batch.Items[i]
@@ -214,8 +217,9 @@ func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
 // noticeable time: see BenchmarkTake.
 func (m *Merger[T]) lowest() int {
 	lowest := -1
-	for i, s := range m.sources {
-		if len(s.items) > 0 && (lowest < 0 || m.compare(s.items[0], m.sources[lowest].items[0]) < 0) {
+	for i := range m.sources {
+		s := &m.sources[i]
+		if len(s.items) > 0 && (lowest < 0 || m.compare(&s.items[0], &m.sources[lowest].items[0]) < 0) {
 			lowest = i
 		}
 	}
@@ -234,14 +238,14 @@ func (s *source[T]) cut(n int) []T {
 }
 
 // pop takes the head of a source and drops items equal to it from all others.
-func (m *Merger[T]) pop(number int) T {
+func (m *Merger[T]) pop(number int) *T {
 	if m.first == nil {
 		m.first = &m.sources[number].items[0]
 	}
-	head := m.sources[number].items[0]
+	head := &m.sources[number].items[0]
 	for i := number; i < len(m.sources); i++ {
 		s := &m.sources[i]
-		if len(s.items) > 0 && m.compare(s.items[0], head) == 0 {
+		if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
 			s.items = s.items[1:]
 		}
 	}

@@ -84,7 +84,7 @@ func TestBoundsSpareRounds(t *testing.T) {
 		{"a further item may be the very next", 29, 2},
 	} {
 		rounds := 0
-		merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		merger := merge.New(2, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 			if rounds++; rounds == 1 {
 				return []merge.Batch[int]{{Items: []int{10, 20, 30}}, {Bound: &row.bound}}, nil
 			}
@@ -103,7 +103,7 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOf(rapid.IntRange(0, 99)).Draw(t, "items"))))
 		piles := deal(t, want)
-		merger := merge.New(len(piles), cmp.Compare[int], fillFrom(t, piles))
+		merger := merge.New(len(piles), compare, fillFrom(t, piles))
 		if rapid.Bool().Draw(t, "ahead") {
 			merger.ReadAhead(distance)
 		}
@@ -128,7 +128,9 @@ func TestMergeGivesBackWhatWasDealt(t *testing.T) {
 	})
 }
 
-func distance(a, b int) float64 { return float64(b - a) }
+func distance(a, b *int) float64 { return float64(*b - *a) }
+
+func compare(a, b *int) int { return cmp.Compare(*a, *b) }
 
 // A source that will probably run dry before all is taken is read on beside a dry one, so that no
 // further wave follows.
@@ -146,7 +148,7 @@ func TestReadAhead(t *testing.T) {
 		var second []int
 		before := 0
 		var merger *merge.Merger[int]
-		merger = merge.New(2, cmp.Compare[int], func(_ context.Context, dry []int, missing int) ([]merge.Batch[int], error) {
+		merger = merge.New(2, compare, func(_ context.Context, dry []int, missing int) ([]merge.Batch[int], error) {
 			if second == nil {
 				second = []int{}
 				return []merge.Batch[int]{{Items: []int{10, 20}, Bound: &row.bound[0]}, {Items: []int{11, 22}, Bound: &row.bound[1]}}, nil
@@ -165,7 +167,7 @@ func TestReadAhead(t *testing.T) {
 // Every read costs money, so Take makes none that it does not need.
 func TestTakeReadsNoMoreThanItMust(t *testing.T) {
 	fills := 0
-	merger := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+	merger := merge.New(2, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 		fills++
 		return []merge.Batch[int]{{Items: []int{1, 3}}, {Items: []int{2, 4}}}, nil
 	})
@@ -179,7 +181,7 @@ func TestTakeReadsNoMoreThanItMust(t *testing.T) {
 
 func TestAllDrySourcesAreReadAtOnce(t *testing.T) {
 	var asked [][]int
-	merger := merge.New(3, cmp.Compare[int], func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
+	merger := merge.New(3, compare, func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
 		asked = append(asked, dry)
 		if len(asked) == 1 {
 			return []merge.Batch[int]{{}, {Items: []int{1}, Done: true}, {}}, nil
@@ -217,7 +219,7 @@ func TestErrors(t *testing.T) {
 		}, merge.ErrOrder},
 	} {
 		calls := 0
-		merger := merge.New(1, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+		merger := merge.New(1, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 			calls++
 			return row.fill(calls)
 		})
@@ -227,7 +229,7 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
-	short := merge.New(2, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+	short := merge.New(2, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 		return []merge.Batch[int]{{}}, nil
 	})
 	if _, err := short.Take(t.Context(), 1); err == nil {
@@ -237,7 +239,7 @@ func TestErrors(t *testing.T) {
 
 func TestCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	merger := merge.New(1, cmp.Compare[int], func(context.Context, []int, int) ([]merge.Batch[int], error) {
+	merger := merge.New(1, compare, func(context.Context, []int, int) ([]merge.Batch[int], error) {
 		cancel()
 		return []merge.Batch[int]{{}}, nil // without the check, read for ever
 	})
@@ -254,7 +256,7 @@ func BenchmarkTake(b *testing.B) {
 		b.Run(sources.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				merger := merge.New(sources.count, cmp.Compare[int], func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
+				merger := merge.New(sources.count, compare, func(_ context.Context, dry []int, _ int) ([]merge.Batch[int], error) {
 					out := make([]merge.Batch[int], len(dry))
 					for i := range out {
 						items := make([]int, 22)
