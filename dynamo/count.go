@@ -7,6 +7,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // counting counts a list beside its page: each of its reads to the end, all of them side by side.
@@ -29,6 +30,7 @@ func (s *Store) newCounting(q comment.Query, known planner.Known) *counting {
 
 // execute counts. Its error is nil: a count that fails leaves the page as it is.
 func (c *counting) execute(ctx context.Context) error {
+	c.run.account = usage.From(ctx)
 	c.err = call.Wrap(c.run.countAll(ctx), "count of comments of product %q", c.run.plan.Product)
 	return nil
 }

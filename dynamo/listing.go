@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes
@@ -180,7 +181,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 // moved while it was read.
 func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]layout.Compressed, []*run, error) {
 	r := newRun(l.store.client, l.store.table, plan)
-	r.meter, r.most, r.bulkhead = l.meter, most, l.store.bulkhead
+	r.account, r.meter, r.most, r.bulkhead = usage.From(ctx), l.meter, most, l.store.bulkhead
 	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
 	r.complete = func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error) {
 		return l.store.withMoved(ctx, r, l.planner.Filter, taken)

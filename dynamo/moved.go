@@ -53,5 +53,5 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	for _, it := range slices.DeleteFunc(items, layout.NoComment) {
 		found.Take(layout.NewReader(it))
 	}
-	return r.decode(ctx, &found, &r.fetched)
+	return r.decode(&found, &r.fetched)
 }

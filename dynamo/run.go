@@ -32,6 +32,7 @@ type run struct {
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups  metered
 	fetched  readState
+	account  *usage.Operation   // that the run is part of; nil for none
 	meter    *capacity.Meter    // of the page or the count; nil bounds nothing
 	most     float64            // what an attempt may cost in read units; 0 when this is no attempt
 	bulkhead *bulkhead.Bulkhead // of all products; nil bounds nothing
@@ -67,7 +68,7 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 	if err == nil && r.complete != nil {
 		taken, err = r.complete(ctx, taken)
 	}
-	r.skip(ctx, taken) // not before: what is added may push comments out of those left out
+	r.skip(taken) // not before: what is added may push comments out of those left out
 	return taken, err
 }
 
@@ -87,14 +88,14 @@ func secondsBetween(a, b *layout.Compressed) float64 {
 
 // skip forgets the texts of the comments that are left out again. The caller's operation holds them
 // no longer.
-func (r *run) skip(ctx context.Context, taken []layout.Compressed) {
+func (r *run) skip(taken []layout.Compressed) {
 	dropped := 0
 	for i := range taken[:min(r.plan.Skip, len(taken))] {
 		l := &taken[i]
 		dropped += l.Bytes
 		l.Text, l.CompressedText = "", nil
 	}
-	usage.From(ctx).Drop(dropped)
+	r.account.Drop(dropped)
 }
 
 // compare orders comments in the direction of reading.
@@ -127,7 +128,7 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 
 // observe tells the account of the operation, and its trace, that a wave begins.
 func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Span) {
-	usage.From(ctx).Wave(&r.plan)
+	r.account.Wave(&r.plan)
 	return spans.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
@@ -181,7 +182,7 @@ func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compress
 	if err != nil {
 		return merge.Batch[layout.Compressed]{}, err
 	}
-	items, err := r.decode(ctx, &found, state)
+	items, err := r.decode(&found, state)
 	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
 }
 
@@ -202,7 +203,7 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	leave, err := r.bulkhead.Enter(r.plan.Product, operationOf(ctx))
+	leave, err := r.bulkhead.Enter(r.plan.Product, r.operation())
 	if err != nil {
 		return nil, err
 	}
@@ -213,14 +214,14 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 	}
 	state.account(output)
 	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	r.account.Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	return output, nil
 }
 
-// operationOf returns what calls of one operation have in common. Calls outside of any have nothing.
-func operationOf(ctx context.Context) any {
-	if operation := usage.From(ctx); operation != nil {
-		return operation
+// operation returns what calls of one operation have in common. Calls outside of any have nothing.
+func (r *run) operation() any {
+	if r.account != nil {
+		return r.account
 	}
 	return new(byte)
 }
@@ -255,7 +256,7 @@ func (l *listed) Take(item *layout.Reader) {
 
 // decode measures the comments of an answer, unless they came without texts. The caller's operation
 // holds them from now on. Items that are no comments are noted and left out.
-func (r *run) decode(ctx context.Context, found *listed, state *readState) ([]layout.Compressed, error) {
+func (r *run) decode(found *listed, state *readState) ([]layout.Compressed, error) {
 	held := 0
 	for i := range found.comments {
 		c := &found.comments[i]
@@ -268,7 +269,7 @@ func (r *run) decode(ctx context.Context, found *listed, state *readState) ([]la
 		}
 	}
 	state.improper = append(state.improper, found.improper...)
-	return found.comments, usage.From(ctx).Hold(held)
+	return found.comments, r.account.Hold(held)
 }
 
 // execution is what was executed for a page.
@@ -381,7 +382,7 @@ func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, re
 // takeBy takes comments by a plan, in a run within this one.
 func (r *run) takeBy(ctx context.Context, rest *rest, plan planner.Plan, most float64) ([]layout.Compressed, error) {
 	one := newRun(r.client, r.table, plan)
-	one.meter, one.most = r.meter, most
+	one.account, one.meter, one.most = r.account, r.meter, most
 	rest.runs = append(rest.runs, one)
 	items, err := one.merge(ctx)
 	rest.waves += one.waves
