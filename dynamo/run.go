@@ -177,7 +177,7 @@ func (r *run) units() float64 {
 // call makes the next call of one read.
 func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
-	found := listed{run: r}
+	found := listed{run: r, room: min(state.limit, r.plan.Want)} // a filter may leave fewer than the limit
 	output, err := r.query(ctx, number, &found)
 	if err != nil {
 		return merge.Batch[layout.Compressed]{}, err
@@ -237,12 +237,13 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 // listed are the comments of one answer, and the items that are none.
 type listed struct {
 	run      *run
+	room     int // for how many comments there is room at first
 	comments []layout.Compressed
 	improper []layout.Improper
 }
 
 // Begin implements [call.Taker].
-func (l *listed) Begin(items int) { l.comments, l.improper = make([]layout.Compressed, 0, items), nil }
+func (l *listed) Begin(int) { l.comments, l.improper = make([]layout.Compressed, 0, l.room), nil }
 
 // Take implements [call.Taker].
 func (l *listed) Take(item *layout.Reader) {
