@@ -2,21 +2,35 @@ package lookahead
 
 import (
 	"github.com/99designs/gqlgen/graphql"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// Reader reads the operations of one schema. It is safe for concurrent use.
-type Reader struct{ selector selector }
+// keptSelections is how many operations have their selections kept: as many as parsed documents.
+const keptSelections = 256
+
+// Reader reads the operations of one schema. It keeps the selections of operations without
+// conditions, which are the same whatever the variables are. It is safe for concurrent use.
+type Reader struct {
+	selector selector
+	kept     *lru.Cache[*ast.OperationDefinition, selection]
+}
 
 // NewReader returns a Reader for the operations of a schema.
-func NewReader(schema *ast.Schema) *Reader { return &Reader{newSelector(schema)} }
+func NewReader(schema *ast.Schema) *Reader {
+	kept, err := lru.New[*ast.OperationDefinition, selection](keptSelections)
+	if err != nil {
+		panic(err) // the size is a constant
+	}
+	return &Reader{newSelector(schema), kept}
+}
 
 // Read reads a validated operation with its variables, and keeps the result with the operation for
 // From. It must be called before the operation runs.
 func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
-	root := r.selector.root(operation)
+	root := r.root(operation)
 	reading := reading{variables: operation.Variables, unused: make([]Field, root.count)}
 	read := &Operation{Fields: reading.fields(root.below, nil)}
 	if len(read.Fields) == 1 {
@@ -26,10 +40,43 @@ func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
 	return read
 }
 
+// root returns the selection of an operation.
+func (r *Reader) root(operation *graphql.OperationContext) selection {
+	root, known := r.kept.Get(operation.Operation)
+	if known {
+		return root
+	}
+	root = r.selector.root(operation)
+	if !Conditional(operation) {
+		root.fix()
+		r.kept.Add(operation.Operation, root)
+	}
+	return root
+}
+
+// fix reads the fields below once for all requests, if neither a variable nor a page has a say in
+// them. Of the fields of a page, these are most.
+func (s *selection) fix() {
+	fixed := true
+	s.count = len(s.below)
+	for i := range s.below {
+		below := &s.below[i]
+		below.fix()
+		if below.fixed == nil {
+			s.count += below.count
+		}
+		fixed = fixed && below.fixed != nil && (below.kind == Plain || below.kind == Text)
+	}
+	if fixed {
+		once := reading{unused: make([]Field, s.count)}
+		s.fixed = once.fields(s.below, nil)
+	}
+}
+
 // reading is the reading of one operation.
 type reading struct {
 	variables map[string]any
-	unused    []Field // room for all fields of the operation
+	unused    []Field // room for all fields of the operation that are not below fixed ones
 }
 
 // room returns room for so many fields.
@@ -70,7 +117,9 @@ func (r *reading) field(f *Field, asked *selection, page *Page) {
 		page = f.Page
 	}
 	page.tell(f)
-	f.Fields = r.fields(asked.below, page)
+	if f.Fields = asked.fixed; f.Fields == nil {
+		f.Fields = r.fields(asked.below, page)
+	}
 	if f.Page != nil {
 		f.Page.OnlyCounts = f.Page.Size == 0 && !f.Page.Dated && onlyCounts(f.Fields)
 	}

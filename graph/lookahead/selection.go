@@ -2,42 +2,32 @@ package lookahead
 
 import (
 	"github.com/99designs/gqlgen/graphql"
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// keptSelections is how many operations have their selections kept: as many as parsed documents.
-const keptSelections = 256
 
 // selection is a field that an operation asks for, collected with the fields below it.
 type selection struct {
 	*ast.Field
 	kind  Kind
 	below []selection
-	count int // of the fields below, at any depth
+	count int     // of the fields below, at any depth, without those below fixed ones
+	fixed []Field // the fields below as each request reads them, nil if requests read them anew
 }
 
-// selector collects the fields of operations. It keeps those of operations without conditions, which
-// are the same whatever the variables are.
+// selector collects the fields of operations.
 type selector struct {
 	kinds map[*ast.FieldDefinition]Kind
 	// implements has the name of each object type with the names of its interfaces, in the order in
 	// which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
 	implements map[string][]string
 	roots      map[ast.Operation]*ast.Definition
-	kept       *lru.Cache[*ast.OperationDefinition, selection]
 }
 
 func newSelector(schema *ast.Schema) selector {
-	kept, err := lru.New[*ast.OperationDefinition, selection](keptSelections)
-	if err != nil {
-		panic(err) // the size is a constant
-	}
 	s := selector{
 		kinds:      kindsIn(schema),
 		implements: map[string][]string{},
 		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation},
-		kept:       kept,
 	}
 	for name, definition := range schema.Types {
 		if definition.Kind == ast.Object {
@@ -49,15 +39,8 @@ func newSelector(schema *ast.Schema) selector {
 
 // root returns the fields of an operation below a selection that has no field.
 func (s selector) root(operation *graphql.OperationContext) selection {
-	definition := operation.Operation
-	if root, known := s.kept.Get(definition); known {
-		return root
-	}
 	var root selection
-	root.below, root.count = s.collect(operation, definition.SelectionSet, s.roots[definition.Operation].Name)
-	if !Conditional(operation) {
-		s.kept.Add(definition, root)
-	}
+	root.below, root.count = s.collect(operation, operation.Operation.SelectionSet, s.roots[operation.Operation.Operation].Name)
 	return root
 }
 

@@ -51,8 +51,9 @@ type estimate struct {
 	unused   []place // room for places, which are taken one by one
 }
 
-// roomFor is for how many places room is made at once: a page of comments has 15 to 20 fields.
-const roomFor = 20
+// roomFor is for how many places room is made at once: a page of comments has six fields with a price,
+// or with others below them.
+const roomFor = 8
 
 // inside returns a copy of a place.
 func (e *estimate) inside(at place) *place {
@@ -81,10 +82,11 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 	newest := false
 	for i := range fields {
 		e.values += at.times
-		if fields[i].Kind == lookahead.Plain && len(fields[i].Fields) == 0 {
-			continue // nothing is read for it, and nothing is below it
+		kind := fields[i].Kind
+		newest = newest || kind == lookahead.Latest || kind == lookahead.LatestRated
+		if len(fields[i].Fields) == 0 && (kind == lookahead.Plain || weights[kind] == nil) {
+			continue // it has no price, and nothing is below it
 		}
-		newest = newest || fields[i].Kind == lookahead.Latest || fields[i].Kind == lookahead.LatestRated
 		inside := e.inside(at)
 		if inside.stats == nil {
 			inside.stats = new(float64) // of this root field
