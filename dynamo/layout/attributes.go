@@ -51,7 +51,8 @@ type Reader struct {
 	wrong  string       // name of the first attribute that is missing or of another type, else empty
 	bytes  int          // size of the attributes that were read, names included
 
-	titles []string // of comments; full ones are replaced
+	titles []string    // of comments
+	times  []time.Time // of their edits
 }
 
 // NewReader returns a Reader of an item.

@@ -139,8 +139,7 @@ func (r *Reader) Compressed(c *Compressed, product string, withText bool) error 
 	c.Title = r.title()
 	c.Version = r.Version()
 	if r.has(attrUpdated) {
-		updated := r.Time(attrUpdated)
-		c.UpdatedAt = &updated
+		c.UpdatedAt = among(r, &r.times, r.Time(attrUpdated), usualEdits)
 	}
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
@@ -205,19 +204,31 @@ func (r *Reader) authorID() (id string, imported bool) {
 	return id, false
 }
 
-// usualTitles is for how many titles room is made at once: those of a page.
-const usualTitles = 21
+// usualTitles and usualEdits are for how many titles and times of edits room is made at once, if
+// records of several comments follow each other: about those of a page.
+const (
+	usualTitles = 21
+	usualEdits  = 8
+)
+
+// among keeps a value beside others of its kind, and returns where. Room that is full is replaced.
+func among[T any](r *Reader, room *[]T, value T, usual int) *T {
+	if r.record == nil {
+		usual = 1
+	}
+	if len(*room) == cap(*room) {
+		*room = make([]T, 0, usual)
+	}
+	*room = append(*room, value)
+	return &(*room)[len(*room)-1]
+}
 
 // title reads the title of a comment, nil if it has none.
 func (r *Reader) title() *string {
 	if !r.has(attrTitle) {
 		return nil
 	}
-	if len(r.titles) == cap(r.titles) {
-		r.titles = make([]string, 0, usualTitles)
-	}
-	r.titles = append(r.titles, r.Text(attrTitle))
-	return &r.titles[len(r.titles)-1]
+	return among(r, &r.titles, r.Text(attrTitle), usualTitles)
 }
 
 // Version reads the version of a comment. An absent attribute means version 1.

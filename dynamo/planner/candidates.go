@@ -8,16 +8,26 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// expectedParts is for how many parts that differ room is made at once.
-const expectedParts = 8
+// mostExpected is for how many parts that differ room is made at once, at most.
+const mostExpected = 8
+
+// expectedParts returns for how many parts of some covers room is made at once.
+func expectedParts(covers []Candidate) int {
+	parts := 0
+	for i := range covers {
+		parts += len(covers[i].Cover)
+	}
+	return min(parts, mostExpected)
+}
 
 // newEstimator makes the estimator of a request for a part of a list.
 func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
-	e := &estimator{Known: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice, firsts: make([]partCall, 0, expectedParts)}
+	e := &estimator{Known: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}
 	if r.Sample != nil {
 		e.wave = thirdWavePrice
 	}
 	e.covers = coversWithin(filter, maxReads)
+	e.firsts = make([]partCall, 0, expectedParts(e.covers))
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)

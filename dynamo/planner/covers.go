@@ -69,7 +69,11 @@ func covers(filter comment.Filter) []Candidate { return coversWithin(filter, mat
 
 // coversWithin are those of the covers that read at most so many partitions.
 func coversWithin(filter comment.Filter, most int) []Candidate {
-	out := make([]Candidate, 0, 5) // with one mixture
+	room := 1
+	if len(filter.Languages)+len(filter.Ratings) > 0 {
+		room = 5 // with one mixture
+	}
+	out := make([]Candidate, 0, room)
 	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 && narrowParts(filter) <= most {
 		out = append(out, Candidate{Name: "cells", Cover: cells(filter.Languages, filter.Ratings)})
 	}
