@@ -281,8 +281,8 @@ func (c *connection) readLast(p []byte) (int, error) {
 
 // hasExpired reports whether a read failed because the connection expired.
 func (c *connection) hasExpired(err error) bool {
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false
+	if !c.all.stopping.Load() || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false // net/http ends a read of each request by a deadline
 	}
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()

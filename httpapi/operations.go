@@ -103,7 +103,6 @@ func (o *operations) known(ctx context.Context, params *graphql.RawParams) *grap
 	operation := &graphql.OperationContext{
 		RawQuery: params.Query, Variables: variables, OperationName: params.OperationName, Doc: document,
 		Extensions: params.Extensions, Headers: params.Headers, Operation: definition,
-		Stats: graphql.Stats{Read: params.ReadTime, OperationStart: params.ReadTime.Start},
 	}
 	o.complete(operation)
 	return operation

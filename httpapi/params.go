@@ -23,7 +23,6 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
 // the parameters of a GET, in bytes.
 func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
-	start := graphql.Now()
 	given, refused := readMembers(r, maxQuery)
 	if refused != nil {
 		return nil, refused
@@ -41,7 +40,6 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	}
 	params.Query = joined
 	params.Headers = r.Header
-	params.ReadTime = graphql.TraceTiming{Start: start, End: graphql.Now()}
 	return params, nil
 }
 
