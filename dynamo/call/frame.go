@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/aws/smithy-go"
 	smithyauth "github.com/aws/smithy-go/auth"
@@ -19,8 +21,9 @@ import (
 type frame struct {
 	account    string
 	url        url.URL
-	header     http.Header
-	added      int // how many headers a request has beside those
+	signed     http.Header // headers that the signature is to cover
+	unsigned   http.Header // all others
+	added      int         // how many headers a request has beside those
 	properties smithy.Properties
 }
 
@@ -28,12 +31,17 @@ type frame struct {
 // signature. With temporary credentials it adds their token.
 const addedHeaders = 4
 
-// headerOf returns the header of a request that has some of its own. It has room for what is added.
-func (f *frame) headerOf(own http.Header) http.Header {
-	header := make(http.Header, len(f.header)+f.added)
-	maps.Copy(header, f.header)
-	maps.Copy(header, own)
+// toSign returns the header of a request as it is signed. It has room for what is added.
+func (f *frame) toSign() http.Header {
+	header := make(http.Header, len(f.signed)+len(f.unsigned)+f.added)
+	maps.Copy(header, f.signed)
 	return header
+}
+
+// needsSignature reports whether a signature has to cover a header. The signer adds the host and the
+// length. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+func needsSignature(name string) bool {
+	return name == "Content-Type" || strings.HasPrefix(name, "X-Amz-")
 }
 
 // Headers that differ with every call or attempt.
@@ -70,9 +78,15 @@ func (c *capture) Signer() smithyhttp.Signer { return c }
 
 // SignRequest implements [smithyhttp.Signer].
 func (c *capture) SignRequest(_ context.Context, request *smithyhttp.Request, _ smithyauth.Identity, properties smithy.Properties) error {
-	header := request.Header.Clone()
-	header.Del(invocationHeader)
-	header.Del(attemptHeader)
-	c.frame = &frame{url: *request.URL, header: header, properties: properties}
+	c.frame = &frame{url: *request.URL, signed: http.Header{}, unsigned: http.Header{}, properties: properties}
+	for name, values := range request.Header {
+		switch {
+		case name == invocationHeader, name == attemptHeader:
+		case needsSignature(name):
+			c.frame.signed[name] = slices.Clone(values)
+		default:
+			c.frame.unsigned[name] = slices.Clone(values)
+		}
+	}
 	return errCaptured
 }

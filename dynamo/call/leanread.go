@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -91,7 +92,8 @@ func identified(
 	return metadata, err
 }
 
-// sign completes a request and signs it.
+// sign completes a request and signs it. Only what needs a signature is there when the SDK signs, as
+// each header that it covers has its price.
 func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error {
 	identity, err := e.identities.GetIdentity(ctx, smithy.Properties{})
 	if err != nil {
@@ -101,14 +103,15 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 	if err != nil {
 		return err
 	}
-	url := f.url
-	request.Method, request.URL = http.MethodPost, &url
-	request.Header = f.headerOf(request.Header)
-	request.Header[invocationHeader] = []string{e.id}
+	url, ofAttempt := f.url, request.Header
+	request.Method, request.URL, request.Header = http.MethodPost, &url, f.toSign()
 	setBody(request.Request, e.body.json)
 	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
 		return fmt.Errorf("sign request: %w", err)
 	}
+	maps.Copy(request.Header, f.unsigned)
+	maps.Copy(request.Header, ofAttempt)
+	request.Header[invocationHeader] = []string{e.id}
 	return nil
 }
 

@@ -70,6 +70,11 @@ func authorization(header string) (credential string, signed []string, signature
 	return fields["Credential"], strings.Split(fields["SignedHeaders"], ";"), fields["Signature"], nil
 }
 
+// optional reports whether the SDK signs a header that SigV4 lets be unsigned. Lean reads do not.
+func optional(name string) bool {
+	return slices.Contains([]string{"accept-encoding", "amz-sdk-invocation-id", "amz-sdk-request"}, name)
+}
+
 // canonical is what is signed of a request. Its path is escaped twice.
 func canonical(r *received, signed []string) string {
 	lines := []string{r.Method, strings.ReplaceAll(r.URL.EscapedPath(), "%", "%25"), r.URL.RawQuery}
