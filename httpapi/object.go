@@ -16,23 +16,22 @@ type members struct{ query, operationName, variables, extensions json.RawMessage
 const jsonSpace = " \t\r\n"
 
 // readObject reads one JSON object, and nothing after it.
-func readObject(text []byte) (*members, *refusal) {
+func readObject(text []byte) (given members, refused *refusal) {
 	rest := bytes.TrimLeft(text, jsonSpace)
 	switch {
 	case bytes.HasPrefix(rest, []byte("[")):
-		return nil, batch
+		return given, batch
 	case !json.Valid(rest):
-		return nil, badJSON
+		return given, badJSON
 	case rest[0] != '{':
-		return nil, badShape
+		return given, badShape
 	}
-	given := &members{}
 	for rest = bytes.TrimLeft(rest[1:], jsonSpace); rest[0] != '}'; rest = bytes.TrimLeft(rest, jsonSpace+",") {
 		var quoted, value []byte
 		quoted, rest = cutValue(rest)
 		value, rest = cutValue(bytes.TrimLeft(rest, jsonSpace+":"))
 		if refused := given.add(unquoted(quoted), value); refused != nil {
-			return nil, refused
+			return given, refused
 		}
 	}
 	return given, nil

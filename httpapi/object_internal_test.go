@@ -24,7 +24,7 @@ func TestReadObjectLikeEncodingJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &plain); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		want := &members{plain["query"], plain["operationName"], plain["variables"], plain["extensions"]}
+		want := members{plain["query"], plain["operationName"], plain["variables"], plain["extensions"]}
 		got, refused := readObject([]byte(text))
 		if refused != nil {
 			t.Fatalf("%s is refused: %v", text, refused)

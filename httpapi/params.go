@@ -43,7 +43,7 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	return params, nil
 }
 
-func readMembers(r *http.Request, maxQuery int) (*members, *refusal) {
+func readMembers(r *http.Request, maxQuery int) (members, *refusal) {
 	if r.Method == http.MethodGet {
 		return readAddress(r, maxQuery)
 	}
@@ -51,38 +51,37 @@ func readMembers(r *http.Request, maxQuery int) (*members, *refusal) {
 }
 
 // readBody reads the members of a POST.
-func readBody(r *http.Request) (*members, *refusal) {
+func readBody(r *http.Request) (given members, refused *refusal) {
 	if refused := checkContentType(r.Header); refused != nil {
-		return nil, refused
+		return given, refused
 	}
 	body := requestOf(r.Context()).body
 	if !utf8.Valid(body) {
-		return nil, badText
+		return given, badText
 	}
 	return readObject(bytes.TrimPrefix(body, byteOrderMark))
 }
 
 // readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
 // parameters, which forms send for fields that are not filled in.
-func readAddress(r *http.Request, maxQuery int) (*members, *refusal) {
+func readAddress(r *http.Request, maxQuery int) (given members, refused *refusal) {
 	if len(r.URL.RawQuery) > maxQuery {
-		return nil, addressTooBig.with(maxQuery)
+		return given, addressTooBig.with(maxQuery)
 	}
 	parameters, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, badParameters
+		return given, badParameters
 	}
-	given := &members{}
 	for name, values := range parameters {
 		for _, value := range values {
 			if !utf8.ValidString(value) {
-				return nil, badText
+				return given, badText
 			}
 			if value == "" && name != "query" {
 				continue
 			}
 			if refused := given.add([]byte(name), asJSON(name, value)); refused != nil {
-				return nil, refused
+				return given, refused
 			}
 		}
 	}

@@ -37,9 +37,11 @@ type place struct {
 	products float64         // distinct products here: all below a product is about that one
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
-	count    *float64        // units charged so far for counting the list of that page
-	places   *float64        // units charged so far for looking up places in that list
+	list     *charged        // units charged so far for the list of that page
 }
+
+// charged are the units that were charged so far for counting a list, and for looking up places in it.
+type charged struct{ count, places float64 }
 
 // estimate adds up what an operation may cost.
 type estimate struct {
@@ -214,7 +216,7 @@ func (f priced) write(*place) float64 { return f.prices.WriteUnits() + f.prices.
 
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
-	inside.page, inside.count, inside.places = f.Page, new(float64), new(float64)
+	inside.page, inside.list = f.Page, new(charged)
 	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
 	units := f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
 	if slice.Rank() > 0 {
@@ -226,7 +228,7 @@ func (f priced) page(inside *place) float64 {
 // looked returns the price of looking up so many places in the list of the page above. All that the
 // page tells of page numbers is looked up together.
 func (f priced) looked(inside *place, places int) float64 {
-	return raise(inside.places, f.prices.LookupUnits(places), 1)
+	return raise(&inside.list.places, f.prices.LookupUnits(places), 1)
 }
 
 // linkedPlaces returns how many places are looked up for the links of a page: the page itself, or
@@ -274,7 +276,7 @@ func (f priced) counted(inside *place, counting comment.Counting) float64 {
 	if !inside.page.Dated {
 		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
-	return raise(inside.count, f.prices.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
+	return raise(&inside.list.count, f.prices.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
 // raise returns by how much something becomes dearer than was charged for it, spread over the times
