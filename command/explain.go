@@ -45,12 +45,12 @@ func (c *Explain) explain(ctx context.Context, store *dynamo.Store, q comment.Qu
 	if err != nil {
 		return err
 	}
-	if page.Plan.ItemsReturned == 0 {
+	if page.Plan().ItemsReturned == 0 {
 		if err := checkProduct(ctx, store, c.Product); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(term.Out, explained(page.Plan, terminal.ScreenOf(term.Out)))
+	_, err = io.WriteString(term.Out, explained(page.Plan(), terminal.ScreenOf(term.Out)))
 	return err
 }
 

@@ -129,8 +129,16 @@ type Page struct {
 	Counted *Counted
 	// Numbered are the numbers of the pages, nil if they were not looked up.
 	Numbered *Numbered
-	// Plan says how the page was read.
-	Plan QueryPlan
+	// Explain is what Plan calls; nil for a page that was not read.
+	Explain func() QueryPlan
+}
+
+// Plan says how the page was read.
+func (p Page) Plan() QueryPlan {
+	if p.Explain == nil {
+		return QueryPlan{}
+	}
+	return p.Explain()
 }
 
 // Incomplete reports whether part of what was asked for along with the page is missing.

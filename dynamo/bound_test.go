@@ -46,8 +46,8 @@ func TestCountStopsAtItsBound(t *testing.T) {
 	if comment.KindOf(page.Counted.Err) != comment.TooCostly {
 		t.Errorf("the count: %v", page.Counted.Err)
 	}
-	if most := capacity.BoundFactor * planner.CountEstimate(q); page.Plan.ReadUnits > most || page.Plan.ReadUnits < most/2 {
-		t.Errorf("it cost %v units of %v", page.Plan.ReadUnits, most)
+	if most := capacity.BoundFactor * planner.CountEstimate(q); page.Plan().ReadUnits > most || page.Plan().ReadUnits < most/2 {
+		t.Errorf("it cost %v units of %v", page.Plan().ReadUnits, most)
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	}
 	s.pageRead(known, a.list.execution)
 	page := a.page()
-	page.Plan.Duration = s.now().Sub(began)
+	page.Explain = a.explain(s.now().Sub(began))
 	return page, nil
 }
 

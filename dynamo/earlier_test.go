@@ -45,7 +45,7 @@ func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known
 			t.Fatal(err)
 		}
 	}
-	return page.Plan
+	return page.Plan()
 }
 
 // A page that changed since it was read is right, whatever the statistics say.

@@ -171,7 +171,7 @@ func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.
 	}
 	same := slices.EqualFunc(list[low:high], page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID })
 	if !same || page.HasPrevious != (low > 0) || page.HasNext != (high < len(list)) {
-		t.Fatalf("%+v\nshows %v, previous %v, next %v; want %d to %d of %v\n%s", q, page.Comments, page.HasPrevious, page.HasNext, low, high, list, page.Plan.Summary())
+		t.Fatalf("%+v\nshows %v, previous %v, next %v; want %d to %d of %v\n%s", q, page.Comments, page.HasPrevious, page.HasNext, low, high, list, page.Plan().Summary())
 	}
 	if q.Count == comment.CountNothing {
 		return
@@ -181,7 +181,7 @@ func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.
 		byRating[c.Rating-1]++
 	}
 	if page.Counted.Err != nil || page.Counted.Total != len(list) || q.Count == comment.CountByRating && page.Counted.ByRating != byRating {
-		t.Fatalf("%+v\ncounted %+v, want %v\n%s", q, page.Counted, byRating, page.Plan.Summary())
+		t.Fatalf("%+v\ncounted %+v, want %v\n%s", q, page.Counted, byRating, page.Plan().Summary())
 	}
 }
 
@@ -210,8 +210,8 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 		}
 		page := answerOf(t, s, q, known)
 		checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
-		if len(page.Plan.Skipped) > 0 {
-			t.Fatalf("%v was left out", page.Plan.Skipped)
+		if len(page.Plan().Skipped) > 0 {
+			t.Fatalf("%v was left out", page.Plan().Skipped)
 		}
 	})
 }
@@ -232,8 +232,8 @@ func TestWhatIsLikelyChangesNothing(t *testing.T) {
 		prior.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1, 300, 3000, 1e6}).Draw(t, "bytes")
 		page := answerOf(t, s, q, planner.Known{Prior: &prior, Hint: hint})
 		checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
-		if len(page.Plan.Skipped) > 0 {
-			t.Fatalf("%v was left out", page.Plan.Skipped)
+		if len(page.Plan().Skipped) > 0 {
+			t.Fatalf("%v was left out", page.Plan().Skipped)
 		}
 	})
 }
@@ -251,14 +251,14 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 		undated := q.Filter
 		undated.CreatedAfter = nil
 		if len(model.List("42", undated, q.Order)) == 0 && s.calls.Load() > 0 {
-			t.Fatalf("%d calls for nothing\n%s", s.calls.Load(), page.Plan.Summary())
+			t.Fatalf("%d calls for nothing\n%s", s.calls.Load(), page.Plan().Summary())
 		}
-		for _, read := range page.Plan.Reads {
+		for _, read := range page.Plan().Reads {
 			if partitionIsEmpty(s.comments, read, undated) {
-				t.Fatalf("%s in %s was read for nothing\n%s", read.PartitionKey, read.Index, page.Plan.Summary())
+				t.Fatalf("%s in %s was read for nothing\n%s", read.PartitionKey, read.Index, page.Plan().Summary())
 			}
 			if read.SortKeyFrom != nil && partitionIsEmpty(s.comments, read, aboutFrom(undated, *read.SortKeyFrom)) {
-				t.Fatalf("%s in %s was read from %s on, and all of it is older\n%s", read.PartitionKey, read.Index, *read.SortKeyFrom, page.Plan.Summary())
+				t.Fatalf("%s in %s was read from %s on, and all of it is older\n%s", read.PartitionKey, read.Index, *read.SortKeyFrom, page.Plan().Summary())
 			}
 		}
 	})

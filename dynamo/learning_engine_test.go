@@ -153,7 +153,7 @@ func TestAColdPageCostsLessByWhatWasLearnt(t *testing.T) {
 			if err != nil || len(page.Comments) != 2 {
 				t.Fatalf("%d comments, %v", len(page.Comments), err)
 			}
-			units += page.Plan.ReadUnits
+			units += page.Plan().ReadUnits
 		}
 		return units
 	}

@@ -134,9 +134,9 @@ func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 		if err != nil || len(page.Comments) != 3 {
 			t.Fatalf("%d comments, %v", len(page.Comments), err)
 		}
-		last := page.Plan.Reads[len(page.Plan.Reads)-1]
-		if got := last.Limit == 1; page.Plan.Waves != 2 || last.PartitionKey != "P#product-0/4" || got != row.want {
-			t.Errorf("it is known that no comment has four stars: %t, want %t:\n%s", got, row.want, page.Plan.Summary())
+		last := page.Plan().Reads[len(page.Plan().Reads)-1]
+		if got := last.Limit == 1; page.Plan().Waves != 2 || last.PartitionKey != "P#product-0/4" || got != row.want {
+			t.Errorf("it is known that no comment has four stars: %t, want %t:\n%s", got, row.want, page.Plan().Summary())
 		}
 	}
 }

@@ -76,16 +76,16 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 		want := model.List("42", q.Filter, q.Order)[:q.Slice.Size]
 		same := slices.EqualFunc(want, page.Comments, func(a, b comment.Comment) bool { return a.ID == b.ID && a.Text == b.Text })
 		if !same || page.HasNext != (q.Slice.Size < len(comments)) || page.HasPrevious {
-			t.Errorf("%d comments, hasNextPage %t: want %d of %d\n%s", len(page.Comments), page.HasNext, q.Slice.Size, len(comments), page.Plan.Summary())
+			t.Errorf("%d comments, hasNextPage %t: want %d of %d\n%s", len(page.Comments), page.HasNext, q.Slice.Size, len(comments), page.Plan().Summary())
 		}
-		units, calls := page.Plan.ReadUnits, page.Plan.Queries
-		for _, read := range page.Plan.Reads {
+		units, calls := page.Plan().ReadUnits, page.Plan().Queries
+		for _, read := range page.Plan().Reads {
 			units, calls = units-read.ReadUnits, calls-read.Queries
 		}
-		if calls > 0 != (page.Plan.Lookups > 0) {
-			t.Errorf("%d calls beside the reads, for %d lookups", calls, page.Plan.Lookups)
+		if calls > 0 != (page.Plan().Lookups > 0) {
+			t.Errorf("%d calls beside the reads, for %d lookups", calls, page.Plan().Lookups)
 		}
-		lookups, extra = lookups+page.Plan.Lookups, extra+units
+		lookups, extra = lookups+page.Plan().Lookups, extra+units
 	}
 	if lookups == 0 || extra != float64(lookups) {
 		t.Errorf("%d comments fetched by id for %v units", lookups, extra)
@@ -126,10 +126,10 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 		}
 		for _, c := range page.Comments {
 			if c.Text != texts[c.ID] {
-				t.Fatalf("comment %s has the text %q, want %q\n%s", c.ID, c.Text, texts[c.ID], page.Plan.Summary())
+				t.Fatalf("comment %s has the text %q, want %q\n%s", c.ID, c.Text, texts[c.ID], page.Plan().Summary())
 			}
 		}
-		lookups += page.Plan.Lookups
+		lookups += page.Plan().Lookups
 	}
 	if lookups == 0 {
 		t.Error("no comment was moved while a page was read")
@@ -155,7 +155,7 @@ func TestLookupOfWhatIsGone(t *testing.T) {
 	page, err := store.Comments(t.Context(), comment.Query{
 		Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
 	})
-	if plan := page.Plan; err != nil || len(page.Comments) > 0 || plan.Lookups != 1 || plan.Queries != 2+1 {
+	if plan := page.Plan(); err != nil || len(page.Comments) > 0 || plan.Lookups != 1 || plan.Queries != 2+1 {
 		t.Errorf("%v: %d comments, %d lookups, %d calls", err, len(page.Comments), plan.Lookups, plan.Queries)
 	}
 }

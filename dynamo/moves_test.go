@@ -242,16 +242,16 @@ func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []m
 		case listed && (!ever || inFront || behind):
 			t.Fatalf("%s is among %v, where it never belonged", id, shown)
 		case always && !listed && !inFront && !behind:
-			t.Fatalf("%s is missing from %v, though it fits %+v throughout\n%s", id, shown, q.Filter, page.Plan.Summary())
+			t.Fatalf("%s is missing from %v, though it fits %+v throughout\n%s", id, shown, q.Filter, page.Plan().Summary())
 		}
 		nextAlways, nextEver = nextAlways || always && behind, nextEver || ever && behind
 		previousAlways, previousEver = previousAlways || always && inFront, previousEver || ever && inFront
 	}
 	if page.HasNext && !nextEver || !page.HasNext && nextAlways {
-		t.Fatalf("hasNextPage %t of %v\n%s", page.HasNext, shown, page.Plan.Summary())
+		t.Fatalf("hasNextPage %t of %v\n%s", page.HasNext, shown, page.Plan().Summary())
 	}
 	if page.HasPrevious && !previousEver || !page.HasPrevious && previousAlways {
-		t.Fatalf("hasPreviousPage %t of %v\n%s", page.HasPrevious, shown, page.Plan.Summary())
+		t.Fatalf("hasPreviousPage %t of %v\n%s", page.HasPrevious, shown, page.Plan().Summary())
 	}
 }
 

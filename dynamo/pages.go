@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/comment"
 )
 
 const (
@@ -69,7 +71,11 @@ func (p *pages) find(key queryKey, changed time.Time) (sharedPage, bool) {
 		return sharedPage{}, false
 	}
 	page := kept.page
-	page.Plan.Kept = age
+	page.Explain = func() comment.QueryPlan {
+		plan := kept.page.Plan()
+		plan.Kept = age
+		return plan
+	}
 	return page, true
 }
 

@@ -57,7 +57,7 @@ func (v *visits) visit(t *testing.T, q comment.Query) (read bool, age time.Durat
 	if !errors.Is(err, v.err) {
 		t.Errorf("error %v, want %v", err, v.err)
 	}
-	return v.reads.Load() > before, page.Plan.Kept
+	return v.reads.Load() > before, page.Plan().Kept
 }
 
 // atLeisure runs a test of pages in a synctest bubble, long after the last change of the product.

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -87,8 +88,17 @@ func (a *answering) page() sharedPage {
 	if a.count != nil {
 		page.Counted = a.count.result()
 	}
-	page.Plan = explain(a.list.execution, a.count, a.position(), len(page.comments))
 	return page
+}
+
+// explain returns what says how the page was read, which took so long.
+func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
+	execution, count, position, returned := a.list.execution, a.count, a.position(), len(a.list.page.comments)
+	return func() comment.QueryPlan {
+		plan := explain(execution, count, position, returned)
+		plan.Duration = took
+		return plan
+	}
 }
 
 // position says how the page was found, nil if there is nothing to say.

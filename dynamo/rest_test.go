@@ -41,7 +41,7 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 		t.Errorf("shown are %v, want %v", page.Comments, want)
 	}
 	whole, byRating := 0, 0
-	for _, read := range page.Plan.Reads {
+	for _, read := range page.Plan().Reads {
 		switch layout.Index(read.Index) {
 		case layout.All:
 			whole++
@@ -52,8 +52,8 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 			}
 		}
 	}
-	if page.Plan.Waves != 2 || page.Plan.Queries != 3 || whole != 1 || byRating != 2 {
-		t.Errorf("want the whole product, then two ratings\n%s", page.Plan.Summary())
+	if page.Plan().Waves != 2 || page.Plan().Queries != 3 || whole != 1 || byRating != 2 {
+		t.Errorf("want the whole product, then two ratings\n%s", page.Plan().Summary())
 	}
 }
 

@@ -153,7 +153,7 @@ func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
 		defer cancel()
 		store := NewStore(readOnly{fakeQuerier: f}, "comments")
 		page, err := store.Comments(ctx, comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountByRating})
-		if err != nil || page.Counted == nil || page.Counted.Err != nil || page.Plan.Waves != 1 || page.Plan.Queries != expected {
+		if err != nil || page.Counted == nil || page.Counted.Err != nil || page.Plan().Waves != 1 || page.Plan().Queries != expected {
 			t.Errorf("%+v, %v after %d calls", page, err, under.Load())
 		}
 	})

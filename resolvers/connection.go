@@ -62,13 +62,13 @@ func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (co
 	return slice, slice.CheckPage()
 }
 
-// connection returns a page of the list in the shape of the schema. Without withCursors it has none.
-func connection(l list, size int, page comment.Page, withCursors bool) *graph.CommentConnection {
+// connection returns a page of the list in the shape of the schema. It has no cursors and no plan that
+// are not asked for.
+func connection(l list, size int, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
 		Nodes:    make([]*comment.Comment, len(page.Comments)),
 		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
-		Plan:     &page.Plan,
 		Product:  l.product,
 		Filter:   l.filter,
 		Order:    l.order,
@@ -81,8 +81,12 @@ func connection(l list, size int, page comment.Page, withCursors bool) *graph.Co
 		edges[i].Node = &page.Comments[i]
 		out.Nodes[i], out.Edges[i] = edges[i].Node, &edges[i]
 	}
-	if withCursors {
+	if asked.Cursors {
 		addCursors(out, l.cursors(page.Comments))
+	}
+	if asked.Plan {
+		plan := page.Plan()
+		out.Plan = &plan
 	}
 	return out
 }

@@ -33,13 +33,13 @@ func (r productResolver) Comments(
 	}
 	query.Count, query.Numbering = asked.Count, asked.Numbering
 	if asked.OnlyCounts {
-		return connection(list, slice.Size, comment.Page{}, asked.Cursors), nil
+		return connection(list, slice.Size, comment.Page{}, asked), nil
 	}
 	read, err := r.list(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return connection(list, slice.Size, read, asked.Cursors), nil
+	return connection(list, slice.Size, read, asked), nil
 }
 
 // Stats returns how many comments the product has, in all languages or in one.

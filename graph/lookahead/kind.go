@@ -40,6 +40,8 @@ const (
 	LinksAround
 	// Cursor is the cursor of a comment of a page.
 	Cursor
+	// Plan says how a page was read.
+	Plan
 	// Latest reads the newest comment of a product.
 	Latest
 	// LatestRated reads the newest comment of a product with one of two ratings.
@@ -94,6 +96,7 @@ var kinds = map[string]map[string]Kind{
 		"pageCount":   PageCount,
 		"pageNumber":  PageNumber,
 		"pageCursors": PageLinks,
+		"plan":        Plan,
 	},
 	"CommentEdge":  {"cursor": Cursor},
 	"PageInfo":     {"startCursor": Cursor, "endCursor": Cursor},

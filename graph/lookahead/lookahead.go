@@ -78,6 +78,8 @@ type Page struct {
 	Numbering comment.Numbering
 	// Cursors says that cursors of comments of the page are asked for.
 	Cursors bool
+	// Plan says that the plan of the page is asked for.
+	Plan bool
 	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
 	// statistics of the product have the counts of other lists.
 	Count comment.Counting

@@ -130,6 +130,7 @@ func TestPage(t *testing.T) {
 		{"", "edges { node { id } } pageInfo { hasNextPage }", Page{Size: 20}, false},
 		{"", "edges { ... { cursor } }", Page{Size: 20, Cursors: true}, false},
 		{"", "pageInfo { endCursor }", Page{Size: 20, Cursors: true}, false},
+		{"", "... { plan { summary } }", Page{Size: 20, Plan: true}, false},
 		{"", "pageInfo { startCursor @skip(if: $yes) }", Page{Size: 20}, false},
 		{"(last: 3)", "__typename", Page{Size: 3, FromEnd: true}, false},
 		{"(first: 3, last: 4)", "__typename", Page{Size: 4, FromEnd: true, BothEnds: true}, false},

@@ -149,6 +149,8 @@ func (p *Page) tell(f *Field) {
 	switch n := &p.Numbering; f.Kind {
 	case Cursor:
 		p.Cursors = true
+	case Plan:
+		p.Plan = true
 	case PageCount:
 		n.Count = true
 	case PageNumber:

@@ -61,12 +61,12 @@ func TestDocuments(t *testing.T) {
 }
 
 // A kind of field without a weight costs nothing, and its list counts as a hundred elements. That
-// is right for plain fields, texts and cursors alone. Newest comments are priced together, with the
-// fields beside them.
+// is right for plain fields, texts, cursors and plans alone. Newest comments are priced together, with
+// the fields beside them.
 func TestEveryKindHasAWeight(t *testing.T) {
 	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
 		together := kind == lookahead.Latest || kind == lookahead.LatestRated
-		free := kind == lookahead.Plain || kind == lookahead.Text || kind == lookahead.Cursor || together
+		free := kind == lookahead.Plain || kind == lookahead.Text || kind == lookahead.Cursor || kind == lookahead.Plan || together
 		if weighed := weights[kind] != nil; weighed == free {
 			t.Errorf("kind %d: has a weight is %v, want %v", kind, weighed, !free)
 		}

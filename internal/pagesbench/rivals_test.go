@@ -54,7 +54,7 @@ func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows [
 		}
 		last := got.Comments[len(got.Comments)-1].ID.Position()
 		slice.After = &last
-		r.Calls, r.Units = r.Calls+int64(got.Plan.Queries), r.Units+got.Plan.ReadUnits
+		r.Calls, r.Units = r.Calls+int64(got.Plan().Queries), r.Units+got.Plan().ReadUnits
 		if slices.Contains(pages, page) {
 			r.Page = int64(page)
 			rows = append(rows, r)

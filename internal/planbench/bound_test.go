@@ -82,13 +82,13 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 		if err != nil || len(page.Comments) != q.Slice.Size {
 			t.Fatalf("%d comments, %v", len(page.Comments), err)
 		}
-		for _, read := range page.Plan.Reads {
+		for _, read := range page.Plan().Reads {
 			if read.Purpose == comment.ReadPage && len(read.ResidualLanguages) > 0 {
 				residual++
 			}
 		}
-		if !strings.Contains(page.Plan.Summary(), "attempt was given up") {
-			t.Errorf("the summary does not tell of the attempt:\n%s", page.Plan.Summary())
+		if !strings.Contains(page.Plan().Summary(), "attempt was given up") {
+			t.Errorf("the summary does not tell of the attempt:\n%s", page.Plan().Summary())
 		}
 		after := page.Comments[len(page.Comments)-1].ID.Position()
 		q.Slice.After = &after
@@ -113,7 +113,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		units := 0.0
-		for _, read := range page.Plan.Reads {
+		for _, read := range page.Plan().Reads {
 			if read.Purpose == comment.ReadCount {
 				units += read.ReadUnits
 			}

@@ -73,7 +73,7 @@ func watched(t *testing.T, products []*Product, remembering bool) tally {
 				}
 				page := answered(t, store, q, p.known())
 				if moment >= len(products)/2 {
-					sum.add(page.Plan)
+					sum.add(page.Plan())
 				}
 				time.Sleep(time.Minute)
 			}

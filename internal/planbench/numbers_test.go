@@ -108,22 +108,22 @@ func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page
 		t.Fatal(err)
 	}
 	if units, most := account.Units(), capacity.BoundFactor*(dynamo.Prices{}).PageUnits(q); units > most {
-		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan.Summary())
+		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 	}
 	return page
 }
 
 func checkIsSlice(t *rapid.T, page comment.Page, list []comment.Comment, start, end int) {
 	if len(page.Comments) != end-start {
-		t.Fatalf("the page has %d comments, want %d\n%s", len(page.Comments), end-start, page.Plan.Summary())
+		t.Fatalf("the page has %d comments, want %d\n%s", len(page.Comments), end-start, page.Plan().Summary())
 	}
 	for i, c := range page.Comments {
 		if c.ID != list[start+i].ID || c.Text != list[start+i].Text {
-			t.Fatalf("comment %d is %s, want %s\n%s", i, c.ID, list[start+i].ID, page.Plan.Summary())
+			t.Fatalf("comment %d is %s, want %s\n%s", i, c.ID, list[start+i].ID, page.Plan().Summary())
 		}
 	}
 	if page.HasNext != (end < len(list)) || page.HasPrevious != (start > 0) {
-		t.Fatalf("next %t, previous %t; the page is %d to %d of %d\n%s", page.HasNext, page.HasPrevious, start, end, len(list), page.Plan.Summary())
+		t.Fatalf("next %t, previous %t; the page is %d to %d of %d\n%s", page.HasNext, page.HasPrevious, start, end, len(list), page.Plan().Summary())
 	}
 }
 
@@ -134,12 +134,12 @@ func checkCounted(t *rapid.T, page comment.Page, list []comment.Comment) {
 	for _, c := range list {
 		want[c.Rating-1]++
 	}
-	if page.Counted.Err != nil || page.Counted.Total != len(list) || page.Counted.ByRating != want || !page.Plan.Position.Counted {
+	if page.Counted.Err != nil || page.Counted.Total != len(list) || page.Counted.ByRating != want || !page.Plan().Position.Counted {
 		t.Fatalf("counted %+v of %v", *page.Counted, want)
 	}
-	for _, read := range page.Plan.Reads {
+	for _, read := range page.Plan().Reads {
 		if read.Purpose == comment.ReadCount {
-			t.Fatalf("the range was read\n%s", page.Plan.Summary())
+			t.Fatalf("the range was read\n%s", page.Plan().Summary())
 		}
 	}
 }

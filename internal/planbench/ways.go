@@ -119,7 +119,7 @@ func ask(ctx context.Context, store *dynamo.Store, q comment.Query) ([]comment.I
 	for _, c := range page.Comments {
 		shown = append(shown, c.ID)
 	}
-	return shown, Cost{page.Plan.ItemsRead, page.Plan.ReadUnits, page.Plan.Queries, page.Plan.Waves}, nil
+	return shown, Cost{page.Plan().ItemsRead, page.Plan().ReadUnits, page.Plan().Queries, page.Plan().Waves}, nil
 }
 
 // source is a partition to read, and the filter for its comments.
