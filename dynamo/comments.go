@@ -59,12 +59,6 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
-// sharedPage is a page as callers share it: texts stay compressed that the table has so.
-type sharedPage struct {
-	comment.Page // without its comments
-	comments     []layout.Compressed
-}
-
 // heldAtOnce is from how many bytes on expanded texts are added to the account of their operation,
 // which all goroutines share, before the next is expanded.
 const heldAtOnce = 16 << 10
