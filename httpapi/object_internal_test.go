@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,29 @@ func value(t *rapid.T, depth int) string {
 		return "[" + space(t) + inner + space(t) + "," + value(t, depth-1) + "]"
 	}
 	return "{" + space(t) + `"k\"":` + inner + `,"k":` + value(t, depth-1) + space(t) + "}"
+}
+
+// A member is JSON to this server if it is to encoding/json.
+func FuzzJSON(f *testing.F) {
+	f.Add(`{"query": "{ a(b: \"c\\u00e9\") }", "variables": {"a": [1, -0.5e+3, {"b": "]"}, true, null]}}`)
+	for _, text := range []string{
+		"", " ", "{", "{} x", "[1,]", `{"a":1,}`, `{"a"}`, "tru", "nulls", " null\n", "\f1", "\ufeff1",
+		"-", "-0", "01", "1.", ".5", "1e", "1e+", "+1", "--1", "0x1", "NaN", "1E400",
+		`"\u12"`, `"\x"`, `"\`, "\"\x01\"", "\"\x7f\xff\"", `"\ud800"`, "\"\n\"", "'a'",
+	} {
+		f.Add(text)
+	}
+	for _, depth := range []int{9_999, 10_000, 10_001, 32_000} {
+		f.Add(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		f.Add(strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		object := []byte(`{"a":` + text + `}`)
+		_, refused := readObject(object)
+		if want := json.Valid(object); want == (refused == badJSON) {
+			t.Fatalf("%.200q is JSON to encoding/json: %t; refused: %v", object, want, refused)
+		}
+	})
 }
 
 // What is no JSON object is refused, wherever it is broken.

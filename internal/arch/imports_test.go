@@ -226,7 +226,7 @@ var restricted = []struct {
 	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "dynamo/prior", "graph/lookahead", "pageindex/chunks", "resolvers/direct", "telemetry/spans"}, "what outlives a request is remembered in few places, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"dynamo/layout/deflate", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},
-	{"github.com/go-faster/jx", []string{"dynamo/wire"}, "JSON of the table is decoded in one place"},
+	{"github.com/go-faster/jx", []string{"dynamo/wire", "httpapi"}, "JSON of the table is decoded in one place, and that of requests checked in another"},
 	{"github.com/golang-jwt/", []string{"auth"}, "tokens are verified in one place"},
 	{"github.com/MicahParks/", []string{"auth"}, "likewise"},
 	{"github.com/redis/go-redis/", []string{"internal/redisdial", "pageindex/redis", "quota/redis"}, "what is kept in Redis is known in few places"},
