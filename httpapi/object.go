@@ -2,7 +2,8 @@ package httpapi
 
 // This file takes a JSON object apart. Decoding into a struct or a map would accept names in any
 // case, and use the last of several members with the same name. jx checks the whole text first, so
-// only quotes and brackets matter here. It accepts what encoding/json accepts, in a quarter of the time.
+// only quotes and brackets matter here. It accepts what encoding/json accepts, in a quarter of the
+// time.
 
 import (
 	"bytes"
