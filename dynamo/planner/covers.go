@@ -21,14 +21,13 @@ type Part struct {
 func (p Part) Residual() bool { return p.Languages != nil || p.Ratings != nil }
 
 // equal tells whether two parts are the same.
-func (p Part) equal(other Part) bool {
+func (p *Part) equal(other *Part) bool {
 	return p.Partition == other.Partition && slices.Equal(p.Languages, other.Languages) && slices.Equal(p.Ratings, other.Ratings)
 }
 
 // Holds tells whether the comments of a cell are in the part.
-func (p Part) Holds(cell comment.Cell) bool {
-	return (!p.Index.SplitsByLanguage() || p.Language == cell.Language) &&
-		(!p.Index.SplitsByRating() || p.Rating == cell.Rating) &&
+func (p *Part) Holds(cell comment.Cell) bool {
+	return (p.Language == "" || p.Language == cell.Language) && (p.Rating == 0 || p.Rating == cell.Rating) &&
 		(p.Languages == nil || slices.Contains(p.Languages, cell.Language)) &&
 		(p.Ratings == nil || slices.Contains(p.Ratings, cell.Rating))
 }

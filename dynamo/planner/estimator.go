@@ -86,7 +86,7 @@ func (e *estimator) first(part *Part) firstCall {
 
 // like tells whether the first calls of two parts are the same.
 func (p *partCall) like(other *partCall) bool {
-	return p.share == other.share && p.size == other.size && p.index == other.index && (p.part == nil || p.part.equal(*other.part))
+	return p.share == other.share && p.size == other.size && p.index == other.index && (p.part == nil || p.part.equal(other.part))
 }
 
 // sampling tells whether a part holds the whole list, so that a call of it which is not enough is a
@@ -243,8 +243,9 @@ func (e *estimator) need(part *Part, s share) (mean, deviation float64) {
 		wantedVariance, othersVariance = e.belief.spread(part, s, n, wantedVariance, othersVariance)
 	}
 	if e.last.current(e.want) {
-		wanted, wantedVariance = e.last.wanted(*part, in)
-		if mean, variance, known := e.last.between(*part); known {
+		shown := e.last.count(part)
+		wanted, wantedVariance = e.last.wanted(part, shown, in)
+		if mean, variance, known := e.last.between(part, shown); known {
 			others, othersVariance = mean, variance
 		}
 	}

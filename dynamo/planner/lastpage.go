@@ -65,7 +65,7 @@ func (p *LastPage) NoteScan(part Part, scanned, returned int) {
 		return
 	}
 	for i := range p.scans {
-		if p.scans[i].part.equal(part) {
+		if p.scans[i].part.equal(&part) {
 			p.scans[i].scanned, p.scans[i].returned = p.scans[i].scanned+scanned, p.scans[i].returned+returned
 			return
 		}
@@ -94,21 +94,20 @@ func (p *LastPage) total() int {
 }
 
 // count is how many comments of a part were on the page.
-func (p *LastPage) count(part Part) int {
+func (p *LastPage) count(part *Part) int {
 	n := 0
-	for _, c := range p.cells {
-		if part.Holds(c.cell) {
-			n += c.count
+	for i := range p.cells {
+		if part.Holds(p.cells[i].cell) {
+			n += p.cells[i].count
 		}
 	}
 	return n
 }
 
-// wanted is how many comments of a part are needed for the page, if the part has such a share of
-// the list: mean and variance. Each comment that came in front pushed one out at the end, and each
-// of these is of the part or not.
-func (p *LastPage) wanted(part Part, share float64) (mean, variance float64) {
-	n := p.count(part)
+// wanted is how many comments of a part are needed for the page, if it showed n of them and the part
+// has such a share of the list: mean and variance. Each comment that came in front pushed one out at
+// the end, and each of these is of the part or not.
+func (p *LastPage) wanted(part *Part, n int, share float64) (mean, variance float64) {
 	switch {
 	case p.full && share < 1 && part.Holds(p.last):
 		n-- // nothing has to be known beyond the last one
@@ -118,17 +117,19 @@ func (p *LastPage) wanted(part Part, share float64) (mean, variance float64) {
 	return float64(n), 2 * p.newer * share * (1 - share)
 }
 
-// between is how many items that are not wanted stand between the wanted ones of a part: mean and
-// variance, and false if the part was not read. If the returned items were spread evenly over the
-// scanned ones, the place of the n-th has a negative hypergeometric distribution.
+// between is how many items that are not wanted stand between the wanted ones of a part, of which the
+// page showed so many: mean and variance, and false if the part was not read. If the returned items
+// were spread evenly over the scanned ones, the place of the n-th has a negative hypergeometric
+// distribution.
 // https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution
 // If the last comment of the page is of another part, the page ends between two of this one.
-func (p *LastPage) between(part Part) (mean, variance float64, known bool) {
-	n := float64(p.count(part))
+func (p *LastPage) between(part *Part, shown int) (mean, variance float64, known bool) {
+	n := float64(shown)
 	if !part.Holds(p.last) {
 		n += 0.5
 	}
-	for _, s := range p.scans {
+	for i := range p.scans {
+		s := &p.scans[i]
 		returned, dropped := float64(s.returned), float64(s.scanned-s.returned)
 		if !s.part.equal(part) || n > returned+0.5 {
 			continue

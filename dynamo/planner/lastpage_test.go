@@ -18,10 +18,10 @@ func TestBetween(t *testing.T) {
 	for _, row := range []struct{ scanned, returned, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
 		e := LastPage{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
 			scans: []scan{{part, row.scanned, row.returned}}}
-		mean, variance, known := e.between(part)
+		mean, variance, known := e.between(&part, e.count(&part))
 		others := part
 		others.Ratings = []int{2}
-		if _, _, known := e.between(others); known {
+		if _, _, known := e.between(&others, e.count(&others)); known {
 			t.Error("a read that returned some ratings tells how many items lie between those of others")
 		}
 		sum, squares := 0.0, 0.0
@@ -37,7 +37,7 @@ func TestBetween(t *testing.T) {
 			t.Errorf("%+v: %.2f and variance %.2f, measured %.2f and %.2f", row, mean, variance, sum, measured)
 		}
 	}
-	if _, _, known := (&LastPage{}).between(part); known {
+	if _, _, known := (&LastPage{}).between(&part, 0); known {
 		t.Error("a page that was not read by a partition knows what lies between there")
 	}
 }
