@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph/scalar"
@@ -21,43 +22,59 @@ type pageArguments struct {
 
 // idOf reads the argument of Query.product as gqlgen does. It reports false if it cannot be read,
 // which gqlgen then reports.
-func idOf(values map[string]any) (id string, ok bool) {
-	id, err := graphql.UnmarshalID(values["id"])
+func idOf(field *ast.Field, variables map[string]any) (id string, ok bool) {
+	id, err := graphql.UnmarshalID(argument(field, variables, "id"))
 	return id, err == nil
 }
 
 // languageOf does so for the argument of Product.stats, nil if it is null or not given.
-func languageOf(values map[string]any) (language *comment.Language, ok bool) {
-	r := argumentReader{values: values}
-	language = optional(&r, "lang", scalar.UnmarshalLanguage)
+func languageOf(field *ast.Field, variables map[string]any) (language *comment.Language, ok bool) {
+	r := valueReader{}
+	language = optional(&r, argument(field, variables, "lang"), scalar.UnmarshalLanguage)
 	return language, !r.failed
 }
 
 // pageArgumentsOf does so for the arguments of Product.comments.
-func pageArgumentsOf(values map[string]any) (read pageArguments, ok bool) {
-	r := argumentReader{values: values}
+func pageArgumentsOf(field *ast.Field, variables map[string]any) (read pageArguments, ok bool) {
+	given := func(name string) any { return argument(field, variables, name) }
+	r := valueReader{}
 	read = pageArguments{
-		filter:      optional(&r, "filter", filterOf),
-		order:       optional(&r, "order", orderOf),
-		first:       optional(&r, "first", graphql.UnmarshalInt),
-		last:        optional(&r, "last", graphql.UnmarshalInt),
-		after:       optional(&r, "after", graphql.UnmarshalString),
-		before:      optional(&r, "before", graphql.UnmarshalString),
-		settledOnly: optional(&r, "settledOnly", graphql.UnmarshalBoolean),
-		page:        optional(&r, "page", graphql.UnmarshalInt),
+		filter:      optional(&r, given("filter"), filterOf),
+		order:       optional(&r, given("order"), orderOf),
+		first:       optional(&r, given("first"), graphql.UnmarshalInt),
+		last:        optional(&r, given("last"), graphql.UnmarshalInt),
+		after:       optional(&r, given("after"), graphql.UnmarshalString),
+		before:      optional(&r, given("before"), graphql.UnmarshalString),
+		settledOnly: optional(&r, given("settledOnly"), graphql.UnmarshalBoolean),
+		page:        optional(&r, given("page"), graphql.UnmarshalInt),
 	}
 	return read, !r.failed
 }
 
-// argumentReader reads the arguments of a field.
-type argumentReader struct {
-	values map[string]any
-	failed bool // whether one could not be read
+// argument returns an argument of a field, nil if neither the operation nor the schema gives it. It is
+// what [ast.Field.ArgumentMap] has under that name, without the map. In a validated operation, values
+// can be read.
+func argument(field *ast.Field, variables map[string]any, name string) (value any) {
+	if given := field.Arguments.ForName(name); given != nil {
+		if given.Value.Kind != ast.Variable {
+			value, _ = given.Value.Value(variables)
+			return value
+		}
+		if value, told := variables[given.Value.Raw]; told {
+			return value
+		}
+	}
+	if standard := field.Definition.Arguments.ForName(name).DefaultValue; standard != nil {
+		value, _ = standard.Value(variables)
+	}
+	return value
 }
 
-// optional reads an argument, nil for null.
-func optional[T any](r *argumentReader, name string, unmarshal func(any) (T, error)) *T {
-	value := r.values[name]
+// valueReader reads values, and notes whether one could not be read.
+type valueReader struct{ failed bool }
+
+// optional reads a value, nil for null.
+func optional[T any](r *valueReader, value any, unmarshal func(any) (T, error)) *T {
 	if value == nil {
 		return nil
 	}
@@ -77,15 +94,15 @@ func filterOf(value any) (filter comment.Filter, err error) {
 	if !ok {
 		return filter, errors.New("not an object")
 	}
-	inside := argumentReader{values: object}
+	inside := valueReader{}
 	if filter.Languages, err = listOfValues(object["languages"], scalar.UnmarshalLanguage); err != nil {
 		return filter, err
 	}
 	if filter.Ratings, err = listOfValues(object["ratings"], graphql.UnmarshalInt); err != nil {
 		return filter, err
 	}
-	filter.CreatedAfter = optional(&inside, "createdAfter", scalar.UnmarshalDateTime)
-	filter.CreatedBefore = optional(&inside, "createdBefore", scalar.UnmarshalDateTime)
+	filter.CreatedAfter = optional(&inside, object["createdAfter"], scalar.UnmarshalDateTime)
+	filter.CreatedBefore = optional(&inside, object["createdBefore"], scalar.UnmarshalDateTime)
 	if inside.failed {
 		err = errors.New("not a time")
 	}

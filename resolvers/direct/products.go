@@ -30,7 +30,7 @@ var products = &object[counted]{
 
 // statsOf returns how to write the field stats, of all languages or of a single one.
 func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p part[*counted], plain bool) {
-	language, read := languageOf(asked.ArgumentMap(operation.Variables))
+	language, read := languageOf(asked.Field, operation.Variables)
 	if !read {
 		return part[*counted]{}, false // gqlgen reports it
 	}

@@ -24,19 +24,19 @@ type running struct {
 
 // readArguments reports whether all arguments could be read.
 func (r *running) readArguments() bool {
-	id, ok := idOf(r.product.ArgumentMap(r.asked.Variables))
+	id, ok := idOf(r.product.Field, r.asked.Variables)
 	if !ok {
 		return false
 	}
 	r.id = id
 	for _, stats := range r.productStats {
-		language, ok := languageOf(stats.ArgumentMap(r.asked.Variables))
+		language, ok := languageOf(stats.Field, r.asked.Variables)
 		if !ok {
 			return false
 		}
 		r.languages = append(r.languages, language)
 	}
-	r.arguments, ok = pageArgumentsOf(r.comments.ArgumentMap(r.asked.Variables))
+	r.arguments, ok = pageArgumentsOf(r.comments.Field, r.asked.Variables)
 	return ok
 }
 
