@@ -53,7 +53,7 @@ func plus(a, b comment.Counts) comment.Counts {
 // held are the counts of all that is in a partition.
 func (g *grid) held(p *layout.Partition) comment.Counts {
 	counts := g.all
-	if p.Index.SplitsByLanguage() {
+	if p.Language != "" {
 		counts = g.row(p.Language)
 	}
 	return inPartition(counts, p)
@@ -88,7 +88,7 @@ func (g *grid) row(language comment.Language) comment.Counts {
 
 // inPartition are the counts of the ratings that a partition holds.
 func inPartition(counts comment.Counts, p *layout.Partition) comment.Counts {
-	if !p.Index.SplitsByRating() {
+	if p.Rating == 0 {
 		return counts
 	}
 	var one comment.Counts

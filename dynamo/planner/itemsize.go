@@ -25,8 +25,8 @@ type Sizes struct {
 }
 
 // Of is the size of the items of a partition.
-func (s Sizes) Of(partition layout.Partition) ItemSize {
-	if !partition.Index.SplitsByRating() || s.ByRating[partition.Rating-1].Mean == 0 {
+func (s *Sizes) Of(partition layout.Partition) ItemSize {
+	if partition.Rating == 0 || s.ByRating[partition.Rating-1].Mean == 0 {
 		return s.Any
 	}
 	return s.ByRating[partition.Rating-1]
