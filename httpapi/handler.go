@@ -76,8 +76,8 @@ func newGraphQL(o Options) http.Handler {
 	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
 }
 
-// withRequest gives each request what belongs to it alone: its deadline, its loaders, and the account
-// of what it uses, which is closed once its answer is built.
+// withRequest gives each request what belongs to it alone: its deadline, its loaders, and the
+// account of what it uses, which is closed once its answer is built.
 func (o Options) withRequest(next http.Handler) http.Handler {
 	pool := usage.NewPool(o.Limits.ProcessTextBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

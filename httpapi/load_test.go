@@ -153,8 +153,8 @@ func TestTimeIsOver(t *testing.T) {
 	}
 }
 
-// A body that ends early is refused, whether its length was announced or not, and though what came of
-// it is an operation.
+// A body that ends early is refused, whether its length was announced or not, and though what came
+// of it is an operation.
 func TestBodyEndsEarly(t *testing.T) {
 	const body = `{"query": "{ echo }"}`
 	server := newServer(t, nil)

@@ -122,8 +122,8 @@ type answered struct {
 	cost limits.Cost // zero if nothing had to be read
 }
 
-// run runs an operation unless there are errors. If the request is observed, it notes what became of
-// the operation.
+// run runs an operation unless there are errors. If the request is observed, it notes what became
+// of the operation.
 func (o *operations) run(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) answered {
 	e := requestOf(ctx).exchange
 	ctx = graphql.WithOperationContext(ctx, operation)

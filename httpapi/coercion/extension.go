@@ -77,7 +77,8 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 	return document.Operations.ForName(request.OperationName), nil
 }
 
-// Others returns the errors of an operation after the first that MutateOperationParameters returned.
+// Others returns the errors of an operation after the first that MutateOperationParameters
+// returned.
 func Others(operation *graphql.OperationContext) gqlerror.List {
 	others, _ := operation.Stats.GetExtension(name).(gqlerror.List)
 	return others

@@ -2,7 +2,8 @@
 // (section 6.1.2, and input coercion of each kind of type), before anything runs. Variables coerces
 // variables, and the rule of ValidationRules checks the values in the text. gqlparser and gqlgen
 // accept values that they should not ("5" for an Int, an enum in any case, an object for a scalar),
-// and refuse some that they should accept (1.0 for an Int). Extension adds both to gqlgen's executor.
+// and refuse some that they should accept (1.0 for an Int). Extension adds both to gqlgen's
+// executor.
 //
 // Errors name the variable, the type and the path to the value. Their location is the definition of
 // the variable. They repeat numbers, booleans and short names of fields from the request, and

@@ -16,7 +16,8 @@ type account struct {
 	bytes atomic.Int64 // of the texts in the answer so far
 }
 
-// accountOf returns the account of the operation of a context, nil if it was refused before it had one.
+// accountOf returns the account of the operation of a context, nil if it was refused before it had
+// one.
 func accountOf(ctx context.Context) *account {
 	a, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*account)
 	return a

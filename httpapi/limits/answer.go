@@ -22,8 +22,8 @@ type sized interface {
 
 // Field counts the bytes of what a field is resolved to, of which one may be hundreds of kilobytes.
 // Once the answer is too large, it leaves texts out, so that the answer is never built in memory;
-// Answer then answers with an error. A text for which the operation or the process has no memory left
-// fails its field.
+// Answer then answers with an error. A text for which the operation or the process has no memory
+// left fails its field.
 func (g *Guard) Field(ctx context.Context, value any) (any, error) {
 	size, empty := written(value)
 	if size == 0 {
@@ -55,8 +55,8 @@ func written(value any) (size int, empty any) {
 	return 0, nil
 }
 
-// Answer bounds an answer: its data, the number of its errors and their lengths. If the operation may
-// read anything, it returns the estimated and the actual cost.
+// Answer bounds an answer: its data, the number of its errors and their lengths. If the operation
+// may read anything, it returns the estimated and the actual cost.
 func (g *Guard) Answer(ctx context.Context, response *graphql.Response) (told Cost) {
 	a := accountOf(ctx)
 	if a != nil {
@@ -79,14 +79,15 @@ type Cost struct {
 	Limit              int `json:"limit"`
 	// ReadUnits and UsedReadUnits are what it consumed.
 	ReadUnits float64 `json:"readUnits"`
-	// Remaining is what its client has left, and ResetAt when it has all again, if limits hold for it.
+	// Remaining is what its client has left, and ResetAt when it has all again, if limits hold for
+	// it.
 	Remaining     *int    `json:"remaining,omitempty"`
 	ResetAt       string  `json:"resetAt,omitempty"`
 	UsedReadUnits float64 `json:"usedReadUnits"`
 }
 
-// AppendJSON appends the cost as encoding/json writes it. Nearly every answer has one, and reflection
-// would take as long as reading the request.
+// AppendJSON appends the cost as encoding/json writes it. Nearly every answer has one, and
+// reflection would take some 2 µs for it.
 func (c Cost) AppendJSON(to []byte) []byte {
 	to = strconv.AppendInt(append(to, `{"estimatedReadUnits":`...), int64(c.EstimatedReadUnits), 10)
 	to = strconv.AppendInt(append(to, `,"limit":`...), int64(c.Limit), 10)

@@ -40,7 +40,8 @@ type place struct {
 	list     *charged        // units charged so far for the list of that page
 }
 
-// charged are the units that were charged so far for counting a list, and for looking up places in it.
+// charged are the units that were charged so far for counting a list, and for looking up places in
+// it.
 type charged struct{ count, places float64 }
 
 // estimate adds up what an operation may cost.
@@ -53,8 +54,8 @@ type estimate struct {
 	unused   []place // room for places, which are taken one by one
 }
 
-// roomFor is for how many places room is made at once: a page of comments has six fields with a price,
-// or with others below them.
+// roomFor is for how many places room is made at once: a page of comments has six fields with a
+// price, or with others below them.
 const roomFor = 8
 
 // inside returns a copy of a place.

@@ -13,8 +13,9 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// Guard applies the limits to each operation. It is an extension of gqlgen's executor, and must be the
-// first one that reads operations. Field and Answer are called with what is resolved and answered.
+// Guard applies the limits to each operation. It is an extension of gqlgen's executor, and must be
+// the first one that reads operations. Field and Answer are called with what is resolved and
+// answered.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
