@@ -3,18 +3,23 @@ package httpapi
 import (
 	"bytes"
 	"sync"
+
+	"github.com/talkback/talkback/internal/buffer"
 )
 
-// keptBody is the largest buffer that is kept for another answer, in bytes: a page of 20 fits. It
-// counts as a whole while an answer waits, however small that is.
+// keptBody is the size of the largest answers, in bytes, for which buffers are kept here: a page of 20
+// fits. A buffer counts as a whole while an answer waits, however small that is. So larger answers
+// have larger buffers, of package buffer.
 const keptBody = 16 << 10
 
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // keepBody keeps a buffer that is no longer used.
 func keepBody(body *bytes.Buffer) {
-	if body.Cap() <= keptBody {
-		body.Reset()
-		bodyBuffers.Put(body)
+	if body.Cap() > keptBody {
+		buffer.Put(body.Bytes())
+		return
 	}
+	body.Reset()
+	bodyBuffers.Put(body)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/talkback/talkback/internal/buffer"
 )
 
 const (
@@ -128,7 +130,13 @@ func (a *builtAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 func (a *builtAnswer) WriteHeader(status int) { a.status = status }
 
 // Write implements [http.ResponseWriter].
-func (a *builtAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }
+func (a *builtAnswer) Write(p []byte) (int, error) {
+	if a.body.Len() == 0 && len(p) > keptBody {
+		keepBody(a.body)
+		a.body = bytes.NewBuffer(buffer.Get(len(p)))
+	}
+	return a.body.Write(p)
+}
 
 // empty turns the answer into a 304.
 func (a *builtAnswer) empty() {

@@ -175,7 +175,7 @@ func (g *gradient) adjust() {
 	next := g.limit * max(steepest, min(1, 1/ratio))
 	switch used := g.peak >= int(g.limit)/2; {
 	case used:
-		next += math.Sqrt(g.limit)
+		next += math.Sqrt(g.limit / 2)
 	case ratio < tolerance:
 		next = g.limit
 	}

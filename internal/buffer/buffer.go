@@ -1,5 +1,5 @@
-// Package buffer lends memory for the data of answers, which is needed for some microseconds only:
-// from when an answer is written until it is copied to where it is sent from.
+// Package buffer lends memory for answers: for their data, until it is copied to where it is sent from,
+// and for large ones until they are sent.
 package buffer
 
 import "sync"
