@@ -32,11 +32,13 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)
 		e.matches = max(stats.AtMost(filter).Total(), 1)
+		e.known = make([]cumulated, 0, len(counted))
 		return e
 	}
 	e.belief, e.Trusted = newBelief(known, filter, r), false
 	e.grid = e.belief.shares
 	e.matches = max(e.belief.list, 1)
+	e.known = make([]cumulated, 0, len(e.belief.sizes))
 	if r.Sample == nil {
 		e.rest = &rest{one: e.afterwards(1), all: e.afterwards(e.want)}
 	}
@@ -94,7 +96,11 @@ func (e *estimator) reads(cover Cover) int {
 
 // leaves tells whether a part is known to be empty and left out.
 func (e *estimator) leaves(part *Part) bool {
-	return e.Trusted && e.grid.wanted(part) == comment.Counts{}
+	if !e.Trusted {
+		return false
+	}
+	_, none := e.grid.wanted(part)
+	return none
 }
 
 // estimate returns the expected Units and Price of a cover.

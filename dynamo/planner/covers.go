@@ -73,8 +73,8 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 		room = 5 // with one mixture
 	}
 	out := make([]Candidate, 0, room)
-	if len(filter.Languages) > 0 && len(filter.Ratings) > 0 && narrowParts(filter) <= most {
-		out = append(out, Candidate{Name: "cells", Cover: cells(filter.Languages, filter.Ratings)})
+	if n := narrowParts(filter); len(filter.Languages) > 0 && len(filter.Ratings) > 0 && n <= most {
+		out = append(out, Candidate{Name: "cells", Cover: addCells(make(Cover, 0, n), filter.Languages, filter.Ratings)})
 	}
 	if len(filter.Ratings) > 0 {
 		out = append(out, Candidate{Name: "ratings", Cover: byRating(filter.Languages, filter.Ratings)})
@@ -92,8 +92,8 @@ func narrowParts(filter comment.Filter) int {
 	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))
 }
 
-func cells(languages []comment.Language, ratings []int) Cover {
-	cover := make(Cover, 0, len(languages)*len(ratings))
+// addCells adds the cells of some languages and ratings to a cover.
+func addCells(cover Cover, languages []comment.Language, ratings []int) Cover {
 	for _, language := range languages {
 		for _, rating := range ratings {
 			cover = append(cover, Part{Partition: layout.Partition{
@@ -107,7 +107,7 @@ func cells(languages []comment.Language, ratings []int) Cover {
 func byLanguage(languages []comment.Language, ratings []int) Cover {
 	cover := make(Cover, 0, len(languages))
 	for _, language := range languages {
-		cover = append(cover, Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Ratings: ratings})
+		cover = append(cover, languagePart(language, ratings))
 	}
 	return cover
 }
@@ -115,9 +115,18 @@ func byLanguage(languages []comment.Language, ratings []int) Cover {
 func byRating(languages []comment.Language, ratings []int) Cover {
 	cover := make(Cover, 0, len(ratings))
 	for _, rating := range ratings {
-		cover = append(cover, Part{Partition: layout.Partition{Index: layout.ByRating, Rating: rating}, Languages: languages})
+		cover = append(cover, ratingPart(languages, rating))
 	}
 	return cover
+}
+
+// languagePart is what a language has of some ratings, ratingPart what a rating has of some languages.
+func languagePart(language comment.Language, ratings []int) Part {
+	return Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Ratings: ratings}
+}
+
+func ratingPart(languages []comment.Language, rating int) Part {
+	return Part{Partition: layout.Partition{Index: layout.ByRating, Rating: rating}, Languages: languages}
 }
 
 // narrowest is the first candidate of at most maxReads partitions, of candidates in the order of

@@ -5,7 +5,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
-	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // estimator estimates what reads cost from what is known of a product, and from what is likely where
@@ -32,6 +31,8 @@ type estimator struct {
 	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
 	// parts.
 	firsts []partCall
+	// known is room for what holdings know, one after the other.
+	known []cumulated
 }
 
 // rest is the price of a second wave, for one comment of a large product and for all that are wanted.
@@ -61,8 +62,7 @@ type firstCall struct {
 // partCall is what the first call of a part depends on, and the call. Where nothing is remembered of
 // a page, parts of one index that have the same share of the list and the same sizes are alike.
 type partCall struct {
-	part  *Part // nil for any like it
-	index layout.Index
+	part  Part // only with its index for any like it
 	size  ItemSize
 	share share
 	call  firstCall
@@ -70,9 +70,11 @@ type partCall struct {
 
 // first is the first call of a part that has the lowest expected price.
 func (e *estimator) first(part *Part) firstCall {
-	like := partCall{index: part.Index, size: e.Sizes.Of(part.Partition), share: e.share(part)}
+	like := partCall{size: e.Sizes.Of(part.Partition), share: e.share(part)}
 	if e.last.current(e.want) {
-		like.part = part
+		like.part = *part
+	} else {
+		like.part.Index = part.Index
 	}
 	for i := range e.firsts {
 		if e.firsts[i].like(&like) {
@@ -86,7 +88,7 @@ func (e *estimator) first(part *Part) firstCall {
 
 // like tells whether the first calls of two parts are the same.
 func (p *partCall) like(other *partCall) bool {
-	return p.share == other.share && p.size == other.size && p.index == other.index && (p.part == nil || p.part.equal(other.part))
+	return p.share == other.share && p.size == other.size && p.part.equal(&other.part)
 }
 
 // sampling tells whether a part holds the whole list, so that a call of it which is not enough is a
@@ -108,8 +110,8 @@ func (e *estimator) further(s share, limit int) float64 {
 // optimal: those that are enough with some probability, and those that fill a read unit that is paid
 // for anyway.
 func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
-	search := search{estimator: e, shortage: e.shortage(part, s), most: MaxLimit, best: firstCall{price: math.Inf(1)}}
-	search.holding = e.holding(s, size)
+	search := search{estimator: e, shortage: e.shortage(part, s), holding: e.holding(s, size), most: MaxLimit}
+	search.best.price = math.Inf(1)
 	if !s.residual {
 		search.most = min(e.want, MaxLimit)
 	}
@@ -194,20 +196,22 @@ func (s *search) try(limit int) {
 // share is the share of a part. Damaged statistics may have counts below zero, which are taken as
 // zero.
 func (e *estimator) share(part *Part) share {
-	wanted := max(0, e.grid.wanted(part).Total())
+	wanted, _ := e.grid.wanted(part)
+	wanted = max(0, wanted)
 	held, residual := wanted, part.Residual()
 	if residual {
-		held = max(wanted, e.grid.held(&part.Partition).Total())
+		held = max(wanted, e.grid.held(&part.Partition))
 	}
 	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}
 }
 
 // holding is how many comments a part may hold.
 func (e *estimator) holding(s share, size ItemSize) holding {
-	if e.belief == nil {
-		return holding{size: size, numbers: counted, times: float64(s.held), of: 1}
+	h := holding{size: size, numbers: counted, times: float64(s.held), of: 1, known: e.known[:0]}
+	if e.belief != nil {
+		h.numbers, h.of = e.belief.sizes, shareTotal
 	}
-	return holding{size: size, numbers: e.belief.sizes, times: float64(s.held), of: shareTotal}
+	return h
 }
 
 // shortage is what a call of a part has to bring. If counts are not known, what a residual filter

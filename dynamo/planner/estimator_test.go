@@ -9,6 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
@@ -131,8 +132,9 @@ func TestExpectedUnits(t *testing.T) {
 	}
 }
 
-// BenchmarkPlan makes plans of a product with many languages: by its counts, by what is likely, and
-// by what was chosen for such a request before.
+// BenchmarkPlan makes plans of a product with many languages: by its counts, by these and what the
+// page held when it was last read, by what is likely, and by what was chosen for such a request
+// before.
 func BenchmarkPlan(b *testing.B) {
 	stats := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(12) {
@@ -146,21 +148,66 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			p := Planner{Product: "p", Filter: filter, Known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
+			trusted := p.Known
+			trusted.Trusted = true
 			for _, plan := range []struct {
 				name  string
 				known Known
+				last  *LastPage
 				memo  *Memo
-			}{{"counted", p.Known, nil}, {"likely", Known{}, nil}, {"remembered", Known{}, NewMemo()}} {
+			}{{"counted", p.Known, nil, nil}, {"again", trusted, pageOf(filter), nil}, {"likely", Known{}, nil, nil}, {"remembered", Known{}, nil, NewMemo()}} {
 				p.Known, p.Memo = plan.known, plan.memo
 				b.Run(plan.name, func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+						p.Take(Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: plan.last})
 					}
 				})
 			}
 		})
 	}
+}
+
+// pageOf is a page of 21 comments that a filter allows, as it was read from each wider partition.
+func pageOf(filter comment.Filter) *LastPage {
+	taken := make([]layout.Compressed, 21)
+	for i := range taken {
+		taken[i].Language, taken[i].Rating = "en", filter.Ratings[i%len(filter.Ratings)]
+		if len(filter.Languages) > 0 {
+			taken[i].Language = filter.Languages[i%len(filter.Languages)]
+		}
+	}
+	page := NewLastPage(taken, true)
+	for i, candidate := range covers(filter) {
+		for _, part := range candidate.Cover {
+			page.NoteScan(part, 40+10*i, 21)
+		}
+	}
+	return page
+}
+
+// What is estimated of one cover does not depend on those that were estimated before.
+func TestCoversAreEstimatedApart(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		filter := comment.Filter{
+			Languages: rapid.SampledFrom([][]comment.Language{{"en"}, {"de", "is"}, {"de", "en", "is"}}).Draw(t, "languages"),
+			Ratings:   rapid.SampledFrom([][]int{{4}, {1, 4}, {1, 2, 3}, {1, 3, 4, 5}}).Draw(t, "ratings"),
+		}
+		known := Known{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}
+		for _, language := range filter.Languages { // few numbers, so that parts have the same shares
+			known.Stats[language] = rapid.SampledFrom([]comment.Counts{{50, 0, 0, 50, 900}, {50, 0, 50, 0, 50}, {300, 300, 0, 0, 300}}).Draw(t, "counts")
+		}
+		r := Request{Want: rapid.IntRange(1, 60).Draw(t, "want")}
+		if rapid.Bool().Draw(t, "read before") {
+			r.Last = pageOf(filter)
+		}
+		for _, candidate := range newEstimator(known, filter, r).candidates() {
+			units, price := newEstimator(known, filter, r).estimate(candidate.Cover)
+			if units != candidate.Units || price != candidate.Price {
+				t.Errorf("%s %v: %v units at a price of %v, alone %v at %v", candidate.Name, candidate.Cover, candidate.Units, candidate.Price, units, price)
+			}
+		}
+	})
 }
 
 // Units are read units alone. Price adds what a further call and an expected further wave are taken

@@ -50,48 +50,47 @@ func plus(a, b comment.Counts) comment.Counts {
 	return a
 }
 
-// held are the counts of all that is in a partition.
-func (g *grid) held(p *layout.Partition) comment.Counts {
-	counts := g.all
-	if p.Language != "" {
-		counts = g.row(p.Language)
+// held is how many comments a partition holds.
+func (g *grid) held(p *layout.Partition) int {
+	counts := g.row(p.Language)
+	if p.Rating != 0 {
+		return counts[p.Rating-1]
 	}
-	return inPartition(counts, p)
+	return counts.Total()
 }
 
-// wanted are the counts of what a part returns. The languages of a residual filter are those of the
-// list.
-func (g *grid) wanted(part *Part) comment.Counts {
-	counts := g.held(&part.Partition)
-	if len(part.Languages) > 0 {
-		counts = inPartition(g.named, &part.Partition)
+// wanted is how many comments a part returns, and whether it returns none of any rating: damaged
+// counts below zero may make up for others. The languages of a residual filter are those of the list, and a partition of one
+// rating has none of ratings.
+func (g *grid) wanted(part *Part) (total int, none bool) {
+	counts := &g.named
+	if len(part.Languages) == 0 {
+		counts = g.row(part.Language)
 	}
-	if len(part.Ratings) == 0 {
-		return counts
+	switch {
+	case part.Rating != 0:
+		total = counts[part.Rating-1]
+		return total, total == 0
+	case len(part.Ratings) == 0:
+		return counts.Total(), *counts == comment.Counts{}
 	}
-	var some comment.Counts
+	none = true
 	for _, rating := range part.Ratings {
-		some[rating-1] = counts[rating-1]
+		n := counts[rating-1]
+		total, none = total+n, none && n == 0
 	}
-	return some
+	return total, none
 }
 
-// row are the counts of a language of the list.
-func (g *grid) row(language comment.Language) comment.Counts {
+// row are the counts of a language of the list, or of any if it is empty.
+func (g *grid) row(language comment.Language) *comment.Counts {
+	if language == "" {
+		return &g.all
+	}
 	for i := range g.rows {
 		if g.rows[i].language == language {
-			return g.rows[i].counts
+			return &g.rows[i].counts
 		}
 	}
-	return comment.Counts{}
-}
-
-// inPartition are the counts of the ratings that a partition holds.
-func inPartition(counts comment.Counts, p *layout.Partition) comment.Counts {
-	if p.Rating == 0 {
-		return counts
-	}
-	var one comment.Counts
-	one[p.Rating-1] = counts[p.Rating-1]
-	return one
+	return &comment.Counts{}
 }

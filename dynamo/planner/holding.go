@@ -8,14 +8,13 @@ type holding struct {
 	// numbers are of comments of the product, of which times/of are in the partition.
 	numbers   likelySizes
 	times, of float64
-	// units are what reading the first numbers is expected to cost together, and left the probability
-	// that the partition holds none of them. Both have a value for each of the first known numbers.
-	known       int
-	units, left [mostNumbers]float64
+	// known has a value for each of the first numbers, once a limit was above it.
+	known []cumulated
 }
 
-// mostNumbers is how many numbers there are at most: two for each class of a Prior.
-const mostNumbers = 2 * SizeClasses
+// cumulated is what reading all numbers up to one is expected to cost together, and the probability
+// that the partition holds none of them.
+type cumulated struct{ units, left float64 }
 
 // counted is the one number of a product whose counts are known: one of each.
 var counted = likelySizes{{comments: 1, probability: 1}}
@@ -25,10 +24,10 @@ var counted = likelySizes{{comments: 1, probability: 1}}
 func (h *holding) call(limit int) (units, goesOn float64) {
 	goesOn = 1
 	for i := 0; i < len(h.numbers) && h.comments(i) < float64(limit); i++ {
-		if i == h.known {
+		if i == len(h.known) {
 			h.know(units, goesOn)
 		}
-		units, goesOn = h.units[i], h.left[i]
+		units, goesOn = h.known[i].units, h.known[i].left
 	}
 	if goesOn < 1e-9 {
 		return units, 0
@@ -38,11 +37,12 @@ func (h *holding) call(limit int) (units, goesOn float64) {
 
 func (h *holding) comments(i int) float64 { return h.numbers[i].comments * h.times / h.of }
 
-// know adds the next number to units and left.
+// know adds the next number to those known.
 func (h *holding) know(units, left float64) {
-	i := h.known
+	i := len(h.known)
 	all := int(min(max(math.Round(h.comments(i)), 1), MaxLimit))
-	h.units[i] = units + h.numbers[i].probability*h.size.expected(all)
-	h.left[i] = left - h.numbers[i].probability
-	h.known++
+	h.known = append(h.known, cumulated{
+		units: units + h.numbers[i].probability*h.size.expected(all),
+		left:  left - h.numbers[i].probability,
+	})
 }
