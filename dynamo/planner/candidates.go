@@ -11,9 +11,10 @@ import (
 // mostExpected is for how many parts that differ room is made at once, at most.
 const mostExpected = 8
 
-// expectedParts returns for how many parts of some covers room is made at once.
-func expectedParts(covers []Candidate) int {
-	parts := 0
+// expectedParts returns for how many parts of some covers room is made at once. Mixtures have others
+// of each language.
+func expectedParts(covers []Candidate, filter comment.Filter) int {
+	parts := len(filter.Languages) * len(filter.Ratings)
 	for i := range covers {
 		parts += len(covers[i].Cover)
 	}
@@ -27,7 +28,7 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 		e.wave = thirdWavePrice
 	}
 	e.covers = coversWithin(filter, maxReads)
-	e.firsts = make([]partCall, 0, expectedParts(e.covers))
+	e.firsts = make([]partCall, 0, expectedParts(e.covers, filter))
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)

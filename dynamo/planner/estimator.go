@@ -59,36 +59,27 @@ type firstCall struct {
 	units, price float64
 }
 
-// partCall is what the first call of a part depends on, and the call. Where nothing is remembered of
-// a page, parts of one index that have the same share of the list and the same sizes are alike.
+// partCall is a part, what its first call depends on, and the call.
 type partCall struct {
-	part  Part // only with its index for any like it
+	part  Part
 	size  ItemSize
 	share share
 	call  firstCall
 }
 
-// first is the first call of a part that has the lowest expected price.
+// first is the first call of a part that has the lowest expected price. Where nothing is remembered of
+// a page, parts of one index that have the same share of the list and the same sizes are alike.
 func (e *estimator) first(part *Part) firstCall {
-	like := partCall{size: e.Sizes.Of(part.Partition), share: e.share(part)}
-	if e.last.current(e.want) {
-		like.part = *part
-	} else {
-		like.part.Index = part.Index
-	}
+	s, size, alike := e.share(part), e.Sizes.Of(part.Partition), !e.last.current(e.want)
 	for i := range e.firsts {
-		if e.firsts[i].like(&like) {
-			return e.firsts[i].call
+		p := &e.firsts[i]
+		if p.share == s && p.size == size && p.part.Index == part.Index && (alike || p.part.equal(part)) {
+			return p.call
 		}
 	}
-	like.call = e.cheapest(part, like.share, like.size)
-	e.firsts = append(e.firsts, like)
-	return like.call
-}
-
-// like tells whether the first calls of two parts are the same.
-func (p *partCall) like(other *partCall) bool {
-	return p.share == other.share && p.size == other.size && p.part.equal(&other.part)
+	call := e.cheapest(part, s, size)
+	e.firsts = append(e.firsts, partCall{part: *part, size: size, share: s, call: call})
+	return call
 }
 
 // sampling tells whether a part holds the whole list, so that a call of it which is not enough is a

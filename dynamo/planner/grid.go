@@ -60,8 +60,8 @@ func (g *grid) held(p *layout.Partition) int {
 }
 
 // wanted is how many comments a part returns, and whether it returns none of any rating: damaged
-// counts below zero may make up for others. The languages of a residual filter are those of the list, and a partition of one
-// rating has none of ratings.
+// counts below zero may make up for others. The languages of a residual filter are those of the
+// list, and a partition of one rating has no residual filter of ratings.
 func (g *grid) wanted(part *Part) (total int, none bool) {
 	counts := &g.named
 	if len(part.Languages) == 0 {
