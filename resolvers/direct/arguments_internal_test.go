@@ -21,8 +21,8 @@ func TestArgumentIsThatOfTheMap(t *testing.T) {
 		{`, $n: Int, $f: CommentFilter`, `first: $n, filter: $f`},
 		{`, $o: CommentOrder, $r: [Int!]`, `order: $o, filter: {ratings: $r}`},
 	} {
-		document, refused := gqlparser.LoadQuery(schema,
-			`query($id: ID!`+row.declared+`) { product(id: $id) { comments(`+row.arguments+`) { nodes { id } } } }`)
+		document, refused := gqlparser.LoadQueryWithRules(schema,
+			`query($id: ID!`+row.declared+`) { product(id: $id) { comments(`+row.arguments+`) { nodes { id } } } }`, nil)
 		if len(refused) > 0 {
 			t.Fatal(refused)
 		}
