@@ -53,6 +53,8 @@ func (p *pages) keep(key queryKey, page sharedPage, began time.Time) {
 	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
 		return
 	}
+	plan := page.Plan() // now: what makes it holds all that was read, also what the page does not show
+	page.Explain = func() comment.QueryPlan { return plan }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Add(key, keptPage{page: page, read: began})

@@ -3,11 +3,13 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -82,6 +84,24 @@ func TestPagesAreKept(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
+}
+
+// A cached page does not hold what it was read with: that may be much larger than the page.
+func TestPagesKeepNoReads(t *testing.T) {
+	p := newPages(keepFor)
+	keep := func() weak.Pointer[byte] {
+		read := make([]byte, 1<<20)
+		p.keep(queryKey{}, sharedPage{Page: comment.Page{Explain: func() comment.QueryPlan {
+			return comment.QueryPlan{ItemsReturned: len(read)}
+		}}}, time.Now())
+		return weak.Make(&read[0])
+	}
+	still := keep()
+	runtime.GC()
+	page, found := p.find(queryKey{}, time.Time{})
+	if got := page.Plan().ItemsReturned; !found || got != 1<<20 || still.Value() != nil {
+		t.Errorf("found %t, plan of %d items, reads held %t; want the plan without the reads", found, got, still.Value() != nil)
+	}
 }
 
 // The page cache answers the same query only, and holds only pages that many clients ask for.
