@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -40,6 +41,7 @@ const lastLook = time.Millisecond
 type Connections struct {
 	max      int
 	arriving *budget
+	watch    watch
 
 	stopping atomic.Bool
 
@@ -84,7 +86,7 @@ func (l boundListener) Accept() (net.Conn, error) {
 
 // accept adds a connection, and closes one if there are too many.
 func (c *Connections) accept(conn net.Conn) *connection {
-	added := &connection{Conn: conn, all: c, since: time.Now()}
+	added := &connection{Conn: conn, all: c, since: time.Now(), socket: socketOf(conn)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[added] = struct{}{}
@@ -117,6 +119,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	if known := connectionUnder(conn); known != nil {
 		c.update(known, func() {
 			if known.idle = state == http.StateIdle; known.idle {
+				known.arrived.Store(false)
 				known.forgetHead()
 				known.http2 = known.http2 || !known.asked.Load() // a connection of HTTP/1.1 is idle after a request
 			}
@@ -153,14 +156,34 @@ func (c *Connections) enter(by *connection, protocol int) {
 	})
 }
 
+// arrives is called when the body of a request is about to be read. From then on, nothing but the
+// body is read until the connection is idle again. If its length is known, no read is of one byte.
+// Over TLS, what is read here is encrypted.
+func (c *connection) arrives(r *http.Request) {
+	if c.socket != nil && r.TLS == nil && r.ProtoMajor == 1 && r.ContentLength >= 0 {
+		c.arrived.Store(true)
+	}
+}
+
 // leave is called when an answer was sent.
 func (c *Connections) leave(by *connection) { c.update(by, func() { by.requests-- }) }
 
-// begin is called when processing of a request begins. The caller calls done at its end.
-func (c *Connections) begin(by *connection) { c.update(by, func() { by.working++ }) }
+// begin is called when processing of a request begins, and calls hungUp if its client hangs up. The
+// caller calls done at its end.
+func (c *Connections) begin(by *connection, hungUp context.CancelFunc) {
+	c.update(by, func() { by.working++ })
+	if by.arrived.Load() {
+		c.watch.begin(by.socket, hungUp)
+	}
+}
 
 // done is called when an answer is built.
-func (c *Connections) done(by *connection) { c.update(by, func() { by.working-- }) }
+func (c *Connections) done(by *connection) {
+	c.update(by, func() { by.working-- })
+	if by.arrived.Load() {
+		c.watch.end(by.socket)
+	}
+}
 
 // last marks an answer as the last of its connection, if the server is stopping. net/http sends
 // GOAWAY in place of the header over HTTP/2.
@@ -195,12 +218,14 @@ func connectionUnder(conn net.Conn) *connection {
 type connection struct {
 	net.Conn // nil without Bound
 	all      *Connections
+	socket   syscall.RawConn // nil if its client cannot be watched
 
 	// gathered is what is written, while an answer is written together, else nil. Only the goroutine
 	// that serves the connection writes.
 	gathered *bytes.Buffer
 
 	asked   atomic.Bool  // whether a request ever came
+	arrived atomic.Bool  // see arrives
 	writing atomic.Int32 // calls that write to the client
 
 	sends, unread client // what the client sends, and what it has not read yet
@@ -238,7 +263,13 @@ func (c *connection) use() use {
 
 // Read implements [net.Conn]. Bytes that arrive while there is no request are counted as the head
 // of one. Bodies are counted where they are read.
+//
+// A read of one byte after a request is net/http's, to see whether the client hangs up. It returns
+// nothing, which [io.Reader] allows and net/http takes for its end: see [watch].
 func (c *connection) Read(p []byte) (int, error) {
+	if len(p) == 1 && c.arrived.Load() {
+		return 0, nil
+	}
 	n, err := c.Conn.Read(p)
 	if n == 0 && c.hasExpired(err) {
 		n, err = c.readLast(p)

@@ -3,7 +3,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"sync"
@@ -76,16 +75,15 @@ func newGraphQL(o Options) http.Handler {
 	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
 }
 
-// withRequest gives each request what belongs to it alone: its deadline, its loaders, and the
-// account of what it uses, which is closed once its answer is built.
+// withRequest gives each request what belongs to it alone: its loaders, and the account of what it
+// uses, which is closed once its answer is built.
 func (o Options) withRequest(next http.Handler) http.Handler {
 	pool := usage.NewPool(o.Limits.ProcessTextBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
 		known := requestOf(r.Context())
-		ctx, cancel := context.WithDeadline(r.Context(), known.deadline)
-		defer cancel()
+		ctx := r.Context()
 		defer func() { known.visit.settle(ctx, account.Units()) }()
 		load := loaders.New(o.Comments, o.Stats)
 		load.TellFreshness(o.Freshness)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -58,10 +59,12 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	stop := func() {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a test's recorder has none
 	}
-	request := arriving.add(&b.connections.of(r.Context()).sends, perRequest+headBytes(r), stop)
+	connection := b.connections.of(r.Context())
+	request := arriving.add(&connection.sends, perRequest+headBytes(r), stop)
 	if request == nil {
 		return nil, tooSlow
 	}
+	connection.arrives(r)
 	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
@@ -138,20 +141,25 @@ func (c counted) Read(p []byte) (int, error) {
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			known := requestOf(r.Context())
-			known.deadline = time.Now().Add(operationTimeout)
-			place, err := limiter.Enter(r.Context())
+			turn, err := limiter.Enter()
+			if err != nil {
+				overloaded.write(w)
+				return
+			}
+			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
+			defer cancel()
+			connection := connections.of(ctx)
+			connections.begin(connection, cancel)
+			defer connections.done(connection)
+			place, err := turn.Wait(ctx)
 			if err != nil {
 				overloaded.write(w)
 				return
 			}
 			class := concurrency.Unmeasured // unless it ends well
 			defer func() { place.Leave(class) }()
-			connection := connections.of(r.Context())
-			connections.begin(connection)
-			defer connections.done(connection)
-			next.ServeHTTP(w, r)
-			if r.Context().Err() == nil {
+			next.ServeHTTP(w, r.WithContext(ctx))
+			if known := requestOf(ctx); !errors.Is(ctx.Err(), context.Canceled) {
 				class = concurrency.ClassOf(known.units, known.writes)
 			}
 		})

@@ -47,15 +47,19 @@ func TestPlacesComeBack(t *testing.T) {
 // The time of an operation runs while it waits for its turn.
 func TestWaitingTakesTime(t *testing.T) {
 	limiter := concurrency.New(1, 1)
-	place, err := limiter.Enter(t.Context())
+	turn, err := limiter.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := turn.Wait(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	var turn, deadline time.Time
+	var came, deadline time.Time
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		turn = time.Now()
-		deadline = requestOf(r.Context()).deadline
+		came = time.Now()
+		deadline, _ = r.Context().Deadline()
 	})
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
@@ -68,7 +72,7 @@ func TestWaitingTakesTime(t *testing.T) {
 	queued := time.Now()
 	place.Leave(concurrency.Unmeasured)
 	waiting.Wait()
-	if turn.Before(queued) || deadline.Before(began.Add(time.Hour)) || deadline.After(queued.Add(time.Hour)) {
-		t.Errorf("its turn came at %v, its time ends at %v: it began between %v and %v", turn, deadline, began, queued)
+	if came.Before(queued) || deadline.Before(began.Add(time.Hour)) || deadline.After(queued.Add(time.Hour)) {
+		t.Errorf("its turn came at %v, its time ends at %v: it began between %v and %v", came, deadline, began, queued)
 	}
 }

@@ -22,7 +22,9 @@ func BenchmarkRefusal(b *testing.B) {
 	full := concurrency.New(1, 1)
 	go func() {
 		for b.Context().Err() == nil { // one is in progress for good, another waits
-			_, _ = full.Enter(b.Context())
+			if turn, err := full.Enter(); err == nil {
+				_, _ = turn.Wait(b.Context())
+			}
 		}
 	}()
 	for full.State().InFlight == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"time"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -21,7 +20,6 @@ type request struct {
 	exchange *Exchange // nil if the request is not observed
 	visit    *visit    // nil if its client is not limited
 	body     []byte    // of a POST that has arrived
-	deadline time.Time // of the operation, from when the request asked for a place
 	units    float64   // read from the table, once the answer is built
 	writes   int       // comments written by then
 }

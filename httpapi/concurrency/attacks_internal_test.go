@@ -73,7 +73,7 @@ func (m *machine) hangUp(requests int, after time.Duration) {
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), after)
 			defer cancel()
-			place, err := m.limiter.Enter(ctx)
+			place, err := enter(ctx, m.limiter)
 			if err != nil {
 				return
 			}
@@ -147,21 +147,21 @@ func TestQueueOfTheGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(4, 4, 2)
 		for range 4 {
-			if _, err := limiter.Enter(t.Context()); err != nil {
+			if _, err := enter(t.Context(), limiter); err != nil {
 				t.Fatal(err)
 			}
 		}
 		leaving, hangUp := context.WithCancel(t.Context())
 		for range 4 {
-			go func() { _, _ = limiter.Enter(leaving) }()
+			go func() { _, _ = enter(leaving, limiter) }()
 		}
 		synctest.Wait()
-		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrFull) {
+		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrFull) {
 			t.Fatalf("%v, want the queue to be full", err)
 		}
 		hangUp()
 		synctest.Wait()
-		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrWaited) {
+		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrWaited) {
 			t.Errorf("%v, want room to wait", err)
 		}
 	})

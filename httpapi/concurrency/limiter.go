@@ -44,30 +44,11 @@ func newLimiter(least, most, processors int) *Limiter {
 	return &Limiter{gradient: newGradient(least, most, processors, time.Now())}
 }
 
-// Enter waits for the turn of a request, and returns its place. The caller gives the place back by
-// Leave. The error is ErrFull, ErrWaited, or that of a context that ended first.
-func (l *Limiter) Enter(ctx context.Context) (*Place, error) {
-	place, w := l.enter(time.Now())
-	if place != nil {
-		return place, nil
-	}
-	if w == nil {
-		return nil, ErrFull
-	}
-	timer := time.NewTimer(longestWait)
-	defer timer.Stop()
-	select {
-	case place := <-w.turn:
-		return place, nil
-	case <-timer.C:
-		return l.giveUp(w, ErrWaited)
-	case <-ctx.Done():
-		return l.giveUp(w, ctx.Err())
-	}
-}
+// Enter returns the turn of a request, which may have come already. The error is ErrFull if there is
+// no room to wait for it.
+func (l *Limiter) Enter() (Turn, error) { return l.enter(time.Now()) }
 
-// enter returns a place, or else a waiter if there is room to wait.
-func (l *Limiter) enter(now time.Time) (*Place, *waiter) {
+func (l *Limiter) enter(now time.Time) (Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gradient.tick(now)
@@ -75,17 +56,42 @@ func (l *Limiter) enter(now time.Time) (*Place, *waiter) {
 	if len(l.queue) == 0 {
 		l.emptied = now
 		if l.free() {
-			return l.let(now), nil
+			return Turn{limiter: l, place: l.let(now)}, nil
 		}
 	}
 	if !l.worthWaiting(now) {
 		l.counted.Full++
 		l.gradient.refuse()
-		return nil, nil
+		return Turn{}, ErrFull
 	}
 	w := &waiter{turn: make(chan *Place, 1)}
 	l.queue = append(l.queue, w)
-	return nil, w
+	return Turn{limiter: l, waiter: w}, nil
+}
+
+// Turn is that of a request to be in progress.
+type Turn struct {
+	limiter *Limiter
+	place   *Place // nil if the turn has not come at once
+	waiter  *waiter
+}
+
+// Wait waits for the turn, and returns the request's place. It must be called once. The caller gives
+// the place back by Leave. The error is ErrWaited, or that of a context that ended first.
+func (t Turn) Wait(ctx context.Context) (*Place, error) {
+	if t.place != nil {
+		return t.place, nil
+	}
+	timer := time.NewTimer(longestWait)
+	defer timer.Stop()
+	select {
+	case place := <-t.waiter.turn:
+		return place, nil
+	case <-timer.C:
+		return t.limiter.giveUp(t.waiter, ErrWaited)
+	case <-ctx.Done():
+		return t.limiter.giveUp(t.waiter, ctx.Err())
+	}
 }
 
 // free reports whether another request may be in progress.

@@ -35,10 +35,12 @@ func TestPlaces(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "ms")) * time.Millisecond)
 			},
 			"enter": func(*rapid.T) {
-				if place, w := l.enter(now); place != nil {
-					places = append(places, place)
-				} else if w != nil {
-					waiters = append(waiters, w)
+				switch turn, err := l.enter(now); {
+				case err != nil:
+				case turn.place != nil:
+					places = append(places, turn.place)
+				default:
+					waiters = append(waiters, turn.waiter)
 				}
 			},
 			"leave": func(t *rapid.T) {

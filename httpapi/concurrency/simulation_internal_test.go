@@ -62,9 +62,18 @@ func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
 	return m.outcome(lasting)
 }
 
+// enter waits for the turn of a request.
+func enter(ctx context.Context, limiter *Limiter) (*Place, error) {
+	turn, err := limiter.Enter()
+	if err != nil {
+		return nil, err
+	}
+	return turn.Wait(ctx)
+}
+
 func (m *machine) serve(needs request) {
 	arrived := time.Now()
-	place, err := m.limiter.Enter(context.Background())
+	place, err := enter(context.Background(), m.limiter)
 	if err == nil {
 		m.work(needs.cpu / 2)
 		time.Sleep(needs.table)
@@ -301,8 +310,8 @@ func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
 		var places []*Place
-		enter := func(ctx context.Context, order chan<- int, number int) {
-			place, err := limiter.Enter(ctx)
+		wait := func(ctx context.Context, order chan<- int, number int) {
+			place, err := enter(ctx, limiter)
 			if err == nil {
 				order <- number
 				place.Leave(Unmeasured)
@@ -312,7 +321,7 @@ func TestQueue(t *testing.T) {
 		}
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			place, err := limiter.Enter(t.Context())
+			place, err := enter(t.Context(), limiter)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,16 +329,16 @@ func TestQueue(t *testing.T) {
 		}
 		order := make(chan int, 3)
 		leaving, cancel := context.WithCancel(t.Context())
-		go enter(leaving, order, 1)
+		go wait(leaving, order, 1)
 		synctest.Wait()
-		go enter(t.Context(), order, 2)
+		go wait(t.Context(), order, 2)
 		synctest.Wait()
-		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrFull) {
+		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrFull) {
 			t.Errorf("the third to wait: %v, want to be refused", err)
 		}
 		cancel()
 		synctest.Wait()
-		go enter(t.Context(), order, 3)
+		go wait(t.Context(), order, 3)
 		synctest.Wait()
 		for _, place := range places {
 			place.Leave(Unmeasured)
@@ -368,12 +377,12 @@ func TestWaitIsBounded(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
 		time.Sleep(time.Second) // the first probe is over
 		for range 2 {
-			if _, err := limiter.Enter(t.Context()); err != nil {
+			if _, err := enter(t.Context(), limiter); err != nil {
 				t.Fatal(err)
 			}
 		}
 		began := time.Now()
-		if _, err := limiter.Enter(t.Context()); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
+		if _, err := enter(t.Context(), limiter); !errors.Is(err, ErrWaited) || time.Since(began) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 		if got := limiter.State(); got.Queued != 0 || got.Waited != 1 {
