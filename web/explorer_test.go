@@ -70,7 +70,7 @@ func has(expression, part string) chromedp.Action {
 
 // choose clicks an example.
 func choose(title string) chromedp.Action {
-	return chromedp.Click(fmt.Sprintf(`//button[strong[text()=%q]]`, title))
+	return browsertest.Click(fmt.Sprintf(`//button[strong[text()=%q]]`, title))
 }
 
 // set puts a text into an editor, which is named by the expression of what it holds.
@@ -207,13 +207,13 @@ func (e explorer) sharing(t *testing.T) {
 	e.visit(t, "",
 		chromedp.WaitVisible(press, chromedp.ByQuery), until(`globalThis.__MONACO?.editor.getModels().length >= 4`),
 		chromedp.Evaluate(copies, nil),
-		chromedp.Click(`//button[text()="Headers"]`), set(headers, `{"Authorization": "Bearer top-secret"}`),
+		browsertest.Click(`//button[text()="Headers"]`), set(headers, `{"Authorization": "Bearer top-secret"}`),
 		set(query, shared), set(variables, `{"n": 2}`),
-		chromedp.Click(press, chromedp.ByQuery), has(noticed, "no headers"), chromedp.Evaluate(`copied`, &copied),
+		browsertest.Click(press), has(noticed, "no headers"), chromedp.Evaluate(`copied`, &copied),
 		chromedp.Evaluate(refuses, nil),
-		chromedp.Click(press, chromedp.ByQuery), is(`document.querySelector('.notice input')?.value === copied`, true),
+		browsertest.Click(press), is(`document.querySelector('.notice input')?.value === copied`, true),
 		set(query, "# "+strings.Repeat("x", 8000)),
-		chromedp.Click(press, chromedp.ByQuery), has(noticed, "send the query itself"))
+		browsertest.Click(press), has(noticed, "send the query itself"))
 	if strings.Contains(copied, "secret") {
 		t.Errorf("the address holds a token: %s", copied)
 	}
@@ -234,17 +234,17 @@ func (e explorer) plan(t *testing.T) {
 	e.visit(t, "",
 		browsertest.Example("Several products", &answer),
 		has(planShown, "what that cost: ask for its plan."),
-		chromedp.Click(`//button[text()="Add it to the query"]`),
+		browsertest.Click(`//button[text()="Add it to the query"]`),
 		has(query, "plan { summary"),
 		until(`!document.querySelector('.plan button')`), // all is asked for, so nothing more is offered
-		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery),
+		browsertest.Click(".graphiql-execute-button"),
 		has(planShown, "Partition key"),
 		browsertest.Example("One language", &answer),
-		chromedp.Click(`//button[text()="Ask for all of it"]`),
+		browsertest.Click(`//button[text()="Ask for all of it"]`),
 		has(query, "candidates {"),
-		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery),
+		browsertest.Click(".graphiql-execute-button"),
 		browsertest.Answer(&answer),
-		chromedp.Click(`.plan summary`, chromedp.ByQuery), until(`!document.querySelector('.plan').open`),
+		browsertest.Click(`.plan summary`), until(`!document.querySelector('.plan').open`),
 		chromedp.Reload(),
 		browsertest.Example("Newest comments", &answer), until(`!document.querySelector('.plan').open`),
 		browsertest.Example("Add a comment", &answer),
@@ -284,15 +284,15 @@ func (e explorer) narrow(t *testing.T) {
 	var answer string
 	e.visit(t, "", chromedp.EmulateViewport(320, 568),
 		browsertest.Answer(&answer), visible(".graphiql-response"), has(planShown, "P#1/5"), is(fits, []string{}),
-		chromedp.Click(part("Examples")), visible(".graphiql-plugin"), is(fits, []string{}),
+		browsertest.Click(part("Examples")), visible(".graphiql-plugin"), is(fits, []string{}),
 		choose("Ratings and languages"), visible(".graphiql-query-editor"), is(fits, []string{}),
 		is(`document.activeElement.textContent`, "Query"), // it is not lost in what is hidden now
-		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery), visible(".graphiql-response"),
+		browsertest.Click(".graphiql-execute-button"), visible(".graphiql-response"),
 		has(planShown, "P#1/5"), is(fits, []string{}),
 		chromedp.Focus(part("Examples")), chromedp.KeyEvent(kb.Enter), visible(".graphiql-plugin"),
-		chromedp.Click(`button[aria-label="Show History"]`, chromedp.ByQuery), is(fits, []string{}),
-		chromedp.Click(`button[aria-label="Hide History"]`, chromedp.ByQuery), visible(".graphiql-query-editor"),
-		chromedp.Click(part("Examples")), visible(".graphiql-plugin"), has(`document.querySelector('.graphiql-plugin').innerText`, "Examples"),
+		browsertest.Click(`button[aria-label="Show History"]`), is(fits, []string{}),
+		browsertest.Click(`button[aria-label="Hide History"]`), visible(".graphiql-query-editor"),
+		browsertest.Click(part("Examples")), visible(".graphiql-plugin"), has(`document.querySelector('.graphiql-plugin').innerText`, "Examples"),
 		chromedp.EmulateViewport(768, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}),
 		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}))
 }
@@ -320,13 +320,13 @@ func TestExplorerIsAccessible(t *testing.T) {
 	var answer string
 	browsertest.Visit(t, ctx, serve(t)+"/playground", chromedp.EmulateViewport(1280, 800),
 		browsertest.Example("Ratings and languages", &answer), has(planShown, "P#1/5"),
-		chromedp.Evaluate(refuses, nil), chromedp.Click(press, chromedp.ByQuery), until(`!!document.querySelector('.notice input')`))
+		chromedp.Evaluate(refuses, nil), browsertest.Click(press), until(`!!document.querySelector('.notice input')`))
 	for _, scheme := range []string{"light", "dark"} {
 		look := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 		for _, part := range []string{"", "Examples", "Query", "Result"} {
 			actions := chromedp.Tasks{look, chromedp.EmulateViewport(1280, 800)}
 			if part != "" {
-				actions = chromedp.Tasks{chromedp.EmulateViewport(360, 640), chromedp.Click(fmt.Sprintf(narrowPart, part))}
+				actions = chromedp.Tasks{chromedp.EmulateViewport(360, 640), browsertest.Click(fmt.Sprintf(narrowPart, part))}
 			}
 			if err := chromedp.Run(ctx, actions); err != nil {
 				t.Fatal(err)

@@ -47,9 +47,9 @@ func TestHomeInABrowser(t *testing.T) {
 	browsertest.Visit(t, ctx, address,
 		browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}),
 		chromedp.Evaluate(shown, &atFirst),
-		chromedp.Click(`//label[text()="curl"]`), chromedp.Evaluate(shown, &clicked),
+		browsertest.Click(`//label[text()="curl"]`), chromedp.Evaluate(shown, &clicked),
 		chromedp.KeyEvent(kb.ArrowRight), chromedp.Evaluate(shown, &byKey),
-		chromedp.Click(copied),
+		browsertest.Click(copied),
 		browsertest.Until(`document.querySelector('.fetch .copy').textContent === 'Copied'`, nil),
 		browsertest.Until(`navigator.clipboard.readText()`, &clipboard))
 	if got := atFirst + ", " + clicked + ", " + byKey; got != "code graphql, code curl, code fetch" {
@@ -72,6 +72,6 @@ func TestHomeInABrowser(t *testing.T) {
 		})
 	}
 	browsertest.Visit(t, ctx, serve(t),
-		chromedp.Click(`//a[text()="Open the explorer"]`),
+		browsertest.Click(`//a[text()="Open the explorer"]`),
 		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))
 }

@@ -23,8 +23,8 @@ func Example(title string, answer *string) chromedp.Action {
 	actions := chromedp.Tasks{
 		chromedp.WaitEnabled(choice), // until the editor is there to put it in
 		Until(schemaKnown, nil),
-		chromedp.Click(choice),
-		chromedp.Click(".graphiql-execute-button", chromedp.ByQuery),
+		Click(choice),
+		Click(".graphiql-execute-button"),
 		Until(answerShown, answer),
 	}
 	return chromedp.ActionFunc(func(ctx context.Context) error {

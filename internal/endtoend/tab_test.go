@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -182,18 +181,7 @@ func (b *tab) address() string {
 // mouse presses the button of the mouse on what a selector finds in the element.
 func (b *tab) mouse(selector string) {
 	b.t.Helper()
-	at := eval[[]float64](b, fmt.Sprintf(`(() => {
-		const found = %s.querySelector(%q);
-		found.scrollIntoView({ block: 'start', behavior: 'instant' }) /* the drawer is at the bottom */;
-		const box = found.getClientRects()[0];
-		const x = box.x + box.width / 2, y = box.y + box.height / 2;
-		const hit = found.getRootNode().elementFromPoint(x, y);
-		return found.contains(hit) ? [x, y] : [];
-	})()`, root, selector))
-	if len(at) == 0 {
-		b.t.Fatalf("%s is covered by something else", selector)
-	}
-	b.do(chromedp.MouseClickXY(at[0], at[1], chromedp.ButtonType(input.Left)))
+	b.do(browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector)))
 }
 
 // tabTo presses Tab until what has the focus matches a selector.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -117,19 +116,7 @@ func waitFor(expression, instead string) chromedp.Action {
 
 // click presses the mouse on what a selector finds within the element.
 func click(selector string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		var at []float64
-		where := fmt.Sprintf(`(() => {
-			const found = %s.querySelector(%q);
-			found.scrollIntoView({ block: 'center' });
-			const box = found.getBoundingClientRect();
-			return [box.x + box.width / 2, box.y + box.height / 2];
-		})()`, root, selector)
-		if err := chromedp.Evaluate(where, &at).Do(ctx); err != nil {
-			return fmt.Errorf("%s: %w", selector, err)
-		}
-		return chromedp.MouseClickXY(at[0], at[1], chromedp.ButtonType(input.Left)).Do(ctx)
-	})
+	return browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector))
 }
 
 // focus puts the focus where a reader who uses the keyboard would have come by Tab.
