@@ -289,6 +289,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	b.has("#new-text", "only once")
 	s.meet(nil)
 	b.mouse(".write .primary")
+	b.shows(".write [role=status]", "Your comment is published.") // it was listed before
 	b.shows(".list .text", "only once")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 1 })
 
