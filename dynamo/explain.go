@@ -79,10 +79,11 @@ func report(r *run, to *comment.QueryPlan) {
 
 // reportCandidates returns the candidates that a plan was chosen from.
 func reportCandidates(p planner.Plan) []comment.PlanCandidate {
-	out := make([]comment.PlanCandidate, len(p.Candidates))
-	for i, candidate := range p.Candidates {
+	candidates := p.Candidates()
+	out := make([]comment.PlanCandidate, len(candidates))
+	for i, candidate := range candidates {
 		out[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
-		if p.Estimated {
+		if p.Estimated() {
 			out[i].EstimatedUnits, out[i].Price = &candidate.Units, &candidate.Price
 		}
 	}

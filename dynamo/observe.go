@@ -23,8 +23,8 @@ func (s *Store) pageRead(known planner.Known, e execution) {
 	warm := known.Stats != nil
 	s.observer.Looked("statistics", warm)
 	estimated, consumed := 0.0, 0.0
-	if len(e.page) > 0 && e.page[0].plan.Estimated {
-		estimated = e.page[0].plan.Candidates[0].Units
+	if len(e.page) > 0 && e.page[0].plan.Estimated() {
+		estimated = e.page[0].plan.Chosen.Units
 		for _, r := range e.page {
 			consumed += r.units()
 		}

@@ -32,7 +32,8 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)
-		e.matches = max(stats.AtMost(filter).Total(), 1)
+		listed, _ := e.grid.wanted(&Part{Languages: filter.Languages, Ratings: filter.Ratings})
+		e.matches = max(listed, 1)
 		e.known = make([]cumulated, 0, len(counted))
 		return e
 	}
@@ -46,82 +47,65 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 	return e
 }
 
-// choice is what an estimator chose: its candidates, the limits of the parts of the first, and
-// whether counts were not known. It is not changed once it is made.
+// choice is what an estimator chose: a candidate, and the limits of its parts. It is not changed once
+// it is made.
 type choice struct {
-	candidates []Candidate
-	limits     []int
-	likely     bool
+	candidate Candidate
+	limits    []int
+	estimator *estimator // that prices the other candidates
 }
 
-// candidates are the covers for the page, in the order of their prices; of equal ones, those of
-// fewer reads come first, then those that hold fewer other comments.
-func (e *estimator) candidates() []Candidate {
-	out := e.covers
-	for i := range out {
-		out[i].Units, out[i].Price = e.estimate(out[i].Cover)
-	}
-	if n := len(e.filter.Languages); n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 {
-		out = append(out, mixture(e.filter, e.estimate))
-	}
-	slices.SortStableFunc(out, func(a, b Candidate) int {
-		if a.Price != b.Price {
-			return cmp.Compare(a.Price, b.Price)
-		}
-		return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
-	})
-	return out
-}
-
-// choose returns the candidates, and the limits of the first calls of the cheapest.
+// choose returns the first of the candidates, and the limits of its first calls. The others are
+// priced only as far as it takes to see that they are dearer.
 func (e *estimator) choose() choice {
-	c := choice{candidates: e.candidates(), likely: e.belief != nil}
-	cover := c.candidates[0].Cover
-	c.limits = make([]int, len(cover))
-	for i := range cover {
-		c.limits[i] = e.first(&cover[i]).limit
+	best := Candidate{Price: math.Inf(1)}
+	for _, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
+		one.Units, one.Price = e.estimate(one.Cover, best.Price)
+		if best.Cover == nil || e.compare(one, best) <= 0 {
+			best = one
+		}
 	}
+	if e.mixes() {
+		if one := e.mixture(best.Price); one.Cover != nil && e.compare(one, best) < 0 {
+			best = one
+		}
+	}
+	c := choice{candidate: best, limits: make([]int, len(best.Cover)), estimator: e}
+	for i := range best.Cover {
+		c.limits[i] = e.first(&best.Cover[i]).limit
+	}
+	e.firsts, e.known = nil, nil // a Memo keeps the estimator
 	return c
 }
 
-// reads is how many parts of a cover are read: all that are not known to be empty.
-func (e *estimator) reads(cover Cover) int {
-	reads := len(cover)
-	for i := range cover {
-		if e.leaves(&cover[i]) {
-			reads--
-		}
+// candidates are the covers for the page, in the order in which they are preferred. It does not
+// change the estimator.
+func (e *estimator) candidates() []Candidate {
+	own := *e
+	out := slices.Clone(e.covers)
+	for i := range out {
+		out[i].Units, out[i].Price = own.estimate(out[i].Cover, math.Inf(1))
 	}
-	return reads
+	if e.mixes() {
+		out = append(out, own.mixture(math.Inf(1)))
+	}
+	slices.SortStableFunc(out, e.compare)
+	return out
 }
 
-// leaves tells whether a part is known to be empty and left out.
-func (e *estimator) leaves(part *Part) bool {
-	if !e.Trusted {
-		return false
-	}
-	_, none := e.grid.wanted(part)
-	return none
+// mixes tells whether a mixture is one of the candidates.
+func (e *estimator) mixes() bool {
+	n := len(e.filter.Languages)
+	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0
 }
 
-// estimate returns the expected Units and Price of a cover.
-func (e *estimator) estimate(cover Cover) (units, price float64) {
-	return e.estimateBelow(cover, math.Inf(1))
-}
-
-// estimateBelow is estimate for a cover that is wanted only if its Price is below most. If it is not,
-// the result is any Price from most on.
-func (e *estimator) estimateBelow(cover Cover, most float64) (units, price float64) {
-	price = float64(max(e.reads(cover)-1, 0)) * callPrice
-	for i := 0; i < len(cover) && price < most; i++ {
-		if e.leaves(&cover[i]) {
-			continue
-		}
-		first := e.first(&cover[i])
-		units += first.units
-		price += first.price
+// compare is negative if a is preferred to b: for its price, and of equal ones for fewer reads. Of
+// candidates that are equal in both, the one that holds fewer other comments comes first.
+func (e *estimator) compare(a, b Candidate) int {
+	if a.Price != b.Price {
+		return cmp.Compare(a.Price, b.Price)
 	}
-	return units, price
+	return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
 }
 
 // afterwards is the price of a second wave for so many comments of a large product.
@@ -133,7 +117,7 @@ func (e *estimator) afterwards(want int) float64 {
 	then.belief, then.want, then.last, then.wave = &b, want, nil, thirdWavePrice
 	best := math.Inf(1)
 	for _, candidate := range slices.Backward(e.covers) { // those of few parts are soon estimated
-		_, price := then.estimateBelow(candidate.Cover, best)
+		_, price := then.estimate(candidate.Cover, best)
 		best = min(best, price)
 	}
 	return best

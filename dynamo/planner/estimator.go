@@ -67,6 +67,41 @@ type partCall struct {
 	call  firstCall
 }
 
+// reads is how many parts of a cover are read: all that are not known to be empty.
+func (e *estimator) reads(cover Cover) int {
+	reads := len(cover)
+	for i := range cover {
+		if e.leaves(&cover[i]) {
+			reads--
+		}
+	}
+	return reads
+}
+
+// leaves tells whether a part is known to be empty and left out.
+func (e *estimator) leaves(part *Part) bool {
+	if !e.Trusted {
+		return false
+	}
+	_, none := e.grid.wanted(part)
+	return none
+}
+
+// estimate returns the expected Units and Price of a cover that is wanted only if its Price is at most
+// that. If it is not, the result is any Price above.
+func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
+	price = float64(max(e.reads(cover)-1, 0)) * callPrice
+	for i := 0; i < len(cover) && price <= most; i++ {
+		if e.leaves(&cover[i]) {
+			continue
+		}
+		first := e.first(&cover[i])
+		units += first.units
+		price += first.price
+	}
+	return units, price
+}
+
 // first is the first call of a part that has the lowest expected price. Where nothing is remembered of
 // a page, parts of one index that have the same share of the list and the same sizes are alike.
 func (e *estimator) first(part *Part) firstCall {

@@ -202,7 +202,7 @@ func TestCoversAreEstimatedApart(t *testing.T) {
 			r.Last = pageOf(filter)
 		}
 		for _, candidate := range newEstimator(known, filter, r).candidates() {
-			units, price := newEstimator(known, filter, r).estimate(candidate.Cover)
+			units, price := newEstimator(known, filter, r).estimate(candidate.Cover, math.Inf(1))
 			if units != candidate.Units || price != candidate.Price {
 				t.Errorf("%s %v: %v units at a price of %v, alone %v at %v", candidate.Name, candidate.Cover, candidate.Units, candidate.Price, units, price)
 			}
@@ -225,7 +225,7 @@ func TestUnitsAndPrice(t *testing.T) {
 	} {
 		known := Known{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
 		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}
-		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover)
+		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover, math.Inf(1))
 		if math.Abs(units-row.units) > 0.01 || math.Abs(price-row.price) > 0.02 {
 			t.Errorf("%s: %.2f units at a price of %.2f, want %.2f at %.2f", row.why, units, price, row.units, row.price)
 		}

@@ -35,7 +35,7 @@ func (k Known) empty(part Part) bool {
 
 // older tells whether all that a part holds of the list is known to be older than a position.
 func (k Known) older(part Part, than comment.Position) bool {
-	return k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
+	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
 }
 
 // prior is what is likely of products.

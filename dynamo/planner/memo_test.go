@@ -79,7 +79,7 @@ func TestMemoIsBounded(t *testing.T) {
 	if n := len(memo.choices); n == 0 || n > mostChoices {
 		t.Errorf("it remembers %d choices", n)
 	}
-	for _, candidate := range plan.Candidates {
+	for _, candidate := range plan.Candidates() {
 		for _, part := range candidate.Cover {
 			if unsafe.StringData(string(part.Language)) == unsafe.StringData(body) {
 				t.Errorf("%s holds the text of the request", candidate.Name)

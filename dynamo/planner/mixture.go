@@ -1,29 +1,33 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// mixture is the cheapest cover of several indexes. It reads at most one rating across languages.
-// The rest of each language is read either from the partition of the language or cell by cell. The
-// filter must have languages and ratings. estimate returns the Units and the Price of a cover.
-func mixture(filter comment.Filter, estimate func(Cover) (units, price float64)) Candidate {
-	best := Candidate{Name: "mixture"}
-	cover := make(Cover, 0, narrowParts(filter)+2)
-	for across := range len(filter.Ratings) + 1 {
+// mixture is the cheapest cover of several indexes, if its Price is at most that; else it has no
+// Cover. It reads at most one rating across languages. The rest of each language is read either from
+// the partition of the language or cell by cell. The filter must have languages and ratings.
+func (e *estimator) mixture(most float64) Candidate {
+	best := Candidate{Name: "mixture", Price: most}
+	cover := make(Cover, 0, narrowParts(e.filter)+2)
+	for across := range len(e.filter.Ratings) + 1 {
 		cover = cover[:0]
-		rest := filter.Ratings
+		rest := e.filter.Ratings
 		if across > 0 {
-			cover = append(cover, ratingPart(filter.Languages, rest[across-1]))
+			cover = append(cover, ratingPart(e.filter.Languages, rest[across-1]))
+			if _, price := e.estimate(cover, best.Price); price > best.Price {
+				continue // it alone is too dear
+			}
 			rest = without(rest, across-1)
 		}
-		for i := range filter.Languages {
-			cover = addCheaper(cover, filter.Languages[i:i+1], rest, estimate)
+		for i := range e.filter.Languages {
+			cover = e.addCheaper(cover, e.filter.Languages[i:i+1], rest)
 		}
-		units, price := estimate(cover)
-		if len(cover) <= maxReads && (best.Cover == nil || price < best.Price) {
+		units, price := e.estimate(cover, best.Price)
+		if len(cover) <= maxReads && (price < best.Price || price == best.Price && best.Cover == nil) {
 			best.Cover, best.Units, best.Price = append(best.Cover[:0], cover...), units, price
 		}
 	}
@@ -40,15 +44,15 @@ func without(ratings []int, i int) []int {
 
 // addCheaper adds the cheaper of two covers of some ratings of a language to a cover: the cells, or
 // the partition of the language.
-func addCheaper(cover Cover, language []comment.Language, ratings []int, estimate func(Cover) (units, price float64)) Cover {
+func (e *estimator) addCheaper(cover Cover, language []comment.Language, ratings []int) Cover {
 	if len(ratings) == 0 {
 		return cover
 	}
 	before := len(cover)
 	cover = addCells(append(cover, languagePart(language[0], ratings)), language, ratings)
 	whole, cells := cover[before:before+1], cover[before+1:]
-	_, price := estimate(whole)
-	if _, priceOfCells := estimate(cells); price < priceOfCells {
+	_, price := e.estimate(whole, math.Inf(1))
+	if _, priceOfCells := e.estimate(cells, price); price < priceOfCells {
 		return cover[:before+1]
 	}
 	return append(cover[:before], cells...)

@@ -108,7 +108,7 @@ func (p Planner) through(q comment.Query, comments int) float64 {
 	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
 		return price + p.Known.LikelySizes().Any.expected(comments)
 	}
-	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).candidates()[0].Price
+	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).choose().candidate.Price
 }
 
 // SkipApart is whether so many comments are skipped by a read of their own, before the page: not

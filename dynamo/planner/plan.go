@@ -26,10 +26,11 @@ type Plan struct {
 	WithoutText bool
 	// Reads are made in parallel, one for each partition.
 	Reads []Read
-	// Candidates are the covers that could be read, the chosen one first; none if nothing is read.
-	Candidates []Candidate
-	// Estimated is whether the candidates have estimates. They have none if there is no choice.
-	Estimated bool
+	// Chosen is the cover that is read, with estimates if Estimated; zero if nothing is read.
+	Chosen Candidate
+	// estimator chose it. If it is nil, the candidates have no prices, and are in unpriced.
+	estimator *estimator
+	unpriced  []Candidate
 	// Likely is whether the product's statistics are not known, so that the plan is made by what is
 	// likely of products. What is left of a read with a residual filter after its first call is then
 	// read by another plan: see Rest.
@@ -58,6 +59,18 @@ type Read struct {
 	// Limit is how many items the first call scans; 0 for all.
 	Limit int
 }
+
+// Candidates returns the covers that could be read, the chosen one first; none if nothing is read.
+// All are priced now: choosing one takes less than that, and few ask for the others.
+func (p Plan) Candidates() []Candidate {
+	if p.Estimated() {
+		return p.estimator.candidates()
+	}
+	return p.unpriced
+}
+
+// Estimated tells whether the candidates have estimates. They have none if there is no choice.
+func (p Plan) Estimated() bool { return p.estimator != nil }
 
 // NextLimit is the Limit of a read's next call, after calls that scanned and returned so many items
 // (the last of them with Limit last), while so many comments are missing. A read with a residual

@@ -33,17 +33,18 @@ func (p Planner) Take(r Request) Plan {
 	if !remembered {
 		chosen = newEstimator(p.Known, p.Filter, r).choose()
 	}
-	plan.Candidates, plan.Estimated, plan.Likely = chosen.candidates, true, chosen.likely
-	plan.Remembered = r.Last.current(r.Want)
-	p.read(&plan, chosen.candidates[0].Cover, chosen.limits)
+	plan.Chosen, plan.estimator = chosen.candidate, chosen.estimator
+	plan.Likely, plan.Remembered = chosen.estimator.belief != nil, r.Last.current(r.Want)
+	p.read(&plan, chosen.limits)
 	return plan
 }
 
 // alone reads the one partition that holds the list and nothing else. Whatever the product is like,
 // there is no cheaper way.
 func (p Planner) alone(plan *Plan) {
-	plan.Candidates = covers(p.Filter)
-	p.read(plan, plan.Candidates[0].Cover, []int{min(plan.Want, MaxLimit)})
+	plan.unpriced = covers(p.Filter)
+	plan.Chosen = plan.unpriced[0]
+	p.read(plan, []int{min(plan.Want, MaxLimit)})
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
@@ -51,13 +52,14 @@ func (p Planner) alone(plan *Plan) {
 func (p Planner) Narrow(r Request) Plan {
 	plan := p.taking(r)
 	plan.Narrowed = true
-	plan.Candidates = covers(p.Filter)[:1]
-	cover := plan.Candidates[0].Cover
+	plan.unpriced = covers(p.Filter)[:1]
+	plan.Chosen = plan.unpriced[0]
+	parts := len(plan.Chosen.Cover)
 	limit := min(r.Want, MaxLimit)
-	if plan.InSteps = inSteps(len(cover), r.Want); plan.InSteps {
+	if plan.InSteps = inSteps(parts, r.Want); plan.InSteps {
 		limit = min(r.Want, capacity.ItemsPerHalfUnit)
 	}
-	p.read(&plan, cover, slices.Repeat([]int{limit}, len(cover)))
+	p.read(&plan, slices.Repeat([]int{limit}, parts))
 	return plan
 }
 
@@ -75,8 +77,8 @@ func (p Planner) Count(counting comment.Counting) Plan {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
-	cover := narrowest(candidates).Cover
-	p.read(&plan, cover, make([]int, len(cover)))
+	plan.Chosen = narrowest(candidates)
+	p.read(&plan, make([]int, len(plan.Chosen.Cover)))
 	return plan
 }
 
@@ -108,11 +110,11 @@ func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	}
 }
 
-// read adds the reads of a cover to a plan, each with its limit, except for partitions that are known
-// to hold nothing of the plan's range.
-func (p Planner) read(plan *Plan, cover Cover, limits []int) {
-	plan.Reads = make([]Read, 0, len(cover))
-	for i, part := range cover {
+// read adds the reads of the chosen cover to a plan, each with its limit, except for partitions that
+// are known to hold nothing of the plan's range.
+func (p Planner) read(plan *Plan, limits []int) {
+	plan.Reads = make([]Read, 0, len(limits))
+	for i, part := range plan.Chosen.Cover {
 		if p.Known.empty(part) || p.Known.older(part, plan.Low) {
 			plan.Skipped = append(plan.Skipped, part.Partition)
 			continue

@@ -39,16 +39,17 @@ func (p Plan) headline() string {
 // choiceText names the candidates and says why the first was chosen.
 func (p Plan) choiceText() string {
 	if p.Narrowed {
-		return "\n  by " + p.Candidates[0].Name +
+		return "\n  by " + p.Chosen.Name +
 			", because a cheaper attempt was given up: it returned too few comments"
 	}
-	if len(p.Candidates) < 2 {
+	candidates := p.Candidates()
+	if len(candidates) < 2 {
 		return ""
 	}
 	var b strings.Builder
-	for i, candidate := range p.Candidates {
+	for i, candidate := range candidates {
 		b.WriteString([]string{"\n  by ", ", not by "}[min(i, 1)] + candidate.Name)
-		if p.Estimated {
+		if p.Estimated() {
 			fmt.Fprintf(&b, " (about %.1f units, price %.1f)", candidate.Units, candidate.Price)
 		}
 	}
@@ -62,7 +63,7 @@ func (p Plan) choiceText() string {
 // reasonText says what the choice is based on, if not on statistics.
 func (p Plan) reasonText() string {
 	switch {
-	case !p.Estimated:
+	case !p.Estimated():
 		return ": it is one partition that holds nothing else"
 	case p.Sampled > 0:
 		return fmt.Sprintf(": without statistics, by what the first %d comments show", p.Sampled)

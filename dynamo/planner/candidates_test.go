@@ -1,0 +1,34 @@
+package planner
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// What is chosen is the first of the candidates, with its estimates, though the others are not priced
+// in full for that.
+func TestChosenIsTheFirstCandidate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		filter, err := comment.Filter{
+			Languages: rapid.SliceOfN(rapid.SampledFrom(commenttest.ManyLanguages(4)), 0, 4).Draw(t, "languages"),
+			Ratings:   rapid.SliceOfN(rapid.IntRange(1, 5), 1, 5).Draw(t, "ratings"),
+		}.Normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Planner{Filter: filter, Known: Known{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}}
+		p.Known.Sizes.Any = rapid.SampledFrom([]ItemSize{{}, {Mean: 60, Deviation: 20}, {Mean: 900, Deviation: 300}}).Draw(t, "sizes")
+		for _, language := range commenttest.ManyLanguages(4) { // few numbers, so that prices are equal
+			p.Known.Stats[language] = rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")
+		}
+		plan := p.Take(Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")})
+		if diff := cmp.Diff(plan.Candidates()[0], plan.Chosen); diff != "" {
+			t.Fatalf("the first candidate (-) and the one that was chosen (+) are not the same: %s", diff)
+		}
+	})
+}
