@@ -31,7 +31,7 @@ func Axe(t testing.TB, ctx context.Context, foreign ...string) {
 	// The browser's own debugger evaluates it, so the page's Content-Security-Policy can stay. Once
 	// is enough for a page.
 	load := "if (!globalThis.axe) {" + source + "}"
-	if err := chromedp.Run(ctx, chromedp.Evaluate(load, nil), chromedp.Evaluate(axeRun(foreign), &findings, awaited)); err != nil {
+	if err := chromedp.Run(ctx, chromedp.Evaluate(settled, nil, awaited), chromedp.Evaluate(load, nil), chromedp.Evaluate(axeRun(foreign), &findings, awaited)); err != nil {
 		t.Fatalf("axe-core: %v", err)
 	}
 	for _, found := range findings {
@@ -56,6 +56,13 @@ func (f finding) String() string {
 	}
 	return text
 }
+
+// settled waits until the transitions of the page have ended: in between, colours are of no design.
+const settled = `(async () => {
+	const rootsOf = (root) => [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ? rootsOf(shadowRoot) : [])];
+	const transitions = rootsOf(document).flatMap((root) => root.getAnimations()).filter((animation) => animation instanceof CSSTransition);
+	await Promise.allSettled(transitions.map(({ finished }) => finished));
+})()`
 
 // axeRun is the expression that checks a page but for the foreign parts.
 func axeRun(foreign []string) string {

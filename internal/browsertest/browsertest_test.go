@@ -61,6 +61,14 @@ func TestAxe(t *testing.T) {
 	}
 }
 
+// A colour on its way to another one is no finding, here in a shadow root.
+func TestAxeWaits(t *testing.T) {
+	ctx := Open(t)
+	const fading = `<style>b { color: #000; background: #fff; transition: color 1s; @starting-style { color: #eee } }</style><b>words</b>`
+	visitPage(t, ctx, "", `<html lang="en"><title>t</title><main><h1>t</h1><p><template shadowrootmode="open">`+fading+`</template></p></main>`)
+	Axe(t, ctx)
+}
+
 // What is wrong in a template is found too, for there the parts of an element stand.
 func TestValidHTML(t *testing.T) {
 	const page = `<!doctype html><html lang="en"><head><title>t</title></head><body><main>%s</main></body></html>`
