@@ -35,6 +35,7 @@ func TestForms(t *testing.T) {
 		{"lost answers", lostAnswers},
 		{"refused and sent twice", refusedAndSentTwice},
 		{"conflicts", conflicts},
+		{"writes on", writesOn},
 		{"tokens", tokens},
 		{"accessible", formsAreAccessible},
 	} {
@@ -349,7 +350,7 @@ func refusedAndSentTwice(t *testing.T, browser context.Context, s *site) {
 	s.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
 		if mutates(r) {
 			sent.Add(1)
-			<-release
+			wait(r, release)
 		}
 		program.ServeHTTP(w, r)
 	})

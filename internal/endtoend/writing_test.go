@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -61,4 +62,36 @@ func (s *site) textOf(t *testing.T, id string) string {
 	var got struct{ Node struct{ Text string } }
 	s.ask(t, `query($id: ID!) { node(id: $id) { ... on Comment { text } } }`, map[string]any{"id": id}, &got)
 	return got.Node.Text
+}
+
+// The list is read again after a comment is published. A reader who writes by then is left there.
+func writesOn(t *testing.T, browser context.Context, s *site) {
+	b := newTab(t, browser)
+	b.visit(s.troubled, "written on")
+	b.writes("first")
+	b.shows(".list .text", "first")
+	b.until(idle)
+	release := make(chan struct{})
+	s.meet(func(w http.ResponseWriter, r *http.Request, program http.Handler) {
+		if !mutates(r) {
+			wait(r, release)
+		}
+		program.ServeHTTP(w, r)
+	})
+	defer s.meet(nil)
+	b.writes("second")
+	b.shows(".list .text", "second")
+	b.mouse(".list li:last-child .actions button:first-child")
+	b.focusIn(".list [value='4']:checked")
+	close(release)
+	b.until(idle)
+	b.focusIn(".list [value='4']:checked")
+}
+
+// wait waits until a request is released, or given up by the browser.
+func wait(r *http.Request, released <-chan struct{}) {
+	select {
+	case <-released:
+	case <-r.Context().Done():
+	}
 }

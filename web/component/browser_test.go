@@ -155,6 +155,7 @@ func TestInABrowser(t *testing.T) {
 		{"load more", loadMore},
 		{"pages without numbers", pagesWithoutNumbers},
 		{"the latest wins", theLatestWins},
+		{"drawn under the press", drawnUnderThePress},
 		{"no answer", noAnswer},
 		{"trouble", trouble},
 		{"offline", offline},

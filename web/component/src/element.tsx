@@ -151,7 +151,7 @@ export class TalkbackComments extends HTMLElement {
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
     const done = kind === 'added' ? this.#go(everything, false) : this.#session?.shown?.more.length === 0 ? this.refresh() : undefined;
-    void Promise.resolve(done).then(() => this.#focus(kind === 'deleted' ? '.list, .empty' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
+    void Promise.resolve(done).then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
   }
 
   #newRoot(): HTMLElement {
@@ -193,6 +193,11 @@ export class TalkbackComments extends HTMLElement {
     render(<Body view={view} />, root);
     // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.
     if (focused && !this.shadowRoot?.activeElement) this.#focus('.result, .error, .empty');
+  }
+
+  /** Leads the reader to what an answer brought, unless they write or are asked something by then. */
+  #lead(selector: string): HTMLElement | null {
+    return this.shadowRoot?.activeElement?.closest('form[method=post], dialog') ? null : this.#focus(selector);
   }
 
   #focus(selector: string): HTMLElement | null {
@@ -250,8 +255,7 @@ export class TalkbackComments extends HTMLElement {
     await session.load(choice);
     if (session !== this.#session || session.choice !== choice) return; // something else was asked for
     this.#resetForms();
-    if (turnsPage && !session.problem) {
-      this.#focus('.list, .empty');
+    if (turnsPage && !session.problem && this.#lead('.list, .empty')) {
       this.#root?.querySelector('.result, .list, .empty')?.scrollIntoView({ block: 'start' });
     }
   }
