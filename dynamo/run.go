@@ -183,7 +183,11 @@ func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compress
 		return merge.Batch[layout.Compressed]{}, err
 	}
 	items, err := r.decode(&found, state)
-	return merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0, Bound: boundOf(output.LastEvaluatedKey)}, err
+	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
+	if len(r.reads) > 1 { // else nothing is compared with it
+		batch.Bound = boundOf(output.LastEvaluatedKey)
+	}
+	return batch, err
 }
 
 // boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter
