@@ -2,13 +2,13 @@ package wire
 
 import (
 	"bytes"
-	"encoding/base64"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-faster/jx"
+	"github.com/segmentio/asm/base64"
 )
 
 // PlainQuery is [Query] for an answer as DynamoDB writes it: without white space, and with names

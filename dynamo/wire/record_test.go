@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -63,6 +65,30 @@ func TestManyAttributes(t *testing.T) {
 			})
 			if err != row.want {
 				t.Errorf("%s: %d attributes: %v, want %v", way, row.attributes, err, row.want)
+			}
+		}
+	}
+}
+
+// A binary is decoded as the standard library decodes it, however long it is and wherever it is
+// damaged.
+func TestBinaries(t *testing.T) {
+	for length := range 120 {
+		sound := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("\x00\x10\x83\xfe"), length)[:length])
+		for at := range len(sound) {
+			for _, c := range []string{sound[at : at+1], "=", "-", "!", "\x7f", "é"} {
+				text := sound[:at] + c + sound[at+1:]
+				want, wrong := base64.StdEncoding.DecodeString(text)
+				for way, read := range readers {
+					err := read([]byte(`{"Items":[{"t":{"B":"`+text+`"}}]}`), &dynamodb.QueryOutput{}, func(r *Record) {
+						if got := r.Get("t").Bytes; !bytes.Equal(got, want) {
+							t.Errorf("%s: %s is %x, want %x", way, text, got, want)
+						}
+					})
+					if (err != nil) != (wrong != nil) {
+						t.Errorf("%s: %s is read with %v, by the standard library with %v", way, text, err, wrong)
+					}
+				}
 			}
 		}
 	}
