@@ -105,10 +105,10 @@ func (e *leanRead) sign(ctx context.Context, request *smithyhttp.Request) error 
 	}
 	url, ofAttempt := f.url, request.Header
 	request.Method, request.URL, request.Header = http.MethodPost, &url, f.toSign()
-	setBody(request.Request, e.body.json)
 	if err := e.scheme.Signer().SignRequest(v4.SetPayloadHash(ctx, e.hash), request, identity, f.properties); err != nil {
 		return fmt.Errorf("sign request: %w", err)
 	}
+	setBody(request.Request, e.body.json)
 	maps.Copy(request.Header, f.unsigned)
 	maps.Copy(request.Header, ofAttempt)
 	request.Header[invocationHeader] = []string{e.id}

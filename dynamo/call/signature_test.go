@@ -72,7 +72,7 @@ func authorization(header string) (credential string, signed []string, signature
 
 // optional reports whether the SDK signs a header that SigV4 lets be unsigned. Lean reads do not.
 func optional(name string) bool {
-	return slices.Contains([]string{"accept-encoding", "amz-sdk-invocation-id", "amz-sdk-request"}, name)
+	return slices.Contains([]string{"accept-encoding", "content-length", "amz-sdk-invocation-id", "amz-sdk-request"}, name)
 }
 
 // canonical is what is signed of a request. Its path is escaped twice.
