@@ -1,0 +1,139 @@
+package component
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// shop is a page that embeds the element, on the host of the service or on another one.
+type shop struct {
+	*service
+	address   string
+	elsewhere string // the address of the same pages on another origin
+}
+
+// strict is the narrowest Content-Security-Policy that the element needs: its script and its
+// service.
+const strict = "default-src 'none'; img-src data:; script-src %[1]s; connect-src %[1]s"
+
+func openShop(t *testing.T) shop {
+	t.Helper()
+	s := shop{service: newService(t)}
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", s.service)
+	mux.HandleFunc("GET /talkback.js", script(t))
+	mux.HandleFunc("GET /shop/{product}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page(w, r, server.URL) }))
+	t.Cleanup(other.Close)
+	s.address, s.elsewhere = server.URL, other.URL
+	return s
+}
+
+// page is a page of the shop. Its query names the attributes of the element.
+func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	source := service
+	if source == "" {
+		source = "'self'"
+	}
+	w.Header().Set("Content-Security-Policy", fmt.Sprintf(strict, source))
+	attributes := ""
+	for name, values := range r.URL.Query() {
+		if name, ours := strings.CutPrefix(name, "a-"); ours {
+			attributes += fmt.Sprintf(" %s=%q", name, values[0])
+		}
+	}
+	product := r.PathValue("product")
+	if product == "" {
+		product = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	}
+	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
+<script src="%s/talkback.js" defer></script></head>
+<body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments product="%s"%s></talkback-comments></main></body></html>`, service, product, attributes)
+}
+
+func script(t *testing.T) http.HandlerFunc {
+	t.Helper()
+	packed, err := os.ReadFile("dist/talkback.js.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(packed)
+	}
+}
+
+const (
+	// root is the inside of the element.
+	root = `document.querySelector('talkback-comments').shadowRoot`
+	// idle is true once an answer, or what stands for one, is drawn.
+	idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)')`
+)
+
+// text is the text of what a selector finds within the element, or null.
+func text(selector string) string {
+	return fmt.Sprintf("(%s?.querySelector(%q)?.textContent ?? null)", root, selector)
+}
+
+// says waits until what a selector finds has a text.
+func says(selector, want string) chromedp.Action {
+	return waitFor(fmt.Sprintf("%s === %q", text(selector), want), text(selector))
+}
+
+// holds waits until an expression is true.
+func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
+
+// waitFor waits until an expression is true. If it does not become so, it fails with what another
+// one says.
+func waitFor(expression, instead string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		err := browsertest.Until("("+expression+")", nil).Do(short)
+		if err == nil {
+			return nil
+		}
+		var found any
+		_ = chromedp.Evaluate(instead, &found).Do(ctx)
+		return fmt.Errorf("%s: %w; found %v", expression, err, found)
+	})
+}
+
+// click presses the mouse on what a selector finds within the element.
+func click(selector string) chromedp.Action {
+	return browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector))
+}
+
+// focus puts the focus where a reader who uses the keyboard would have come by Tab.
+func focus(selector string) chromedp.Action {
+	return chromedp.Evaluate(fmt.Sprintf("%s.querySelector(%q).focus()", root, selector), nil)
+}
+
+// focused waits until what has the focus is what a selector finds.
+func focused(selector string) chromedp.Action {
+	return waitFor(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector), root+".activeElement?.outerHTML ?? null")
+}
+
+// run takes actions on an open page, without the watch that [browsertest.Visit] keeps: for what the
+// browser itself complains of, such as an answer 503.
+func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
