@@ -75,10 +75,10 @@ func (s *Store) Leaders(ctx context.Context, language comment.Language, first in
 	return leaders, err
 }
 
-// learn learns from what the runs for a page showed of its product: how many comments it has, and of
-// which kinds those are that were taken.
-func (s *Store) learn(q comment.Query, runs []*run, taken []layout.Compressed) {
-	seen := prior.Seen{Sizes: runs[len(runs)-1].sizes().forPrior()}
+// learn learns from what the runs for a page showed of its product: how many comments it has, how
+// large they are, and of which kinds those are that were taken.
+func (s *Store) learn(q comment.Query, runs []*run, sizes measured, taken []layout.Compressed) {
+	seen := prior.Seen{Sizes: sizes.forPrior()}
 	for _, r := range runs {
 		if count, ended := r.countAtLeast(); count > seen.Count || ended {
 			seen.Count, seen.Ended = count, ended

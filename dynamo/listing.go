@@ -116,8 +116,9 @@ func (l *listing) take(ctx context.Context) ([]layout.Compressed, error) {
 	}
 	r := last(runs)
 	l.store.malformed.Report(r.improper()...)
-	l.store.sizes.learn(l.query.Product, r.sizes())
-	l.store.learn(l.query, runs, taken)
+	sizes := r.sizes()
+	l.store.sizes.learn(l.query.Product, sizes)
+	l.store.learn(l.query, runs, sizes, taken)
 	if len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}

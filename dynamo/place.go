@@ -11,10 +11,6 @@ import (
 
 // answering answers one query: the page, and beside it what is looked up or counted of its list.
 type answering struct {
-	store *Store
-	query comment.Query
-	known planner.Known
-
 	list      listing
 	placement planner.Placement // of a page by number
 	lookup    *lookup           // nil if nothing is looked up
@@ -22,7 +18,7 @@ type answering struct {
 }
 
 func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Known) *answering {
-	a := &answering{store: s, query: q, known: known, list: s.newListing(q, key, known)}
+	a := &answering{list: s.newListing(q, key, known)}
 	if q.Slice.Page > 0 {
 		a.placement = a.list.planner.Place(q, s.lookups.expected())
 	}
@@ -33,24 +29,24 @@ func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Known)
 // place finds where a page by number begins. Other pages know.
 func (a *answering) place(ctx context.Context) error {
 	switch {
-	case a.query.Slice.Page == 0:
+	case a.list.query.Slice.Page == 0:
 		return nil
-	case a.store.index == nil:
+	case a.list.store.index == nil:
 		return errNoNumbers
 	case a.placement.By == comment.ByReading:
 		a.list.placeAt(a.placement)
 		return nil
 	}
 	if err := a.lookup.begin(ctx); err != nil {
-		return call.Wrap(err, "place of page %d of product %q", a.query.Slice.Page, a.query.Product)
+		return call.Wrap(err, "place of page %d of product %q", a.list.query.Slice.Page, a.list.query.Product)
 	}
-	rank, start := a.query.Slice.Rank(), a.lookup.Start
+	rank, start := a.list.query.Slice.Rank(), a.lookup.Start
 	if rank >= a.lookup.Counts.Total() {
 		a.list.placeAt(planner.Placement{FromEnd: true}) // beyond the end: is there anything before it?
 		return nil
 	}
-	if !a.query.Numbering.Links {
-		a.store.lookups.learn(a.lookup.Cost, rank-start.Rank)
+	if !a.list.query.Numbering.Links {
+		a.list.store.lookups.learn(a.lookup.Cost, rank-start.Rank)
 	}
 	a.list.placeBehind(start.After, rank-start.Rank)
 	return nil
@@ -58,7 +54,7 @@ func (a *answering) place(ctx context.Context) error {
 
 // read reads the page, and looks up and counts beside it what the query asks for.
 func (a *answering) read(ctx context.Context) error {
-	if a.lookup == nil && a.query.Count == comment.CountNothing {
+	if a.lookup == nil && a.list.query.Count == comment.CountNothing {
 		return a.list.read(ctx)
 	}
 	steps := []func(context.Context) error{a.list.read, a.aside}
@@ -71,18 +67,18 @@ func (a *answering) aside(ctx context.Context) error {
 	if a.lookup != nil {
 		a.lookup.finish(ctx)
 	}
-	if a.query.Count == comment.CountNothing || a.lookup.counted() != nil {
+	if a.list.query.Count == comment.CountNothing || a.lookup.counted() != nil {
 		return nil
 	}
-	a.count = a.store.newCounting(a.query, a.known)
+	a.count = a.list.store.newCounting(a.list.query, a.list.planner.Known)
 	return a.count.execute(ctx)
 }
 
 // page puts the answer together.
 func (a *answering) page() sharedPage {
 	page := a.list.page
-	page.Numbered = a.lookup.told(a.query)
-	if a.query.Count != comment.CountNothing {
+	page.Numbered = a.lookup.told(a.list.query)
+	if a.list.query.Count != comment.CountNothing {
 		page.Counted = a.lookup.counted()
 	}
 	if a.count != nil {
@@ -104,17 +100,17 @@ func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
 // position says how the page was found, nil if there is nothing to say.
 func (a *answering) position() *comment.PagePosition {
 	looked := a.lookup != nil && a.lookup.Lookup != nil && a.lookup.Cost.Calls > 0
-	if a.query.Slice.Page == 0 && !looked {
+	if a.list.query.Slice.Page == 0 && !looked {
 		return nil
 	}
 	out := &comment.PagePosition{By: comment.ByCursor, Skipped: a.list.skipped}
-	if a.query.Slice.Page > 0 {
-		out.By, out.Rank = a.placement.By, new(a.query.Slice.Rank())
+	if a.list.query.Slice.Page > 0 {
+		out.By, out.Rank = a.placement.By, new(a.list.query.Slice.Rank())
 	}
 	if looked {
 		cost := a.lookup.Cost
 		out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
-		out.Counted = a.query.Count != comment.CountNothing && a.lookup.err == nil
+		out.Counted = a.list.query.Count != comment.CountNothing && a.lookup.err == nil
 	}
 	return out
 }
