@@ -64,19 +64,28 @@ func ParsePosition(text string) (Position, error) {
 	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
 		return Position{}, notULID(text)
 	}
-	var high, low uint64
-	for i := range positionLength {
-		value := digitValues[text[i]]
-		if value == noDigit {
-			return Position{}, notULID(text)
-		}
-		high = high<<digitBits | low>>(64-digitBits)
-		low = low<<digitBits | uint64(value)
+	high, isHigh := number(text[:positionLength/2])
+	middle := digitValues[text[positionLength/2]]
+	low, isLow := number(text[positionLength/2:])
+	if !isHigh || !isLow {
+		return Position{}, notULID(text)
 	}
 	var p Position
-	binary.BigEndian.PutUint64(p[:8], high)
+	binary.BigEndian.PutUint64(p[:8], high<<1|uint64(middle>>(digitBits-1)))
 	binary.BigEndian.PutUint64(p[8:], low)
 	return p, nil
+}
+
+// number returns the lowest 64 bits of what digits mean. That is all of the first 13 of a ULID, but
+// for the highest bit of the last 13.
+func number(text string) (value uint64, ok bool) {
+	all := byte(0)
+	for i := range len(text) {
+		digit := digitValues[text[i]]
+		all |= digit
+		value = value<<digitBits | uint64(digit)
+	}
+	return value, all < 1<<digitBits
 }
 
 func notULID(text string) error {
