@@ -216,8 +216,8 @@ func QuotedBytes(text string) int {
 // quote, backslash or control character. It looks at eight bytes at a time, as nearly all are plain.
 func PlainBytes(text string) int {
 	i := 0
-	for ; len(text)-i >= 8; i += 8 {
-		if special := specials(eightBytes(text[i:])); special != 0 {
+	for ; i <= len(text)-8; i += 8 {
+		if special := specials(eightBytes(text[i : i+8])); special != 0 {
 			return i + bits.TrailingZeros64(special)/8
 		}
 	}
@@ -238,8 +238,9 @@ func eightBytes(text string) uint64 {
 
 // specials marks by its highest bit the first byte that is not plain, and perhaps bytes after it:
 // https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord. Bytes from 0x80 on are plain.
+// Flipping bit 1 makes a quote a space, a control character another one, and nothing else either.
 func specials(word uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	control, quote, backslash := word-ones*' ', (word^ones*'"')-ones, (word^ones*'\\')-ones
-	return (control | quote | backslash) &^ word & highs
+	low, backslash := (word^ones*2)-ones*('"'-1), (word^ones*'\\')-ones
+	return (low | backslash) &^ word & highs
 }
