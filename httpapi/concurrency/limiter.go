@@ -139,6 +139,10 @@ func (l *Limiter) admit(now time.Time) {
 func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if now := time.Now(); reason == ErrWaited { // a probe may be over that nobody came or went to end
+		l.gradient.tick(now)
+		l.admit(now)
+	}
 	at := slices.Index(l.queue, w)
 	late := at < 0
 	switch {

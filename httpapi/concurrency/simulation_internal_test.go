@@ -390,3 +390,23 @@ func TestWaitIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// Those who wait while a probe lets in few have their turn after it, even if nobody comes or goes.
+func TestProbeEndsForThoseWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(36, 256, 2) // it begins with a probe
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				place, err := enter(t.Context(), limiter)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Second)
+				place.Leave(Unmeasured)
+			})
+		}
+		group.Wait()
+	})
+}
