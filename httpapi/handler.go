@@ -46,11 +46,11 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
-		refuseTwice,                        // before everything that reads these headers
-		refuseCrossSite,                    // after allow, whose verdict it uses
-		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too
-		o.authenticated,                    // before the limits of clients, which go by it
-		o.Clients.perClient,                // before the place, which others wait for
+		refuseTwice,     // before everything that reads these headers
+		refuseCrossSite, // after allow, whose verdict it uses
+		withBody(o.MaxBody, o.Connections, o.Concurrency), // inside builtFirst, which counts its refusals too
+		o.authenticated,     // before the limits of clients, which go by it
+		o.Clients.perClient, // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
 		o.withRequest,

@@ -21,8 +21,8 @@ const firstRead = 4 << 10
 // withBody reads the body of a POST before the request takes anything that others wait for. A
 // client that sends one byte at a time then holds no place among the requests in flight, and the
 // time of its operation does not run yet. It holds memory only, which connections bounds.
-func withBody(limit int, connections *Connections) func(http.Handler) http.Handler {
-	bodies := bodies{limit, connections}
+func withBody(limit int, connections *Connections, limiter *concurrency.Limiter) func(http.Handler) http.Handler {
+	bodies := bodies{limit, connections, limiter}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodPost {
@@ -47,6 +47,7 @@ func withBody(limit int, connections *Connections) func(http.Handler) http.Handl
 type bodies struct {
 	limit       int // bytes of each
 	connections *Connections
+	limiter     *concurrency.Limiter
 }
 
 // read reads a body up to the limit. It does not begin to read one whose announced length is above
@@ -64,7 +65,9 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	connection.arrives(r)
+	if !b.limiter.Refusing() { // else net/http's way refuses sooner: see docs/design/connections.md
+		connection.arrives(r)
+	}
 	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {

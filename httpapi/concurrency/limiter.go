@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,8 @@ type Limiter struct {
 	queue    []*waiter     // the first is the next
 	emptied  time.Time     // when nobody waited
 	counted  Counters
+
+	refusing atomic.Bool // see Refusing
 }
 
 // New returns a limiter that lets in between so many requests at a time. Zero stands for a least of
@@ -55,6 +58,7 @@ func (l *Limiter) enter(now time.Time) (Turn, error) {
 	l.admit(now)
 	if len(l.queue) == 0 {
 		l.emptied = now
+		l.refusing.Store(false)
 		if l.free() {
 			return Turn{limiter: l, place: l.let(now)}, nil
 		}
@@ -62,12 +66,16 @@ func (l *Limiter) enter(now time.Time) (Turn, error) {
 	if !l.worthWaiting(now) {
 		l.counted.Full++
 		l.gradient.refuse()
+		l.refusing.Store(true)
 		return Turn{}, ErrFull
 	}
 	w := &waiter{turn: make(chan *Place, 1)}
 	l.queue = append(l.queue, w)
 	return Turn{limiter: l, waiter: w}, nil
 }
+
+// Refusing reports whether a request was refused at once since one last came while nobody waited.
+func (l *Limiter) Refusing() bool { return l.refusing.Load() }
 
 // Turn is that of a request to be in progress.
 type Turn struct {

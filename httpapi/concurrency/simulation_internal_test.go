@@ -410,3 +410,40 @@ func TestProbeEndsForThoseWhoWait(t *testing.T) {
 		group.Wait()
 	})
 }
+
+// A limiter refuses from the first refusal on, until one comes while nobody waits.
+func TestRefusing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := newLimiter(1, 1, 1)
+		is := func(refusing bool, when string) {
+			t.Helper()
+			if limiter.Refusing() != refusing {
+				t.Errorf("%s: refusing %t", when, !refusing)
+			}
+		}
+		first, err := enter(t.Context(), limiter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := limiter.Enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		is(false, "one waits")
+		if _, err := limiter.Enter(); !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		is(true, "another was refused")
+		first.Leave(Unmeasured)
+		place, err := second.Wait(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		is(true, "its turn came")
+		place.Leave(Unmeasured)
+		if _, err := enter(t.Context(), limiter); err != nil {
+			t.Fatal(err)
+		}
+		is(false, "one came while nobody waited")
+	})
+}
