@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +43,9 @@ func TestTooMuchArrives(t *testing.T) {
 					_ = answer.Body.Close()
 					answers <- reply{status: answer.StatusCode, header: answer.Header}
 				}()
-				if _, err := io.WriteString(send, strings.Repeat(" ", 60_000)); err != nil {
+				_, err := io.WriteString(send, strings.Repeat(" ", 60_000))
+				givenUp := unencrypted2 && errors.Is(err, io.ErrClosedPipe) // all are of one connection
+				if err != nil && !givenUp {
 					t.Fatal(err)
 				}
 			}

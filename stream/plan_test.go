@@ -368,3 +368,26 @@ func TestOutOfReach(t *testing.T) {
 		}
 	}
 }
+
+// A shard that this process has read to its end is not left out of the watermark before the leases of
+// its children are known: what they hold may not be processed.
+func TestWatermarkOfAShardThatEnded(t *testing.T) {
+	now := time.Now()
+	early, late := now.Add(-20*time.Second), now.Add(-time.Second)
+	ended, read := Lease{Shard: "ended", CaughtUp: early}, Lease{Shard: "read", CaughtUp: late}
+	var rs readers
+	rs.see(sighted{at: now, leases: []Lease{ended, read}, complete: true})
+	ended.Ended = true
+	rs.add("ended", &reader{lease: ended, progress: resume(ended, State{})})
+	rs.add("read", &reader{lease: read, progress: resume(read, State{})})
+	if before, known, current := rs.processedUpTo(time.Minute); !known || !current || !before.Equal(early) {
+		t.Errorf("processed until %v before now (%v, %v), want 20s", now.Sub(before), known, current)
+	}
+	child := Lease{Shard: "child", Parent: "ended", CaughtUp: early}
+	rs.see(sighted{at: now, leases: []Lease{ended, read, child}, complete: true})
+	child.CaughtUp = now.Add(-10 * time.Second)
+	rs.add("child", &reader{lease: child, progress: resume(child, State{})})
+	if before, _, _ := rs.processedUpTo(time.Minute); !before.Equal(child.CaughtUp) {
+		t.Errorf("with the child: processed until %v before now, want 10s", now.Sub(before))
+	}
+}

@@ -92,7 +92,9 @@ func (rs *readers) status() []Lease {
 	return status
 }
 
-// processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago.
+// processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago. A
+// shard that ended since then counts by its watermark, as the leases of its children were not read
+// yet. They begin with that.
 func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known, current bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -103,6 +105,7 @@ func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known,
 	for i, lease := range leases {
 		if r := rs.byShard[lease.Shard]; r != nil {
 			leases[i] = r.status()
+			leases[i].Ended = lease.Ended
 		}
 	}
 	before, known = ProcessedUpTo(leases)
