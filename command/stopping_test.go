@@ -101,9 +101,7 @@ func TestStopUnderLoad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAPI(t, dynamotest.Dynoxide(t))
-			arguments := append(row.arguments, "--endpoint", a.session.Address, "--table", a.session.Table,
-				"--min-in-flight", "256", "--max-in-flight", "256") // a limit that adapts refuses some on a busy machine
-			s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=300ms"}, arguments...)
+			s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=300ms"}, append(row.arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
 			c := &audience{t: t, address: s.address}
 			t.Cleanup(c.group.Wait)
 			for _, protocol := range []func(*http.Protocols){http1, row.http2} {
