@@ -168,8 +168,8 @@ func (c *connection) arrives(r *http.Request) {
 // leave is called when an answer was sent.
 func (c *Connections) leave(by *connection) { c.update(by, func() { by.requests-- }) }
 
-// begin is called when processing of a request begins, and calls hungUp if its client hangs up. The
-// caller calls done at its end.
+// begin is called when a request is processed, or may wait for its turn. It has hungUp called if the
+// client hangs up. The caller calls done at its end.
 func (c *Connections) begin(by *connection, hungUp context.CancelFunc) {
 	c.update(by, func() { by.working++ })
 	if by.arrived.Load() {
@@ -177,7 +177,7 @@ func (c *Connections) begin(by *connection, hungUp context.CancelFunc) {
 	}
 }
 
-// done is called when an answer is built.
+// done is called when an answer is built, or the request was refused.
 func (c *Connections) done(by *connection) {
 	c.update(by, func() { by.working-- })
 	if by.arrived.Load() {
@@ -233,7 +233,7 @@ type connection struct {
 	// Guarded by all.mu.
 	idle     bool // as the server says
 	requests int  // whose heads have arrived, and whose answers are not sent completely
-	working  int  // of these, those being processed
+	working  int  // of these, those being processed or waiting for their turn
 	since    time.Time
 	head     *held
 	http2    bool // as its requests say
@@ -248,7 +248,7 @@ type use int
 const (
 	unused use = iota
 	moving     // a request or an answer is in transit
-	worked     // a request is being processed
+	worked     // a request is being processed, or waits for its turn
 )
 
 func (c *connection) use() use {

@@ -206,7 +206,7 @@ func (p *Place) Leave(class Class) {
 // Counters count requests since the limiter was made.
 type Counters struct {
 	// Admitted were let in. Full were refused at once, Waited after they had waited. Gone are those
-	// whose client gave up while they waited.
+	// whose client gave up, or whose time was over, while they waited.
 	Admitted, Full, Waited, Gone uint64
 }
 
