@@ -31,8 +31,9 @@ const headCost = 2
 // cipher, and a record of 74 with the longest hash in use. A request has more, in a record of its own.
 const lastFlight = 80
 
-// lastLook is for how long a connection that is about to be closed is read once more.
-const lastLook = time.Millisecond
+// lastLook is for how long a connection that is about to be closed is read once more, if it has no
+// socket that can be read at once.
+const lastLook = 100 * time.Millisecond
 
 // Connections bounds what clients may hold of a server before it processes their requests: the open
 // connections, and the bytes of requests that are still arriving. New connections and bytes are
@@ -122,6 +123,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 				known.arrived.Store(false)
 				known.forgetHead()
 				known.http2 = known.http2 || !known.asked.Load() // a connection of HTTP/1.1 is idle after a request
+				known.countEarly()
 			}
 		})
 	}
@@ -140,18 +142,19 @@ func (c *Connections) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.last(w)
 		by := c.of(r.Context())
-		c.enter(by, r.ProtoMajor)
+		c.enter(by, r)
 		defer c.leave(by)
 		next.ServeHTTP(w, r)
 	})
 }
 
 // enter is called when the head of a request has arrived. The caller calls leave at its end.
-func (c *Connections) enter(by *connection, protocol int) {
+func (c *Connections) enter(by *connection, r *http.Request) {
 	by.asked.Store(true)
 	c.update(by, func() {
 		by.requests++
-		by.http2 = protocol == 2
+		by.http2 = r.ProtoMajor == 2
+		by.complete = r.ContentLength == 0 && !by.http2
 		by.forgetHead()
 	})
 }
@@ -164,6 +167,9 @@ func (c *connection) arrives(r *http.Request) {
 		c.arrived.Store(true)
 	}
 }
+
+// bodyRead is called when the body of a request was read to its end.
+func (c *Connections) bodyRead(by *connection) { c.update(by, func() { by.complete = !by.http2 }) }
 
 // leave is called when an answer was sent.
 func (c *Connections) leave(by *connection) { c.update(by, func() { by.requests-- }) }
@@ -239,6 +245,8 @@ type connection struct {
 	http2    bool // as its requests say
 	greeted  bool // the server has said something before the first request
 	reply    int  // bytes that came since
+	complete bool // HTTP/1.1: a request has arrived to its end, and the server has not gone on to the next
+	early    int  // bytes of the next request that came since
 	expired  bool // it is closed at the end of the server unless a request is arriving
 }
 
@@ -299,11 +307,15 @@ func (c *connection) send(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// readLast reads from an expired connection once more, because bytes may have come between the last
-// look at it and its deadline. A connection without any is closed at once.
-func (c *connection) readLast(p []byte) (int, error) {
-	_ = c.Conn.SetReadDeadline(time.Now().Add(lastLook))
-	n, err := c.Conn.Read(p)
+// readLast reads from an expired connection once more, because bytes may have come of which the
+// server has not read any yet: on a busy machine, it may be late. A connection without any is closed.
+func (c *connection) readLast(p []byte) (n int, err error) {
+	if c.socket != nil {
+		n, err = readNow(c.socket, p) // a read with a deadline may find that it has passed, and read nothing
+	} else {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(lastLook))
+		n, err = c.Conn.Read(p)
+	}
 	if n == 0 {
 		c.hangUp()
 	}
@@ -346,12 +358,24 @@ func (c *connection) countHead(bytes int) {
 	}
 	c.idle = c.idle && c.http2 // frames of HTTP/2 need not be of a request
 	switch {
+	case c.complete:
+		c.early += bytes
 	case c.requests > 0:
 	case c.head == nil:
 		c.head = c.all.arriving.add(&c.sends, headCost*bytes, c.hangUp)
 	default:
 		c.all.arriving.grow(c.head, headCost*bytes)
 	}
+}
+
+// countEarly counts what came of a request before the server was ready for it. Over TLS, that can be
+// all that its client has sent. The caller holds all.mu.
+func (c *connection) countEarly() {
+	if c.complete && c.early > 0 {
+		c.idle = false
+		c.head = c.all.arriving.add(&c.sends, headCost*c.early, c.hangUp)
+	}
+	c.complete, c.early = false, 0
 }
 
 // forgetHead stops counting the head. The caller holds all.mu.

@@ -12,3 +12,6 @@ func socketOf(net.Conn) syscall.RawConn { return nil }
 
 // gone is for sockets, which socketOf never returns on this system.
 func gone(syscall.RawConn) bool { return false }
+
+// readNow is for sockets, too.
+func readNow(syscall.RawConn, []byte) (int, error) { return 0, syscall.EAGAIN }

@@ -3,7 +3,9 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
+	"io"
 	"net"
 	"syscall"
 )
@@ -20,15 +22,20 @@ func socketOf(conn net.Conn) syscall.RawConn {
 
 // gone reports whether the client of a connection has closed it. What it has sent stays unread.
 func gone(socket syscall.RawConn) bool {
-	n, err := 0, error(nil)
+	_, err := receive(socket, make([]byte, 1), syscall.MSG_PEEK)
+	return err != nil && !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+}
+
+// readNow reads what has come already. It returns the error EAGAIN if that is nothing.
+func readNow(socket syscall.RawConn, p []byte) (int, error) { return receive(socket, p, 0) }
+
+// receive reads from a socket without waiting, whatever its deadline. It returns [io.EOF] at the end.
+func receive(socket syscall.RawConn, p []byte, flags int) (n int, err error) {
 	closed := socket.Control(func(fd uintptr) {
-		n, _, err = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		n, _, err = syscall.Recvfrom(int(fd), p, flags|syscall.MSG_DONTWAIT)
 	})
-	switch {
-	case closed != nil:
-		return true
-	case err != nil:
-		return !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR)
+	if closed == nil && err == nil && n == 0 {
+		err = io.EOF
 	}
-	return n == 0
+	return max(n, 0), cmp.Or(closed, err)
 }

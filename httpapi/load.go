@@ -78,6 +78,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	case err != nil:
 		return nil, badEnd
 	}
+	b.connections.bodyRead(connection)
 	return body, nil
 }
 
