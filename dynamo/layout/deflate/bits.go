@@ -6,7 +6,7 @@ import "encoding/binary"
 // registers.
 type bitReader struct {
 	next uint64 // its lowest bits are those that were read and not yet taken
-	have uint   // how many these are
+	have uint   // how many these are, modulo 64: only its lowest 6 bits mean something
 	at   int    // the byte behind them
 }
 
@@ -18,17 +18,17 @@ func (r bitReader) fill(in []byte) bitReader {
 	return bitReader{
 		next: r.next | binary.LittleEndian.Uint64(in[r.at:])<<(r.have%64),
 		have: r.have | 56,
-		at:   r.at + int(63-r.have)>>3,
+		at:   r.at + int(^r.have>>3&7),
 	}
 }
 
-// skip returns the reader behind the next n bits.
+// skip returns the reader behind the next n bits, modulo 64: n may be a whole entry.
 func (r bitReader) skip(n uint) bitReader {
 	return bitReader{next: r.next >> (n % 64), have: r.have - n, at: r.at}
 }
 
 // rest returns how many of all bits of a text are left, below 0 if more were taken.
-func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have) }
+func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have%64) }
 
 // bitWriter appends bits, the first one lowest.
 type bitWriter struct {

@@ -65,79 +65,96 @@ func (x *expander) expand(short []byte, limit int) (size int, err error) {
 	return x.expandBlock(all[n].reader(), short[1:], limit)
 }
 
-// longestStep is the most that expandBlock writes before it looks for room again: the literals of an
-// entry, a repetition, and what repeat copies beyond.
-const longestStep = 3 + maxLength + chunk
-
-// expandBlock expands a block that was written with a preset code. Most of a text are literals, so it
-// takes those of up to three entries from the bits that it has. These are enough for one entry of
-// literals and a repetition after it: 12 bits, and 12+5+12+13.
+// expandBlock expands a block that was written with a preset code.
 func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
 	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
-	in, out, all := x.padded, x.out, 8*len(short)
-	for r := (bitReader{}); r.rest(all) >= 0; {
-		if size+longestStep > len(out) {
-			if size > limit {
-				return size, nil
-			}
-			x.out = append(out, make([]byte, len(out))...)
-			out = x.out
+	for r := (bitReader{}); ; x.out = append(x.out, make([]byte, len(x.out))...) {
+		var why stop
+		size, r, why = t.expand(x.out, size, x.padded, r)
+		rest := r.rest(8 * len(short))
+		switch {
+		case rest < 0, why == tooFar, why == atEnd && rest >= 8:
+			return 0, ErrDamaged
+		case why == atEnd, size > limit:
+			return size, nil
 		}
+	}
+}
+
+// stop is why tables.expand returned.
+type stop int
+
+const (
+	noRoom stop = iota // to write more; or more was read than there is
+	atEnd
+	tooFar // a repetition of what was before the text
+)
+
+// longestStep is the most that expand writes before it looks for room again: the literals of an
+// entry, and a repetition.
+const longestStep = 3 + len(repetition{})
+
+// expand writes to out, from size on, and returns where that ends. Most of a text are literals, so it
+// takes those of up to three entries from the bits that it has. These are enough for one entry of
+// literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size spare most
+// checks of bounds: what the compiler cannot see to be within them still panics.
+func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
+	for r.at <= len(in)-8 && size <= len(out)-longestStep {
 		r = r.fill(in)
-		e := t.literal(r)
-		r = r.skip(e.bits())
-		if e.literals() > 0 {
-			size = put(out, size, e)
-			e = t.literal(r)
-			r = r.skip(e.bits())
+		room := (*[longestStep]byte)(out[size:])
+		e := t.literals[r.next%(1<<maxBits)]
+		r = r.skip(uint(e))
+		n := e.count()
+		if n > 0 {
+			binary.LittleEndian.PutUint32(room[:], e.letters())
+			e = t.literals[r.next%(1<<maxBits)]
+			r = r.skip(uint(e))
 		}
-		if e.literals() > 0 {
-			size = put(out, size, e)
-			if e = t.literal(r); e.literals() > 0 {
-				r = r.skip(e.bits())
-				size = put(out, size, e)
+		if more := e.count(); more > 0 {
+			binary.LittleEndian.PutUint32(room[n:], e.letters())
+			n += more
+			if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
+				r = r.skip(uint(e))
+				binary.LittleEndian.PutUint32(room[n:], e.letters())
+				n += e.count()
 			}
+			size += n
 			continue
 		}
+		size += n
 		if e.least() == 0 {
-			if rest := r.rest(all); rest < 0 || rest >= 8 {
-				return 0, ErrDamaged
-			}
-			return size, nil
+			return size, r, atEnd
 		}
 		var length, distance int
 		length, r = e.number(r)
-		e = t.distance(r)
-		distance, r = e.number(r.skip(e.bits()))
+		e = t.distances[r.next%(1<<maxBits)]
+		distance, r = e.number(r.skip(uint(e)))
 		if distance > size {
-			return 0, ErrDamaged
+			return size, r, tooFar
 		}
-		repeat(out, size, distance, length)
+		repeat((*repetition)(room[n:]), (*repetition)(out[size-distance:]), distance, length)
 		size += length
 	}
-	return 0, ErrDamaged
-}
-
-// put writes the literals of an entry, and up to three bytes beyond. It returns where they end.
-func put(out []byte, size int, e entry) int {
-	binary.LittleEndian.PutUint32(out[size:], uint32(e>>firstLiteral))
-	return size + int(e.literals())
+	return size, r, noRoom
 }
 
 // chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
 const chunk = 8
 
-// repeat copies length bytes from distance before size, and up to a chunk beyond. The copy may
-// overlap with what it copies.
-func repeat(out []byte, size, distance, length int) {
+// repetition has room for the longest repetition, and for what repeat copies beyond.
+type repetition [maxLength + chunk]byte
+
+// repeat copies length bytes, and up to a chunk beyond, to a place that is distance behind from. It
+// may overlap with from.
+func repeat(to, from *repetition, distance, length int) {
 	if distance < chunk {
-		for i := size; i < size+length; i++ {
-			out[i] = out[i-distance]
+		for i := range length {
+			to[i] = from[i]
 		}
 		return
 	}
-	for i := size; i < size+length; i += chunk {
-		binary.LittleEndian.PutUint64(out[i:], binary.LittleEndian.Uint64(out[i-distance:]))
+	for i := 0; i < length; i += chunk {
+		binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
 	}
 }
 

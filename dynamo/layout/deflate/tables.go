@@ -8,15 +8,17 @@ type tables struct {
 
 // entry is what some bits mean: up to three literals, a length, a distance or the end of the text.
 //
-//	literals:         bits of the words (6 bits), number of literals (2 bits), from bit 8 on the literals
-//	length, distance: bits of the word (6 bits), 0 (2 bits), extra bits (from bit 8 on), the least one (from bit 16 on)
+//	literals:         bits of the words (6 bits), the literals (24 bits), how many they are (2 bits)
+//	length, distance: bits of the word (6 bits), extra bits (4 bits), the least one (15 bits)
 //	end of the text:  bits of the word
 type entry uint32
 
+// The lowest bit of each part. The bits of the words come first, as a shift looks at no others.
 const (
-	bitsOfWords  = 1<<6 - 1 // all that a shift looks at, so that the rest need not be cut off
-	oneLiteral   = entry(1 << 6)
-	firstLiteral = 8
+	lettersAt = 6
+	countAt   = 30
+	extraAt   = 6
+	leastAt   = 10
 )
 
 // newTables returns the tables of a pair of codes.
@@ -25,14 +27,14 @@ func newTables(literals, distances []word) *tables {
 	for symbol, w := range literals {
 		switch {
 		case symbol < endOfText:
-			fill(&t.literals, w, oneLiteral|entry(symbol)<<firstLiteral)
+			fill(&t.literals, w, 1<<countAt|entry(symbol)<<lettersAt)
 		case symbol == endOfText:
 			fill(&t.literals, w, 0)
 		}
 	}
 	for length := maxLength; length >= minLength; length-- { // the least of each symbol comes last
 		symbol, _, extraBits := lengthOf(length)
-		fill(&t.literals, literals[symbol], entry(extraBits)<<8|entry(length)<<16)
+		fill(&t.literals, literals[symbol], entry(extraBits)<<extraAt|entry(length)<<leastAt)
 	}
 	for symbol := range distances {
 		least, extraBits := symbol+1, 0
@@ -40,7 +42,7 @@ func newTables(literals, distances []word) *tables {
 			extraBits = symbol/2 - 1
 			least = (2+symbol%2)<<extraBits + 1
 		}
-		fill(&t.distances, distances[symbol], entry(extraBits)<<8|entry(least)<<16)
+		fill(&t.distances, distances[symbol], entry(extraBits)<<extraAt|entry(least)<<leastAt)
 	}
 	t.join()
 	return t
@@ -60,30 +62,25 @@ func fill(table *[1 << maxBits]entry, w word, e entry) {
 func (t *tables) join() {
 	single := t.literals
 	for i, e := range single {
-		for e.literals() > 0 && e.literals() < 3 {
+		for e.count() > 0 && e.count() < 3 {
 			next := single[i>>e.bits()]
-			if next.literals() == 0 || e.bits()+next.bits() > maxBits {
+			if next.count() == 0 || e.bits()+next.bits() > maxBits {
 				break
 			}
-			letter := next >> firstLiteral << (firstLiteral + 8*e.literals())
-			e = (e + entry(next.bits()) + oneLiteral) | letter
+			letter := entry(byte(next.letters())) << (lettersAt + 8*e.count())
+			e = (e + entry(next.bits()) + 1<<countAt) | letter
 		}
 		t.literals[i] = e
 	}
 }
 
-func (e entry) bits() uint     { return uint(e & bitsOfWords) }
-func (e entry) literals() uint { return uint(e >> 6 & 3) }
-func (e entry) extra() uint    { return uint(e >> 8 & 0xf) }
-func (e entry) least() int     { return int(e >> 16) }
+func (e entry) bits() uint      { return uint(e % 64) }
+func (e entry) count() int      { return int(e >> countAt) }
+func (e entry) letters() uint32 { return uint32(e >> lettersAt) }
+func (e entry) least() int      { return int(e >> leastAt) }
 
 // number returns a length or distance, and the reader behind its extra bits.
 func (e entry) number(r bitReader) (int, bitReader) {
-	return e.least() + int(r.next&(1<<e.extra()-1)), r.skip(e.extra())
+	extra := uint(e >> extraAt & 0xf)
+	return e.least() + int(r.next&(1<<extra-1)), r.skip(extra)
 }
-
-// literal returns what comes next in a text: up to three literals, a length or the end.
-func (t *tables) literal(r bitReader) entry { return t.literals[r.next%(1<<maxBits)] }
-
-// distance returns the distance that comes next.
-func (t *tables) distance(r bitReader) entry { return t.distances[r.next%(1<<maxBits)] }
