@@ -46,7 +46,7 @@ func PlainBatchGetItem(body []byte, out *dynamodb.BatchGetItemOutput, each func(
 }
 
 // plainAnswer reads an answer from its beginning. Of what is plain it takes the bytes as they are.
-// All else it leaves to jx: texts with escapes, nested values, members that are no items.
+// All else it leaves to jx: nested values, members that are no items.
 type plainAnswer struct {
 	plainScanner
 	record Record
@@ -68,9 +68,6 @@ func (a *plainAnswer) free() {
 
 // decodePlain calls member for each member of an answer.
 func decodePlain(body []byte, each func(*Record), member func(a *plainAnswer, name []byte) error) error {
-	if !utf8.Valid(body) || escapesSurrogate(body) {
-		return ErrUnusual
-	}
 	a := plainAnswers.Get().(*plainAnswer)
 	defer a.free()
 	a.plainScanner, a.each = plainScanner{text: body}, each
@@ -193,38 +190,11 @@ func (a *plainAnswer) flag() (bool, error) {
 
 // string reads a string.
 func (a *plainAnswer) string() (string, error) {
-	r := &a.record
-	plain, ok := a.plainString()
+	text, ok := a.quoted(&a.record.text)
 	if !ok {
-		raw, err := a.raw()
-		if err != nil {
-			return "", err
-		}
-		a.d.ResetBytes(raw)
-		if r.text, err = a.d.StrAppend(r.text[:0]); err != nil {
-			return "", err
-		}
-		plain = r.text
+		return "", ErrUnusual
 	}
-	return r.strings.Join("", plain), nil
-}
-
-// plainString reads a string without escapes. Without ok it reads nothing.
-func (a *plainAnswer) plainString() (text []byte, ok bool) {
-	if !a.next('"') {
-		return nil, false
-	}
-	rest := a.text[a.at+1:]
-	for i, c := range rest {
-		if c == '"' {
-			a.at += i + len(`""`)
-			return rest[:i], true
-		}
-		if c == '\\' || c < ' ' {
-			return nil, false
-		}
-	}
-	return nil, false
+	return a.record.strings.Join("", text), nil
 }
 
 // binary reads bytes, which JSON holds in base64.
@@ -293,6 +263,9 @@ func (a *plainAnswer) raw() (jx.Raw, error) {
 	raw, err := a.d.Raw()
 	if err != nil {
 		return nil, err
+	}
+	if !utf8.Valid(raw) || escapesSurrogate(raw) {
+		return nil, ErrUnusual
 	}
 	a.at += len(raw)
 	return raw, nil

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,34 @@ func TestBinaries(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A text is read as the standard library reads it, wherever in it escapes and other scripts come.
+// Damage is refused, also far behind the first escape.
+func TestTexts(t *testing.T) {
+	pieces := []string{``, `a`, `plain ascii`, `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\u6F22`, `\u0000`, `é`, `漢字`, `😀`, "\x7f"}
+	damage := []string{"\xff", "\xc3", "\x1f", "\n", `"`, `\`, `\x`, `\u12`, `\u+123`, `\ud83d`, `\uDE00`}
+	for _, before := range pieces {
+		for _, between := range []string{``, `plain ascii`} {
+			for i, piece := range slices.Concat(damage, pieces) {
+				checkText(t, before+between+piece, i >= len(damage))
+			}
+		}
+	}
+}
+
+func checkText(t *testing.T, text string, sound bool) {
+	var want string
+	if err := json.Unmarshal([]byte(`"`+text+`"`), &want); sound && err != nil {
+		t.Fatal(err)
+	}
+	for way, read := range readers {
+		var got string
+		err := read([]byte(`{"Items":[{"t":{"S":"`+text+`"}}]}`), &dynamodb.QueryOutput{}, func(r *Record) { got = r.Get("t").Text })
+		if (err == nil) != sound || sound && got != want {
+			t.Errorf("%s: %q is read as %q with %v, want %q", way, text, got, err, want)
 		}
 	}
 }
