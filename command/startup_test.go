@@ -128,8 +128,6 @@ func otherTable(t *testing.T, endpoint string) string {
 	input.GlobalSecondaryIndexes = input.GlobalSecondaryIndexes[:2]
 	input.AttributeDefinitions = input.AttributeDefinitions[:4]
 	input.StreamSpecification = nil
-	if _, err := call.NewLocalClient(endpoint).CreateTable(t.Context(), input); err != nil {
-		t.Fatal(err)
-	}
+	dynamotest.CreateTable(t, call.NewLocalClient(endpoint), input)
 	return *input.TableName
 }

@@ -88,11 +88,9 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
 		return call.Wrap(err, "waiting for table %s", table)
 	}
-	if there != nil { // its creator may have ended before UpdateTimeToLive
-		return KeepTimeToLive(ctx, client, table)
-	}
-	_, err = client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
-	return call.Wrap(err, "UpdateTimeToLive %s", table)
+	// The creator of a table that was there may have ended before UpdateTimeToLive. The answer to
+	// that may also be lost, and DynamoDB refuses it once it is done.
+	return KeepTimeToLive(ctx, client, table)
 }
 
 // glance is how many items HasComments scans in one call.

@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
@@ -44,14 +45,25 @@ func TestTableIsMadeAndRecognized(t *testing.T) {
 	})
 }
 
+// Whichever answer is lost, the table is made: the client asks again, and finds its own work.
+func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		for lost, calls := 1, 1; lost <= calls; lost++ {
+			client, network := faulttest.Under(call.NewLocalClient(endpoint), faulttest.Nth(lost, faulttest.AnswerLost))
+			if err := dynamo.CreateTable(t.Context(), client, dynamotest.TableName(t)); err != nil {
+				t.Errorf("the answer to call %d is lost: %v", lost, err)
+			}
+			calls = network.Calls()
+		}
+	})
+}
+
 // If a process ends after it created the table but before it set the time to live, the next process
 // sets it.
 func TestTimeToLiveIsKept(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if _, err := client.CreateTable(t.Context(), layout.Definition(table)); err != nil {
-			t.Fatal(err)
-		}
+		dynamotest.CreateTable(t, client, layout.Definition(table))
 		if on, err := dynamo.DropsExpired(t.Context(), client, table); on || err != nil {
 			t.Fatalf("at first: %v, %v", on, err)
 		}
@@ -91,9 +103,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 		input := layout.Definition(dynamotest.TableName(t))
 		row.change(input)
 		dropUnusedAttributes(input)
-		if _, err := client.CreateTable(t.Context(), input); err != nil {
-			t.Fatalf("%s: %v", row.why, err)
-		}
+		dynamotest.CreateTable(t, client, input)
 		err := dynamo.CheckTable(t.Context(), client, *input.TableName)
 		if err == nil || !strings.Contains(err.Error(), row.says) || !strings.Contains(err.Error(), "--table") {
 			t.Errorf("%s: %v; want a sentence that says %q and names the cure", row.why, err, row.says)
@@ -106,9 +116,7 @@ func TestTableOfAnotherShape(t *testing.T) {
 func TestTableOfAnEarlierRelease(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
-		if _, err := client.CreateTable(t.Context(), earlierDefinition(table)); err != nil {
-			t.Fatal(err)
-		}
+		dynamotest.CreateTable(t, client, earlierDefinition(table))
 		err := dynamo.CheckTable(t.Context(), client, table)
 		for _, says := range []string{table, "earlier release", "export its comments with the release that made it", "import them into a new table", "--table"} {
 			if err == nil || !strings.Contains(err.Error(), says) {

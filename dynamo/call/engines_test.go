@@ -49,7 +49,7 @@ func TestEngines(t *testing.T) {
 // fill makes a table with items of every type.
 func fill(t *testing.T, client *dynamodb.Client, table string) {
 	t.Helper()
-	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	dynamotest.CreateTable(t, client, &dynamodb.CreateTableInput{
 		TableName: aws.String(table), BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
 			{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS},
@@ -60,9 +60,6 @@ func fill(t *testing.T, client *dynamodb.Client, table string) {
 			{AttributeName: aws.String("SK"), KeyType: types.KeyTypeRange},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, it := range engineItems {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: it}); err != nil {
 			t.Fatal(err)

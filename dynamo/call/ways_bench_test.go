@@ -144,9 +144,7 @@ type benchReads struct {
 func newBenchReads(b *testing.B) benchReads {
 	r := benchReads{endpoint: dynamotest.Dynoxide(b), table: dynamotest.TableName(b), product: "42"}
 	client := dynamodb.New(NewLocalClient(r.endpoint).Options())
-	if _, err := client.CreateTable(b.Context(), layout.Definition(r.table)); err != nil {
-		b.Fatal(err)
-	}
+	dynamotest.CreateTable(b, client, layout.Definition(r.table))
 	put := func(it layout.Item) {
 		if _, err := client.PutItem(b.Context(), &dynamodb.PutItemInput{TableName: aws.String(r.table), Item: it}); err != nil {
 			b.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -21,9 +20,6 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
-
-// waitForTable bounds how long an engine may take to make a table.
-const waitForTable = time.Minute
 
 // role is an HTTP client of a role that lacks a permission: the engine refuses the call of a name.
 type role struct {
@@ -147,12 +143,7 @@ func TestTablesInTrouble(t *testing.T) {
 			if row.change != nil {
 				input := layout.Definition(table)
 				row.change(input)
-				if _, err := client.CreateTable(t.Context(), input); err != nil {
-					t.Fatal(row.why, err)
-				}
-				if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)}, waitForTable); err != nil {
-					t.Fatal(row.why, err)
-				}
+				dynamotest.CreateTable(t, client, input)
 			}
 			all := everything(t.Context(), examiner(endpoint, table, ""))
 			i := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Result == row.result })

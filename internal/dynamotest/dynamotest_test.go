@@ -73,7 +73,7 @@ func TestTableNameIsAllowedAndUnique(t *testing.T) {
 	})
 }
 
-// listTables lists the tables of an engine without the SDK, which this package does not use.
+// listTables lists the tables of an engine without the SDK, as any client could.
 func listTables(t *testing.T, endpoint string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader("{}"))
