@@ -17,13 +17,21 @@ var errCrowded = comment.Errorf(comment.Overloaded, "too many requests wait for 
 type Bulkhead struct {
 	most int
 
-	mu sync.Mutex
-	// calls are those of each operation, by product.
-	calls map[string]map[any]int
+	mu         sync.Mutex
+	calls      map[caller]int
+	operations map[string]int // that have calls for a product
+}
+
+// caller is an operation that has calls for a product.
+type caller struct {
+	product   string
+	operation any
 }
 
 // New returns a bulkhead that lets so many operations have calls for each product in progress.
-func New(most int) *Bulkhead { return &Bulkhead{most: most, calls: map[string]map[any]int{}} }
+func New(most int) *Bulkhead {
+	return &Bulkhead{most: most, calls: map[caller]int{}, operations: map[string]int{}}
+}
 
 // Enter counts a call of an operation until leave is called. It returns an Overloaded error, at
 // once, if too many other operations have calls for the product in progress. Operations are compared
@@ -32,28 +40,36 @@ func (b *Bulkhead) Enter(product string, operation any) (leave func(), err error
 	if b == nil {
 		return func() {}, nil
 	}
+	c := caller{product, operation}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	operations := b.calls[product]
-	if operations[operation] == 0 && len(operations) >= b.most {
-		return nil, errCrowded
+	calls := b.calls[c]
+	if calls == 0 {
+		operations := b.operations[product]
+		if operations >= b.most {
+			return nil, errCrowded
+		}
+		b.operations[product] = operations + 1
 	}
-	if operations == nil {
-		operations = map[any]int{}
-		b.calls[product] = operations
-	}
-	operations[operation]++
-	return func() { b.leave(product, operation) }, nil
+	b.calls[c] = calls + 1
+	return func() { b.leave(c) }, nil
 }
 
-func (b *Bulkhead) leave(product string, operation any) {
+func (b *Bulkhead) leave(c caller) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	operations := b.calls[product]
-	if operations[operation]--; operations[operation] == 0 {
-		delete(operations, operation)
+	if less(b.calls, c) {
+		less(b.operations, c.product)
 	}
-	if len(operations) == 0 {
-		delete(b.calls, product)
+}
+
+// less takes one away from a count, and reports whether none is left. Nothing is kept of those.
+func less[K comparable](counts map[K]int, of K) (none bool) {
+	n := counts[of] - 1
+	if n == 0 {
+		delete(counts, of)
+		return true
 	}
+	counts[of] = n
+	return false
 }

@@ -56,9 +56,12 @@ func TestBulkhead(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				for _, product := range []string{"cup", "pot"} {
-					if got := len(b.calls[product]); got != inside(product) || (b.calls[product] != nil) != (got > 0) {
-						t.Fatalf("%s: %v, want %d operations", product, b.calls, inside(product))
+					if got, kept := b.operations[product]; got != inside(product) || kept != (got > 0) {
+						t.Fatalf("%s: %v, want %d operations", product, b.operations, inside(product))
 					}
+				}
+				if len(b.calls) != inside("cup")+inside("pot") {
+					t.Fatalf("%v are kept, want none without calls", b.calls)
 				}
 			},
 		})
