@@ -50,13 +50,15 @@ func watched(options dynamodb.Options) bool {
 	return !noTracer || !noMeter
 }
 
-// make makes a call, whose attempts one makes.
-func (a *attempts) make(ctx context.Context, one middleware.FinalizeHandler) error {
+// make makes a call, whose attempts one makes. The first may have the memory of a request that is of
+// no more use.
+func (a *attempts) make(ctx context.Context, request *smithyhttp.Request, one middleware.FinalizeHandler) error {
 	if a.first == nil || ctx.Err() != nil || !a.onTime() {
 		_, _, err := a.loop.HandleFinalize(ctx, middleware.FinalizeInput{}, one)
 		return err
 	}
-	request := &smithyhttp.Request{Request: (&http.Request{Header: a.first}).WithContext(ctx)}
+	*request.Request = *(&http.Request{Header: a.first}).WithContext(ctx)
+	*request = smithyhttp.Request{Request: request.Request}
 	_, metadata, err := one.HandleFinalize(ctx, middleware.FinalizeInput{Request: request})
 	if err != nil {
 		return a.follow(ctx, one, metadata, err)

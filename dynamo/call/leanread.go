@@ -32,9 +32,9 @@ type leanRead struct {
 // run makes the call. Errors are those of the SDK's client.
 func (e *leanRead) run(ctx context.Context, a *attempts, in smithy.Serializable) error {
 	ctx, end := e.observe(ctx)
-	err := e.serialize(ctx, in)
+	request, err := e.serialize(ctx, in)
 	if err == nil {
-		err = a.make(ctx, e)
+		err = a.make(ctx, request, e)
 	}
 	if err != nil {
 		err = &smithy.OperationError{ServiceID: dynamodb.ServiceID, OperationName: e.schema.ID().Name, Err: err}
@@ -43,24 +43,25 @@ func (e *leanRead) run(ctx context.Context, a *attempts, in smithy.Serializable)
 	return err
 }
 
-// serialize makes what all attempts have in common: the body, its hash, and an id.
-func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) error {
+// serialize makes what all attempts have in common: the body, its hash, and an id. The request that
+// it returns is of no more use.
+func (e *leanRead) serialize(ctx context.Context, in smithy.Serializable) (*smithyhttp.Request, error) {
 	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
 	request.Body = &e.body
 	if err := e.options.Protocol.SerializeRequest(ctx, e.schema, in, request); err != nil {
-		return err
+		return nil, err
 	}
 	if e.body.json == nil {
 		e.body.json = make([]byte, request.ContentLength)
 		if _, err := io.ReadFull(request.GetStream(), e.body.json); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	sum := sha256.Sum256(e.body.json)
 	e.hash = hex.EncodeToString(sum[:])
 	var err error
 	e.id, err = smithyrand.NewUUID(rand.Reader).GetUUID()
-	return err
+	return request, err
 }
 
 // HandleFinalize implements [middleware.FinalizeHandler]: it makes one attempt. The request has what
