@@ -214,12 +214,19 @@ func QuotedBytes(text string) int {
 
 // PlainBytes returns how many bytes come before the first that JSON does not allow in a string:
 // quote, backslash or control character. It looks at eight bytes at a time, as nearly all are plain.
+// The last eight overlap with those before.
 func PlainBytes(text string) int {
-	i := 0
-	for ; i <= len(text)-8; i += 8 {
+	i, last := 0, len(text)-8
+	for ; i <= last; i += 8 {
 		if special := specials(eightBytes(text[i : i+8])); special != 0 {
 			return i + bits.TrailingZeros64(special)/8
 		}
+	}
+	if last >= 0 {
+		if special := specials(eightBytes(text[last:])); special != 0 {
+			return last + bits.TrailingZeros64(special)/8
+		}
+		return len(text)
 	}
 	for ; i < len(text); i++ {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
