@@ -2,7 +2,6 @@ package direct
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/talkback/talkback/internal/usage"
@@ -14,7 +13,7 @@ const null = "null"
 // string.
 func appendText(out []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
-	out = append(slices.Grow(out, len(text)+2), '"')
+	out = append(out, '"')
 	for plain := usage.PlainBytes(text); plain < len(text); plain = usage.PlainBytes(text) {
 		c := text[plain]
 		out = append(out, text[:plain]...)
