@@ -102,8 +102,7 @@ func (a *plainAnswer) items() error {
 	}
 	start := byte('[')
 	for ; a.take(start); start = ',' {
-		a.record.begin()
-		if err := a.members(a.attribute); err != nil {
+		if err := a.item(); err != nil {
 			return err
 		}
 		a.each(&a.record)
@@ -111,10 +110,32 @@ func (a *plainAnswer) items() error {
 	return a.end(start, ']')
 }
 
+// item reads an item into the record.
+func (a *plainAnswer) item() error {
+	a.record.begin()
+	if a.skip("{}") {
+		return nil
+	}
+	start := byte('{')
+	for ; a.take(start); start = ',' {
+		name, kind := a.lettered()
+		if kind == 0 {
+			var ok bool
+			if name, ok = a.name(); !ok || !a.take(':') {
+				return ErrUnusual
+			}
+			kind = a.kind()
+		}
+		if err := a.attribute(name, kind); err != nil {
+			return err
+		}
+	}
+	return a.end(start, '}')
+}
+
 // key reads the key of an item in an index. Here, all of its attributes are strings.
 func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
-	a.record.begin()
-	if err := a.members(a.attribute); err != nil {
+	if err := a.item(); err != nil {
 		return err
 	}
 	key := make(map[string]types.AttributeValue, len(a.record.attributes))
@@ -132,12 +153,13 @@ func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
 }
 
 // attribute reads the value of an attribute: an object whose only member has the type for its name.
-func (a *plainAnswer) attribute(name []byte) error {
+// What lettered or kind reads of it was read.
+func (a *plainAnswer) attribute(name []byte, kind byte) error {
 	to, err := a.record.add(name)
 	if err != nil {
 		return err
 	}
-	switch a.kind() {
+	switch kind {
 	case 'S':
 		to.Kind = Text
 		to.Text, err = a.string()
@@ -163,6 +185,18 @@ func (a *plainAnswer) attribute(name []byte) error {
 		return err
 	}
 	return a.must('}')
+}
+
+// lettered reads an attribute that has a letter for its name, up to the type of its value, as in
+// "a":{"S":. Most are such. It returns 0 for any other, and reads nothing.
+func (a *plainAnswer) lettered() (name []byte, kind byte) {
+	const form = `"a":{"S":`
+	rest := a.rest()
+	if len(rest) < len(form) || rest[0] != '"' || !isLetter(rest[1]) || string(rest[2:6]) != `":{"` || string(rest[7:9]) != `":` {
+		return nil, 0
+	}
+	a.at += len(form)
+	return rest[1:2], rest[6]
 }
 
 // kind reads the beginning of a value whose type has a letter for its name, such as S of {"S":. It

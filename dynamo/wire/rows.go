@@ -110,10 +110,6 @@ func (s *plainScanner) name() (name []byte, ok bool) {
 		return nil, false
 	}
 	rest := s.rest()
-	if len(rest) > 1 && isLetter(rest[0]) && rest[1] == '"' { // as most are
-		s.at += len(`a"`)
-		return rest[:1], true
-	}
 	for i, c := range rest {
 		switch {
 		case c == '"':
