@@ -111,7 +111,7 @@ func (r *reading) field(f *Field, asked *selection, page *Page) {
 		f.WantsStatistics = !page.counts(comment.CountByRating)
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
-		f.readArguments(asked.ArgumentMap(r.variables))
+		f.readArguments(arguments{asked.Field, r.variables})
 	}
 	if f.Page != nil {
 		page = f.Page

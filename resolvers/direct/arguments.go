@@ -7,6 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/graph/scalar"
 )
 
@@ -23,20 +24,20 @@ type pageArguments struct {
 // idOf reads the argument of Query.product as gqlgen does. It reports false if it cannot be read,
 // which gqlgen then reports.
 func idOf(field *ast.Field, variables map[string]any) (id string, ok bool) {
-	id, err := graphql.UnmarshalID(argument(field, variables, "id"))
+	id, err := graphql.UnmarshalID(lookahead.Argument(field, variables, "id"))
 	return id, err == nil
 }
 
 // languageOf does so for the argument of Product.stats, nil if it is null or not given.
 func languageOf(field *ast.Field, variables map[string]any) (language *comment.Language, ok bool) {
 	r := valueReader{}
-	language = optional(&r, argument(field, variables, "lang"), scalar.UnmarshalLanguage)
+	language = optional(&r, lookahead.Argument(field, variables, "lang"), scalar.UnmarshalLanguage)
 	return language, !r.failed
 }
 
 // pageArgumentsOf does so for the arguments of Product.comments.
 func pageArgumentsOf(field *ast.Field, variables map[string]any) (read pageArguments, ok bool) {
-	given := func(name string) any { return argument(field, variables, name) }
+	given := func(name string) any { return lookahead.Argument(field, variables, name) }
 	r := valueReader{}
 	read = pageArguments{
 		filter:      optional(&r, given("filter"), filterOf),
@@ -49,25 +50,6 @@ func pageArgumentsOf(field *ast.Field, variables map[string]any) (read pageArgum
 		page:        optional(&r, given("page"), graphql.UnmarshalInt),
 	}
 	return read, !r.failed
-}
-
-// argument returns an argument of a field, nil if neither the operation nor the schema gives it. It is
-// what [ast.Field.ArgumentMap] has under that name, without the map. In a validated operation, values
-// can be read.
-func argument(field *ast.Field, variables map[string]any, name string) (value any) {
-	if given := field.Arguments.ForName(name); given != nil {
-		if given.Value.Kind != ast.Variable {
-			value, _ = given.Value.Value(variables)
-			return value
-		}
-		if value, told := variables[given.Value.Raw]; told {
-			return value
-		}
-	}
-	if standard := field.Definition.Arguments.ForName(name).DefaultValue; standard != nil {
-		value, _ = standard.Value(variables)
-	}
-	return value
 }
 
 // valueReader reads values, and notes whether one could not be read.

@@ -1,4 +1,4 @@
-package direct
+package lookahead
 
 import (
 	"reflect"
@@ -6,14 +6,11 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"github.com/talkback/talkback/graph"
 )
 
 // An argument is what the parser's map of arguments has: given, by a variable or not, or the schema's
 // own value.
 func TestArgumentIsThatOfTheMap(t *testing.T) {
-	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	defaults := 0
 	for _, row := range []struct{ declared, arguments string }{
 		{``, `order: OLDEST_FIRST`},
@@ -33,7 +30,7 @@ func TestArgumentIsThatOfTheMap(t *testing.T) {
 		} {
 			values := field.ArgumentMap(variables)
 			for _, defined := range field.Definition.Arguments {
-				if got := argument(field, variables, defined.Name); !reflect.DeepEqual(got, values[defined.Name]) {
+				if got := Argument(field, variables, defined.Name); !reflect.DeepEqual(got, values[defined.Name]) {
 					t.Errorf("%s with %v: %s is %v, want %v", row.arguments, variables, defined.Name, got, values[defined.Name])
 				}
 				if defined.DefaultValue != nil {
