@@ -20,7 +20,7 @@ const jsonSpace = " \t\r\n"
 
 // readObject reads one JSON object, and nothing after it.
 func readObject(text []byte) (given members, refused *refusal) {
-	rest := bytes.TrimLeft(text, jsonSpace)
+	rest := trimSpace(text)
 	switch {
 	case bytes.HasPrefix(rest, []byte("[")):
 		return given, batch
@@ -29,15 +29,34 @@ func readObject(text []byte) (given members, refused *refusal) {
 	case rest[0] != '{':
 		return given, badShape
 	}
-	for rest = bytes.TrimLeft(rest[1:], jsonSpace); rest[0] != '}'; rest = bytes.TrimLeft(rest, jsonSpace+",") {
+	for rest = trimSpace(rest[1:]); rest[0] != '}'; rest = trimMark(rest, ',') {
 		var quoted, value []byte
 		quoted, rest = cutValue(rest)
-		value, rest = cutValue(bytes.TrimLeft(rest, jsonSpace+":"))
+		value, rest = cutValue(trimMark(rest, ':'))
 		if refused := given.add(unquoted(quoted), value); refused != nil {
 			return given, refused
 		}
 	}
 	return given, nil
+}
+
+// trimSpace cuts off the white space that a text begins with. [bytes.TrimLeft] would make a set of the
+// bytes to cut off, each time.
+func trimSpace(text []byte) []byte {
+	for i, c := range text {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return text[i:]
+		}
+	}
+	return nil
+}
+
+// trimMark cuts off white space, then a mark if it comes next, with the white space behind it.
+func trimMark(text []byte, mark byte) []byte {
+	if text = trimSpace(text); text[0] == mark {
+		return trimSpace(text[1:])
+	}
+	return text
 }
 
 // add adds a member unless it is unknown, and refuses one that is given twice.
@@ -143,12 +162,11 @@ func endsValue(text []byte) bool {
 
 // stringLength returns the length of the string that valid JSON begins with, quotes included.
 func stringLength(text []byte) int {
-	for i := 1; ; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for end := 1; ; end++ {
+		end += bytes.IndexByte(text[end:], '"')
+		before := bytes.TrimRight(text[1:end], `\`)
+		if backslashes := end - 1 - len(before); backslashes%2 == 0 { // else the last escapes the quote
+			return end + 1
 		}
 	}
 }

@@ -133,4 +133,5 @@ func decode[T any](to *T, name string, raw json.RawMessage, read func([]byte) (T
 // numberEscape begins an escape of a character by its number.
 var numberEscape = []byte(`\u`)
 
-func isNull(value []byte) bool { return string(bytes.Trim(value, jsonSpace)) == "null" }
+// isNull reports whether valid JSON is null.
+func isNull(value []byte) bool { return trimSpace(value)[0] == 'n' }

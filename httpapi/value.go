@@ -10,11 +10,11 @@ import (
 
 // textOf returns the string that a JSON value is. ok is false for another value.
 func textOf(value []byte) (text string, ok bool) {
-	value = bytes.Trim(value, jsonSpace)
+	value = trimSpace(value)
 	if value[0] != '"' {
 		return "", false
 	}
-	return nameOf(value), true
+	return nameOf(value[:stringLength(value)]), true
 }
 
 // objectOf returns the object that a JSON value is. ok is false for another value. Numbers stay as
@@ -57,12 +57,9 @@ func (r *valueReader) object() map[string]any {
 	object := map[string]any{}
 	for r.cut(1); r.next() != '}'; {
 		name := nameOf(r.cut(stringLength(r.rest)))
-		r.next()
-		r.cut(1) // the colon
+		r.rest = trimMark(r.rest, ':')
 		object[name] = r.value()
-		if r.next() == ',' {
-			r.cut(1)
-		}
+		r.rest = trimMark(r.rest, ',')
 	}
 	r.cut(1)
 	return object
@@ -72,9 +69,7 @@ func (r *valueReader) list() []any {
 	list := []any{}
 	for r.cut(1); r.next() != ']'; {
 		list = append(list, r.value())
-		if r.next() == ',' {
-			r.cut(1)
-		}
+		r.rest = trimMark(r.rest, ',')
 	}
 	r.cut(1)
 	return list
@@ -82,7 +77,7 @@ func (r *valueReader) list() []any {
 
 // next returns the next byte that is no white space, and does not read it.
 func (r *valueReader) next() byte {
-	r.rest = bytes.TrimLeft(r.rest, jsonSpace)
+	r.rest = trimSpace(r.rest)
 	return r.rest[0]
 }
 
