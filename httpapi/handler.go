@@ -78,20 +78,25 @@ func newGraphQL(o Options) http.Handler {
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it
 // uses, which is closed once its answer is built.
 func (o Options) withRequest(next http.Handler) http.Handler {
-	pool := usage.NewPool(o.Limits.ProcessTextBytes)
+	pool, load := usage.NewPool(o.Limits.ProcessTextBytes), o.loaders
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
 		known := requestOf(r.Context())
 		ctx := r.Context()
 		defer func() { known.visit.settle(ctx, account.Units()) }()
-		load := loaders.New(o.Comments, o.Stats)
-		load.TellFreshness(o.Freshness)
-		load.TellBatches(o.Batches)
-		load.UseLatest(o.Latest)
 		next.ServeHTTP(w, r.WithContext(usage.With(loaders.With(ctx, load), account)))
 		known.units, known.writes = account.Units(), account.Writes()
 	})
+}
+
+// loaders returns the loaders of one request.
+func (o Options) loaders() *loaders.Loaders {
+	load := loaders.New(o.Comments, o.Stats)
+	load.TellFreshness(o.Freshness)
+	load.TellBatches(o.Batches)
+	load.UseLatest(o.Latest)
+	return load
 }
 
 // schemas guards changes of a schema, which all servers of a process share.

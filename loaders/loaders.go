@@ -138,17 +138,58 @@ func (l *Loaders) noteFreshness(ctx context.Context) {
 
 type contextKey struct{}
 
-// With puts the loaders of a request into its context.
-func With(ctx context.Context, l *Loaders) context.Context {
-	return context.WithValue(ctx, contextKey{}, l)
+// later makes the loaders of a request when the first field asks for them. Most requests for a page
+// need none. It is the context of the request as well.
+type later struct {
+	context.Context
+	load func() *Loaders
+
+	mu   sync.Mutex
+	made *Loaders // nil until then
 }
 
-// From returns the loaders in the context of a request. It panics if there are none, which is a
+// Value implements [context.Context].
+func (l *later) Value(key any) any {
+	if key == (contextKey{}) {
+		return l
+	}
+	return l.Context.Value(key)
+}
+
+// With puts the loaders of a request into its context. They are made once they are needed.
+func With(ctx context.Context, load func() *Loaders) context.Context {
+	return &later{Context: ctx, load: load}
+}
+
+// laterOf returns the loaders in the context of a request. It panics if there are none, which is a
 // bug: every request passes through With.
-func From(ctx context.Context) *Loaders {
-	l, ok := ctx.Value(contextKey{}).(*Loaders)
+func laterOf(ctx context.Context) *later {
+	l, ok := ctx.Value(contextKey{}).(*later)
 	if !ok {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
 	return l
+}
+
+// From returns the loaders in the context of a request.
+func From(ctx context.Context) *Loaders {
+	l := laterOf(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil {
+		l.made = l.load()
+	}
+	return l.made
+}
+
+// BeginStats begins to fetch what ExpectStatsAlone noted for the request of a context, if it noted
+// anything. It does not wait for it.
+func BeginStats(ctx context.Context) {
+	l := laterOf(ctx)
+	l.mu.Lock()
+	made := l.made
+	l.mu.Unlock()
+	if made != nil {
+		made.stats.beginNoted(ctx)
+	}
 }

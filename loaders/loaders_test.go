@@ -183,6 +183,21 @@ func TestContextWithoutLoaders(t *testing.T) {
 	loaders.From(t.Context())
 }
 
+// A request that needs no loaders has none made, and another has them made once.
+func TestLoadersAreMadeOnce(t *testing.T) {
+	made := 0
+	ctx := loaders.With(t.Context(), func() *loaders.Loaders {
+		made++
+		return loaders.New(&getter{get: all}, nobody{})
+	})
+	if loaders.BeginStats(ctx); made != 0 {
+		t.Error("loaders are made, and nothing is asked for")
+	}
+	if loaders.From(ctx) != loaders.From(ctx) || made != 1 {
+		t.Errorf("loaders are made %d times, want once", made)
+	}
+}
+
 // statsGetter has the statistics of one product, and remembers how often it was called.
 type statsGetter struct {
 	mu    sync.Mutex
@@ -240,11 +255,13 @@ func TestStatisticsExpectedAlone(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var calls atomic.Int32
-			l := loaders.New(&getter{get: all}, statsFunc(func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+			get := statsFunc(func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 				calls.Add(1)
 				time.Sleep(time.Second)
 				return map[string]comment.Stats{products[0]: {"de": {1}}}, nil, nil
-			}))
+			})
+			ctx := loaders.With(t.Context(), func() *loaders.Loaders { return loaders.New(&getter{get: all}, get) })
+			l := loaders.From(ctx)
 			began := time.Now()
 			products := make([]string, row.products)
 			for i := range products {
@@ -252,7 +269,7 @@ func TestStatisticsExpectedAlone(t *testing.T) {
 			}
 			l.ExpectStatsAlone(t.Context(), products...)
 			if row.begin {
-				l.BeginStats(t.Context())
+				loaders.BeginStats(ctx)
 			}
 			time.Sleep(row.beside)
 			stats, whole := l.StatsOfAll(t.Context(), products)

@@ -89,6 +89,3 @@ func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 func (l *Loaders) ExpectStatsAlone(ctx context.Context, products ...string) {
 	l.stats.note(ctx, products)
 }
-
-// BeginStats begins to fetch what ExpectStatsAlone noted. It does not wait for it.
-func (l *Loaders) BeginStats(ctx context.Context) { l.stats.beginNoted(ctx) }

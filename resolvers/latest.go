@@ -27,7 +27,7 @@ func (r *Resolver) list(ctx context.Context, q comment.Query) (comment.Page, err
 // statistics that the root field noted, so that they are read at the same time.
 func (r *Resolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
 	q.WithoutText = !lookahead.From(ctx).WantsText
-	loaders.From(ctx).BeginStats(ctx)
+	loaders.BeginStats(ctx)
 	return r.Comments.Comments(ctx, q)
 }
 
@@ -83,7 +83,7 @@ func (r *Resolver) told(ctx context.Context, asked newestAsked, product string, 
 
 // readShared reads a page that several fields look at, once.
 func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
-	loaders.From(ctx).BeginStats(ctx)
+	loaders.BeginStats(ctx)
 	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
 		return r.Comments.Comments(ctx, page.query)
 	})

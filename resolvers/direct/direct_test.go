@@ -112,7 +112,7 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 	exec.SetRecoverFunc(func(_ context.Context, cause any) error { return fmt.Errorf("panic: %v", cause) })
 	load := loaders.New(t, t)
 	load.TellFreshness(func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true })
-	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), load))
+	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), func() *loaders.Loaders { return load }))
 	operation, refused := exec.CreateOperationContext(ctx, params)
 	if len(refused) > 0 {
 		tb.Fatalf("%s\nis refused: %v", params.Query, refused)

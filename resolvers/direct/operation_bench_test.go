@@ -49,7 +49,7 @@ func execute(b *testing.B, t table, schema graphql.ExecutableSchema, query strin
 	lookahead.NewReader(schema.Schema()).Read(created)
 	b.ReportAllocs()
 	for b.Loop() {
-		load := loaders.New(t, t)
+		load := func() *loaders.Loaders { return loaders.New(t, t) }
 		next, ctx := exec.DispatchOperation(loaders.With(context.Background(), load), created)
 		response := next(ctx)
 		if len(response.Errors) > 0 {
