@@ -151,7 +151,7 @@ func (a *builtAnswer) empty() {
 func (a *builtAnswer) send(together together, sent func()) {
 	w := a.ResponseWriter
 	if a.body.Len() > 0 {
-		a.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+		a.Header()["Content-Length"] = []string{strconv.Itoa(a.body.Len())}
 	}
 	w.WriteHeader(a.status)
 	control := http.NewResponseController(w)
