@@ -18,7 +18,7 @@ func New(o Options) http.Handler {
 	o = o.withDefaults()
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
-	api := o.around(newGraphQL(o), sender)
+	api := o.around(o.withRequest(newGraphQL(o)), sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
@@ -53,7 +53,6 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		o.Clients.perClient, // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
-		o.withRequest,
 	}
 	for _, layer := range slices.Backward(layers) {
 		api = layer(api)
@@ -69,15 +68,15 @@ func (o Options) authenticated(next http.Handler) http.Handler {
 	return o.Authenticate(next)
 }
 
-// newGraphQL returns the handler of requests to the API.
-func newGraphQL(o Options) http.Handler {
+// newGraphQL returns what answers requests to the API.
+func newGraphQL(o Options) transport {
 	withoutDefer(o.Schema.Schema())
 	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
 }
 
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it
 // uses, which is closed once its answer is built.
-func (o Options) withRequest(next http.Handler) http.Handler {
+func (o Options) withRequest(api transport) http.Handler {
 	pool, load := usage.NewPool(o.Limits.ProcessTextBytes), o.loaders
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
@@ -85,7 +84,7 @@ func (o Options) withRequest(next http.Handler) http.Handler {
 		known := requestOf(r.Context())
 		ctx := r.Context()
 		defer func() { known.visit.settle(ctx, account.Units()) }()
-		next.ServeHTTP(w, r.WithContext(usage.With(loaders.With(ctx, load), account)))
+		api.serve(usage.With(loaders.With(ctx, load), account), w, r)
 		known.units, known.writes = account.Units(), account.Writes()
 	})
 }

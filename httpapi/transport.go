@@ -24,14 +24,15 @@ type transport struct {
 	operations *operations
 }
 
-// ServeHTTP answers one request. Clients and the proxies between read its statuses.
+// serve answers one request, in a context of its own. Clients and the proxies between read its
+// statuses.
 //
 // An answer in plain JSON has the status 200 whenever the request could be read: any server on the
 // way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
 // sends the GraphQL type, so there the status is 400 for an operation that was refused before it
 // ran. A refusal has the same status in both types.
-func (t transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer t.recovered(w, r)
+func (t transport) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
+	defer t.recovered(ctx, w)
 	switch r.Method {
 	case http.MethodGet, http.MethodPost:
 	case http.MethodOptions:
@@ -48,7 +49,7 @@ func (t transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w)
 		return
 	}
-	response, refused := t.run(r, params)
+	response, refused := t.run(ctx, r.Method, params)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -57,7 +58,7 @@ func (t transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", revalidate)
 	}
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
-		w.WriteHeader(withoutData(r.Context()))
+		w.WriteHeader(withoutData(ctx))
 	}
 	write(w, response)
 }
@@ -72,26 +73,26 @@ func withoutData(ctx context.Context) int {
 }
 
 // recovered answers a request whose handling panics. It is to be deferred.
-func (t transport) recovered(w http.ResponseWriter, r *http.Request) {
+func (t transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	cause := recover()
 	if cause == nil {
 		return
 	}
-	err := t.operations.present(r.Context(), recoverPanic(r.Context(), cause))
+	err := t.operations.present(ctx, recoverPanic(ctx, cause))
 	w.WriteHeader(http.StatusInternalServerError)
 	write(w, answered{Response: &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")}})
 }
 
 // run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func (t transport) run(r *http.Request, params *graphql.RawParams) (answered, *refusal) {
-	operation, errs := t.operations.newContext(r.Context(), params)
-	if r.Method == http.MethodGet && kindOf(operation, params) != ast.Query {
+func (t transport) run(ctx context.Context, method string, params *graphql.RawParams) (answered, *refusal) {
+	operation, errs := t.operations.newContext(ctx, params)
+	if method == http.MethodGet && kindOf(operation, params) != ast.Query {
 		return answered{}, changeByGET
 	}
-	if v := requestOf(r.Context()).visit; v != nil && v.refused != nil {
+	if v := requestOf(ctx).visit; v != nil && v.refused != nil {
 		return answered{}, v.refused
 	}
-	return t.operations.run(r.Context(), operation, errs), nil
+	return t.operations.run(ctx, operation, errs), nil
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
