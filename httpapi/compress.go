@@ -18,5 +18,13 @@ func compressed(next http.Handler) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	return wrap(next)
+	zipped := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Accept-Encoding"]) > 0 {
+			zipped.ServeHTTP(w, r)
+			return
+		}
+		w.Header()["Vary"] = append(w.Header()["Vary"], "Accept-Encoding") // as the wrapper does
+		next.ServeHTTP(w, r)
+	})
 }

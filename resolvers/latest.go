@@ -9,24 +9,23 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// list reads the page that the field asks for. If newest comments are asked for beside it, and it
+// list reads the page that a field asks for. If newest comments are asked for beside it, and it
 // may have them, it is read once for all these fields.
-func (r *Resolver) list(ctx context.Context, q comment.Query) (comment.Page, error) {
-	field := lookahead.From(ctx)
+func (r *Resolver) list(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
 	if !field.Page.FromNewest {
-		return r.page(ctx, q)
+		return r.page(ctx, field, q)
 	}
 	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
 	if !asked.Any() {
-		return r.page(ctx, q)
+		return r.page(ctx, field, q)
 	}
 	return r.readShared(ctx, asked.pageOf(q.Product, field))
 }
 
-// page reads a page of comments, with their texts if these are asked for. It begins to fetch the
+// page reads a page of comments, with their texts if the field asks for these. It begins to fetch the
 // statistics that the root field noted, so that they are read at the same time.
-func (r *Resolver) page(ctx context.Context, q comment.Query) (comment.Page, error) {
-	q.WithoutText = !lookahead.From(ctx).WantsText
+func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
+	q.WithoutText = !field.WantsText
 	loaders.BeginStats(ctx)
 	return r.Comments.Comments(ctx, q)
 }
@@ -42,7 +41,7 @@ func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings
 	if told := r.told(ctx, asked, product.ID, ratings); told.Known {
 		return told.Comment, nil
 	}
-	page, err := r.page(ctx, comment.Query{
+	page, err := r.page(ctx, lookahead.From(ctx), comment.Query{
 		Product: product.ID, Filter: comment.Filter{Ratings: ratings}, Order: comment.NewestFirst,
 		Slice: comment.Slice{Size: 1}, WithoutNeighbours: true,
 	})

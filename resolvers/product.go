@@ -21,7 +21,8 @@ func (r productResolver) Comments(
 	if err != nil {
 		return nil, err
 	}
-	asked := lookahead.From(ctx).Page
+	field := lookahead.From(ctx)
+	asked := field.Page
 	slice, err := list.slice(asked, after, before, page)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (r productResolver) Comments(
 	if asked.OnlyCounts {
 		return connection(list, slice.Size, comment.Page{}, asked), nil
 	}
-	read, err := r.list(ctx, query)
+	read, err := r.list(ctx, field, query)
 	if err != nil {
 		return nil, err
 	}
