@@ -14,6 +14,14 @@ const keptBody = 16 << 10
 
 var bodyBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// growBody makes room for so many bytes more. A buffer that is made for a page gets the size that is
+// kept at once: it would soon double beyond that.
+func growBody(body *bytes.Buffer, size int) {
+	if size > keptBody/4 {
+		body.Grow(max(size, keptBody-body.Len()))
+	}
+}
+
 // keepBody keeps a buffer that is no longer used.
 func keepBody(body *bytes.Buffer) {
 	if body.Cap() > keptBody {

@@ -135,6 +135,7 @@ func (a *builtAnswer) Write(p []byte) (int, error) {
 		keepBody(a.body)
 		a.body = bytes.NewBuffer(buffer.Get(len(p)))
 	}
+	growBody(a.body, len(p))
 	return a.body.Write(p)
 }
 

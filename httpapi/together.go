@@ -37,7 +37,7 @@ func (t together) write(write func() error) error {
 		return write()
 	}
 	c.gathered = bodyBuffers.Get().(*bytes.Buffer)
-	c.gathered.Grow(t.room)
+	growBody(c.gathered, t.room)
 	err := write()
 	gathered := c.gathered
 	c.gathered = nil
