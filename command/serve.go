@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/garbage"
+	"github.com/talkback/talkback/internal/turnstile"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/telemetry"
@@ -70,6 +71,7 @@ type Serve struct {
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
+	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
 	measured    *measured          // nil if nothing is measured
 	observers   []httpapi.Observer // of requests
@@ -113,6 +115,11 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	session.watchClock(term.Logger)
 	session.trace(around.traces)
 	c.measured.ofCalls(session)
+	end, err := c.TakeTurns(session)
+	if err != nil {
+		return err
+	}
+	defer end()
 	pages, err := openPages(ctx, target, session, "talkback serve", term.Logger)
 	if err != nil {
 		return err
@@ -280,10 +287,25 @@ func (c *Serve) Store(session *Session) *dynamo.Store {
 // concurrency returns what lets requests in, nil for the fixed limit of package httpapi if the flags
 // set none.
 func (c *Serve) concurrency() *concurrency.Limiter {
-	if c.MaxInFlight == 0 {
-		return nil
+	if c.limiter == nil && c.MaxInFlight > 0 {
+		c.limiter = concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
 	}
-	return concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
+	return c.limiter
+}
+
+// TakeTurns has the calls of a session go on a few at a time while requests are refused, so that
+// refusals need not wait for all of them. The caller calls end when the session is used no more.
+func (c *Serve) TakeTurns(session *Session) (end func(), err error) {
+	limiter := c.concurrency()
+	if limiter == nil {
+		return func() {}, nil
+	}
+	gate, err := turnstile.New(limiter.Refusing)
+	if err != nil {
+		return nil, err
+	}
+	session.Client = call.InTurns(session.Client, gate.Pass)
+	return func() { _ = gate.Close() }, nil // nobody waits for a pipe of its own
 }
 
 // oneProduct is how many requests may read one product at a time: a quarter of all that may be let in, so that four slow products are needed to take all places.

@@ -28,6 +28,7 @@ const (
 type bounded struct {
 	under        dynamodb.HTTPClient
 	small, large *semaphore.Weighted
+	pass         func() // see InTurns; nil without
 }
 
 func newBounded(under dynamodb.HTTPClient) *bounded {
@@ -39,6 +40,9 @@ func (b *bounded) Do(request *http.Request) (*http.Response, error) {
 	response, err := b.under.Do(request)
 	if err != nil {
 		return nil, err
+	}
+	if b.pass != nil {
+		b.pass()
 	}
 	room, size := b.roomFor(response.ContentLength)
 	if err := room.Acquire(request.Context(), size); err != nil {
@@ -64,7 +68,7 @@ func (b *bounded) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 // around returns the client with its inner client wrapped. The time that a call waits for room is
 // not part of a wrapped call.
 func (b *bounded) around(wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *bounded {
-	return &bounded{under: wrap(b.under), small: b.small, large: b.large}
+	return &bounded{wrap(b.under), b.small, b.large, b.pass}
 }
 
 // body is the body of an answer that holds room until it is closed.

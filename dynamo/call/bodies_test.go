@@ -23,6 +23,11 @@ func (length answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{ContentLength: int64(length), Body: io.NopCloser(strings.NewReader(""))}, nil
 }
 
+// failing is an HTTP client whose requests fail.
+type failing struct{}
+
+func (failing) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
 // Answers of any lengths that are read at the same time fit into their room. Each answer is read in
 // the end. All room is free afterwards, though some bodies are closed twice.
 func TestBodiesFitIntoTheirRoom(t *testing.T) {
@@ -98,6 +103,33 @@ func TestClientsBoundTheirBodies(t *testing.T) {
 	for _, client := range []*dynamodb.Client{local, Hedged(local)} {
 		if b, ok := client.Options().HTTPClient.(*bounded); !ok || b.large != local.Options().HTTPClient.(*bounded).large {
 			t.Errorf("%T has no bound, or one of its own", client.Options().HTTPClient)
+		}
+	}
+}
+
+// A client in turns waits once for each answer, whatever it was made into afterwards, and before the
+// answer takes room. A call that fails waits for nothing.
+func TestInTurns(t *testing.T) {
+	passed := 0
+	var client *dynamodb.Client
+	client = InTurns(NewLocalClient("http://table"), func() {
+		passed++
+		if b := client.Options().HTTPClient.(*bounded); !b.small.TryAcquire(smallRoom) {
+			t.Error("an answer that waits for its turn has room already")
+		} else {
+			b.small.Release(smallRoom)
+		}
+	})
+	clock := NewClock(func(time.Duration, bool) {})
+	for name, made := range map[string]*dynamodb.Client{"itself": client, "hedged": Hedged(client), "observed": Observed(client, nil), "clocked": clock.Of(client)} {
+		b := made.Options().HTTPClient.(*bounded)
+		passed = 0
+		mustDo(t, b.around(func(dynamodb.HTTPClient) dynamodb.HTTPClient { return answering(900) })).Body.Close()
+		if passed != 1 {
+			t.Errorf("%s: a call waited %d times", name, passed)
+		}
+		if _, err := b.around(func(dynamodb.HTTPClient) dynamodb.HTTPClient { return failing{} }).Do(request(t.Context(), t)); err == nil || passed != 1 {
+			t.Errorf("%s: a call that failed with %v waited", name, err)
 		}
 	}
 }

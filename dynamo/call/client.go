@@ -88,6 +88,17 @@ func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
 	})
 }
 
+// InTurns returns a client like another one, whose calls wait until pass returns once the headers of
+// their answers have arrived: before an answer takes room and is read. Only clients of this package
+// do so.
+func InTurns(client *dynamodb.Client, pass func()) *dynamodb.Client {
+	b, ok := client.Options().HTTPClient.(*bounded)
+	if !ok {
+		return client
+	}
+	return Over(client, &bounded{b.under, b.small, b.large, pass})
+}
+
 func httpClient() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
