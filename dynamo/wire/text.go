@@ -24,7 +24,8 @@ func (s *plainScanner) quoted(room *[]byte) (text []byte, ok bool) {
 	return text, isASCII || utf8.Valid(text)
 }
 
-// unescaped reads the part of a string before its end or its next escape. isASCII is as in plainBytes.
+// unescaped reads the part of a string before its end or its next escape. isASCII is that of
+// plainBytes.
 func (s *plainScanner) unescaped() (text []byte, isASCII bool) {
 	rest := s.rest()
 	plain, isASCII := plainBytes(rest)
@@ -65,9 +66,9 @@ func (s *plainScanner) escape() (c rune, ok bool) {
 	return rune(code), err == nil && !utf16.IsSurrogate(rune(code))
 }
 
-// plainBytes returns how many bytes come before the first that JSON does not allow in a string: quote,
-// backslash or control character. It looks at eight bytes at a time. If isASCII, they are ASCII; if
-// not, perhaps still.
+// plainBytes returns how many bytes come before the first that JSON does not allow in a string:
+// quote, backslash or control character. It looks at eight bytes at a time. If isASCII, they are
+// ASCII; if not, perhaps still.
 func plainBytes(text []byte) (plain int, isASCII bool) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	all, i := uint64(0), 0
