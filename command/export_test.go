@@ -161,7 +161,9 @@ func TestExportAndImport(t *testing.T) {
 		}
 		edit(t, from, comments[0])
 		file := filepath.Join(t.TempDir(), "all.jsonl")
-		if said := from.must("export", file); !strings.HasPrefix(said, "701 comments written to "+file) || strings.Count(said, "\n") != 1 {
+		said := from.must("export", file)
+		told := strings.Split(strings.TrimSuffix(said, "\n"), "\n") // an export that takes long tells how far it is
+		if !strings.HasPrefix(told[len(told)-1], "701 comments written to "+file) {
 			t.Errorf("it said %s", said)
 		}
 		to.must("import", file)

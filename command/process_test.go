@@ -26,7 +26,7 @@ import (
 // good half of their time is waiting.
 
 // patience bounds every wait for a condition in these tests. It is reached only by a failure.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // binaryPath is where the program is built to; TestMain removes it.
 var binaryPath = filepath.Join(os.TempDir(), fmt.Sprintf("talkback-test-%d", os.Getpid()))

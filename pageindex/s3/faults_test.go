@@ -260,10 +260,8 @@ func TestDownSlowEmptied(t *testing.T) {
 	}
 	build(40, "first")
 	check(t, s, 40)
-	fails := func(want comment.Kind) {
+	fails := func(ctx context.Context, want comment.Kind) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
 		_, find := s.Find(ctx, pageindex.List{Product: "espresso", Order: comment.NewestFirst}, nil)
 		apply := s.Apply(ctx, []pageindex.Entry{entry(40)})
 		_, covers := s.Covers(ctx)
@@ -274,10 +272,12 @@ func TestDownSlowEmptied(t *testing.T) {
 		}
 	}
 	server.Pause(t)
-	fails(comment.Timeout)
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	fails(short, comment.Timeout)
 	server.Resume(t)
 	server.Stop(t)
-	fails(comment.Unavailable)
+	fails(t.Context(), comment.Unavailable)
 	server.Restart(t)
 	if err := s.Apply(t.Context(), []pageindex.Entry{entry(40)}); err != nil {
 		t.Fatal(err)

@@ -215,7 +215,7 @@ func theLatestWins(t *testing.T, ctx context.Context, s shop) {
 	)
 	select {
 	case <-s.gaveUp:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the request that was overtaken is still under way")
 	}
 }

@@ -96,11 +96,14 @@ func says(selector, want string) chromedp.Action {
 // holds waits until an expression is true.
 func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
 
+// patience bounds each wait for something on a page. It is reached only by a failure.
+const patience = time.Minute
+
 // waitFor waits until an expression is true. If it does not become so, it fails with what another
 // one says.
 func waitFor(expression, instead string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
-		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		short, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		err := browsertest.Until("("+expression+")", nil).Do(short)
 		if err == nil {
