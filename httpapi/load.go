@@ -65,7 +65,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	if !b.limiter.Refusing() { // else net/http's way refuses sooner: see docs/design/connections.md
+	if !b.limiter.Refusing() { // else net/http's way answers more: see docs/design/connections.md
 		connection.arrives(r)
 	}
 	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
