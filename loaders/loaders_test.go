@@ -193,7 +193,8 @@ func TestLoadersAreMadeOnce(t *testing.T) {
 	if loaders.BeginStats(ctx); made != 0 {
 		t.Error("loaders are made, and nothing is asked for")
 	}
-	if loaders.From(ctx) != loaders.From(ctx) || made != 1 {
+	first := loaders.From(ctx)
+	if loaders.From(ctx) != first || made != 1 {
 		t.Errorf("loaders are made %d times, want once", made)
 	}
 }
