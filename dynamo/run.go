@@ -177,7 +177,8 @@ func (r *run) units() float64 {
 // call makes the next call of one read.
 func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
-	found := listed{run: r, room: min(state.limit, r.plan.Want)} // a filter may leave fewer than the limit
+	most := r.plan.Want + r.plan.Want/4 // a filter leaves fewer than the limit, and a few more than are wanted
+	found := listed{run: r, room: min(state.limit, most)}
 	output, err := r.query(ctx, number, &found)
 	if err != nil {
 		return merge.Batch[layout.Compressed]{}, err
