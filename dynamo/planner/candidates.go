@@ -72,7 +72,8 @@ func (e *estimator) choose() choice {
 	}
 	c := choice{candidate: best, limits: make([]int, len(best.Cover)), estimator: e}
 	for i := range best.Cover {
-		c.limits[i] = e.first(&best.Cover[i]).limit
+		s, _ := e.share(&best.Cover[i])
+		c.limits[i] = e.first(&best.Cover[i], s).limit
 	}
 	e.firsts, e.known = nil, nil // a Memo keeps the estimator
 	return c

@@ -27,7 +27,7 @@ func (p *Part) equal(other *Part) bool {
 
 // Holds tells whether the comments of a cell are in the part.
 func (p *Part) Holds(cell comment.Cell) bool {
-	return (p.Language == "" || p.Language == cell.Language) && (p.Rating == 0 || p.Rating == cell.Rating) &&
+	return (p.Rating == 0 || p.Rating == cell.Rating) && (p.Language == "" || p.Language == cell.Language) &&
 		(p.Languages == nil || slices.Contains(p.Languages, cell.Language)) &&
 		(p.Ratings == nil || slices.Contains(p.Ratings, cell.Rating))
 }

@@ -90,12 +90,15 @@ func (e *estimator) leaves(part *Part) bool {
 // estimate returns the expected Units and Price of a cover that is wanted only if its Price is at most
 // that. If it is not, the result is any Price above.
 func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
-	price = float64(max(e.reads(cover)-1, 0)) * callPrice
+	if len(cover) > 1 {
+		price = float64(max(e.reads(cover)-1, 0)) * callPrice
+	}
 	for i := 0; i < len(cover) && price <= most; i++ {
-		if e.leaves(&cover[i]) {
+		s, none := e.share(&cover[i])
+		if none && e.Trusted {
 			continue
 		}
-		first := e.first(&cover[i])
+		first := e.first(&cover[i], s)
 		units += first.units
 		price += first.price
 	}
@@ -104,8 +107,8 @@ func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
 
 // first is the first call of a part that has the lowest expected price. Where nothing is remembered of
 // a page, parts of one index that have the same share of the list and the same sizes are alike.
-func (e *estimator) first(part *Part) firstCall {
-	s, size, alike := e.share(part), e.Sizes.Of(part.Partition), !e.last.current(e.want)
+func (e *estimator) first(part *Part, s share) firstCall {
+	size, alike := e.Sizes.Of(part.Partition), !e.last.current(e.want)
 	for i := range e.firsts {
 		p := &e.firsts[i]
 		if p.share == s && p.size == size && p.part.Index == part.Index && (alike || p.part.equal(part)) {
@@ -136,13 +139,19 @@ func (e *estimator) further(s share, limit int) float64 {
 // optimal: those that are enough with some probability, and those that fill a read unit that is paid
 // for anyway.
 func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
-	search := search{estimator: e, shortage: e.shortage(part, s), holding: e.holding(s, size), most: MaxLimit}
+	search := search{estimator: e, most: MaxLimit}
+	search.shortage, search.holding = e.shortage(part, s), e.holding(s, size)
 	search.best.price = math.Inf(1)
 	if !s.residual {
 		search.most = min(e.want, MaxLimit)
 	}
+	last := 0
 	for _, deviations := range e.margins() {
 		needed := s.scanFor(search.mean + deviations*search.deviation)
+		if needed == last {
+			continue
+		}
+		last = needed
 		search.try(needed)
 		search.try(size.fitting(needed))
 	}
@@ -190,11 +199,11 @@ const rounding = 0.02
 // more units, and a lower one is less likely enough.
 func (s *search) try(limit int) {
 	limit = min(max(limit, 1), s.most)
-	bit := uint64(1) << (limit % 64)
-	if s.tried[limit/64]&bit != 0 || s.dear > 0 && limit > s.dear {
+	word, bit := uint(limit)/64, uint64(1)<<(uint(limit)%64)
+	if s.tried[word]&bit != 0 || s.dear > 0 && limit > s.dear {
 		return
 	}
-	s.tried[limit/64] |= bit
+	s.tried[word] |= bit
 	units, goesOn := s.holding.call(limit)
 	if units >= s.best.price {
 		if units >= s.best.price+rounding {
@@ -219,16 +228,16 @@ func (s *search) try(limit int) {
 	}
 }
 
-// share is the share of a part. Damaged statistics may have counts below zero, which are taken as
-// zero.
-func (e *estimator) share(part *Part) share {
-	wanted, _ := e.grid.wanted(part)
+// share is the share of a part, and whether its counts of each rating are zero. Damaged statistics
+// may have counts below zero, which are taken as zero in the share.
+func (e *estimator) share(part *Part) (s share, none bool) {
+	wanted, none := e.grid.wanted(part)
 	wanted = max(0, wanted)
 	held, residual := wanted, part.Residual()
 	if residual {
 		held = max(wanted, e.grid.held(&part.Partition))
 	}
-	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}
+	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}, none
 }
 
 // holding is how many comments a part may hold.
