@@ -1,6 +1,7 @@
 package call
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -42,7 +43,9 @@ func checkRecordsOf(
 		values := map[string]wire.Value{}
 		if n := len(got); n < len(model.Items) {
 			for attr := range model.Items[n] {
-				values[attr] = *r.Get(attr)
+				value := *r.Get(attr)
+				value.Bytes = bytes.Clone(value.Bytes)
+				values[attr] = value
 			}
 		}
 		got = append(got, values)
@@ -78,9 +81,9 @@ func valuesOf(it layout.Item) map[string]wire.Value {
 	for attr, value := range it {
 		switch v := value.(type) {
 		case *types.AttributeValueMemberS:
-			out[attr] = wire.Value{Kind: wire.Text, Text: v.Value}
+			out[attr] = wire.Value{Kind: wire.Text, Bytes: []byte(v.Value)}
 		case *types.AttributeValueMemberN:
-			out[attr] = wire.Value{Kind: wire.Number, Text: v.Value}
+			out[attr] = wire.Value{Kind: wire.Number, Bytes: []byte(v.Value)}
 		case *types.AttributeValueMemberB:
 			out[attr] = wire.Value{Kind: wire.Binary, Bytes: v.Value}
 		case *types.AttributeValueMemberBOOL:

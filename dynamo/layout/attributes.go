@@ -47,9 +47,12 @@ func SetOptionalTime(to Item, attr string, t time.Time) {
 type Reader struct {
 	item   Item
 	record *wire.Record // in the place of item, nil for none
-	value  wire.Value   // of the attribute of item that was read last
 	wrong  string       // name of the first attribute that is missing or of another type, else empty
 	bytes  int          // size of the attributes that were read, names included
+
+	// value and text are those of the attribute of item that was read last.
+	value wire.Value
+	text  string
 
 	titles []string    // of comments
 	times  []time.Time // of their edits
@@ -69,25 +72,25 @@ func (r *Reader) find(attr string) *wire.Value {
 	if r.record != nil {
 		return r.record.Get(attr)
 	}
-	r.value = valueOf(r.item[attr])
+	r.value, r.text = valueOf(r.item[attr])
 	return &r.value
 }
 
-// valueOf returns the value of an attribute of a map.
-func valueOf(value types.AttributeValue) wire.Value {
+// valueOf returns the value of an attribute of a map. A text or a number is a string there.
+func valueOf(value types.AttributeValue) (wire.Value, string) {
 	switch value := value.(type) {
 	case nil:
-		return wire.Value{}
+		return wire.Value{}, ""
 	case *types.AttributeValueMemberS:
-		return wire.Value{Kind: wire.Text, Text: value.Value}
+		return wire.Value{Kind: wire.Text}, value.Value
 	case *types.AttributeValueMemberN:
-		return wire.Value{Kind: wire.Number, Text: value.Value}
+		return wire.Value{Kind: wire.Number}, value.Value
 	case *types.AttributeValueMemberB:
-		return wire.Value{Kind: wire.Binary, Bytes: value.Value}
+		return wire.Value{Kind: wire.Binary, Bytes: value.Value}, ""
 	case *types.AttributeValueMemberBOOL:
-		return wire.Value{Kind: wire.Flag, Flag: value.Value}
+		return wire.Value{Kind: wire.Flag, Flag: value.Value}, ""
 	}
-	return wire.Value{Kind: wire.Map} // or another type that no reader expects
+	return wire.Value{Kind: wire.Map}, "" // or another type that no reader expects
 }
 
 // has reports whether the item has an attribute.
@@ -109,8 +112,12 @@ func (r *Reader) Text(attr string) string {
 		r.fail(attr)
 		return ""
 	}
-	r.bytes += len(attr) + len(value.Text)
-	return value.Text
+	text := r.text
+	if r.record != nil {
+		text = r.record.Join("", value.Bytes)
+	}
+	r.bytes += len(attr) + len(text)
+	return text
 }
 
 // OptionalText reads a string. It returns "" if the item lacks the attribute.
@@ -133,13 +140,16 @@ func (r *Reader) TextOrBinary(attr string) (text string, binary []byte) {
 
 // Number reads a whole number.
 func (r *Reader) Number(attr string) int64 {
-	value := r.find(attr)
-	n, err := strconv.ParseInt(value.Text, 10, 64)
+	value, text := r.find(attr), r.text
+	if r.record != nil {
+		text = string(value.Bytes)
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
 	if value.Kind != wire.Number || err != nil {
 		r.fail(attr)
 		return 0
 	}
-	r.bytes += len(attr) + sizeOfNumber(value.Text)
+	r.bytes += len(attr) + sizeOfNumber(text)
 	return n
 }
 

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/wire"
 )
 
 // Attributes of a comment. Names have one letter because each read pays for every byte of an item,
@@ -188,11 +190,19 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 
 // id reads the ID of a comment from the key of its item.
 func (r *Reader) id() (id comment.ID, ok bool) {
-	ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
-	if _, err := comment.ParsePosition(ulid); err != nil || !found {
+	if r.record == nil {
+		ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
+		id, err := comment.ParseID(comment.IDPrefix + ulid)
+		return id, found && err == nil
+	}
+	key := r.record.Get(AttrPK)
+	ulid, found := bytes.CutPrefix(key.Bytes, []byte(CommentPKPrefix))
+	if !found || key.Kind != wire.Text {
 		return "", false
 	}
-	return comment.ID(r.record.Join(comment.IDPrefix, ulid)), true
+	r.bytes += len(AttrPK) + len(key.Bytes)
+	id, err := comment.ParseID(r.record.Join(comment.IDPrefix, ulid)) // one string instead of two
+	return id, err == nil
 }
 
 // authorID reads the ID of a comment's author, and whether the author was imported.

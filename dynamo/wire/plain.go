@@ -145,8 +145,8 @@ func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
 		if attribute.value.Kind != Text {
 			return ErrUnusual
 		}
-		values[i].Value = attribute.value.Text
-		key[a.record.strings.Join("", attribute.name)] = &values[i]
+		values[i].Value = a.record.Join("", attribute.value.Bytes)
+		key[a.record.Join("", attribute.name)] = &values[i]
 	}
 	*to = key
 	return nil
@@ -162,10 +162,10 @@ func (a *plainAnswer) attribute(name []byte, kind byte) error {
 	switch kind {
 	case 'S':
 		to.Kind = Text
-		to.Text, err = a.string()
+		to.Bytes, err = a.string()
 	case 'N':
 		to.Kind = Number
-		to.Text, err = a.string()
+		to.Bytes, err = a.string()
 	case 'B':
 		to.Kind = Binary
 		to.Bytes, err = a.binary()
@@ -223,12 +223,12 @@ func (a *plainAnswer) flag() (bool, error) {
 }
 
 // string reads a string.
-func (a *plainAnswer) string() (string, error) {
+func (a *plainAnswer) string() ([]byte, error) {
 	text, ok := a.quoted(&a.record.text)
 	if !ok {
-		return "", ErrUnusual
+		return nil, ErrUnusual
 	}
-	return a.record.strings.Join("", text), nil
+	return text, nil
 }
 
 // binary reads bytes, which JSON holds in base64.

@@ -25,15 +25,15 @@ const (
 // Value is the value of an attribute.
 type Value struct {
 	Kind Kind
-	Flag bool   // of a Flag
-	Text string // of a Text or a Number
-	// Bytes are those of a Binary. Of a List or a Map they are JSON, and valid as long as the Record.
+	Flag bool // of a Flag
+	// Bytes are those of a Binary. Those of a Text, a Number, a List or a Map are valid as long as the
+	// Record; of the last two they are JSON. [Record.Join] makes a string that remains.
 	Bytes []byte
 }
 
 // Record is an item of an answer, decoded as far as most of its readers need. It is valid until the
-// function returns that it is given to; its strings and bytes remain. It is not a map, because making
-// a map takes longer than finding a few of ten attributes in a list.
+// function returns that it is given to; binaries remain. It is not a map, because making a map takes
+// longer than finding a few of ten attributes in a list.
 type Record struct {
 	attributes []attribute
 	// letters are the numbers of the attributes that have a small letter for their name, plus 1. Of
@@ -41,7 +41,7 @@ type Record struct {
 	letters [26]uint8
 
 	strings slab.Strings
-	text    []byte // of one string with escapes
+	text    []byte // of the strings with escapes
 }
 
 // attribute is one of a Record.
@@ -55,7 +55,7 @@ const mostAttributes = math.MaxUint8
 
 // begin begins the next item.
 func (r *Record) begin() {
-	r.attributes, r.letters = r.attributes[:0], [26]uint8{}
+	r.attributes, r.letters, r.text = r.attributes[:0], [26]uint8{}, r.text[:0]
 }
 
 // clear forgets the item, and keeps room for another.
@@ -66,7 +66,7 @@ func (r *Record) clear() {
 	}
 }
 
-// largestKept is the size in bytes of the largest string with escapes that room is kept for.
+// largestKept is the size in bytes of the largest strings with escapes that room is kept for.
 const largestKept = 4 << 10
 
 // add adds an attribute, and returns where its value belongs.
@@ -104,14 +104,8 @@ func (r *Record) Get(name string) *Value {
 	return &missing
 }
 
-// Join returns the two parts as one string, which shares its memory with those of the Record. The nil
-// Record makes it alone.
-func (r *Record) Join(before, after string) string {
-	if r == nil {
-		return before + after
-	}
-	return r.strings.Join(before, []byte(after))
-}
+// Join returns the two parts as one string, which shares its memory with others of the Record.
+func (r *Record) Join(before string, after []byte) string { return r.strings.Join(before, after) }
 
 // records calls each for each item of a list, with the same Record.
 func records(d *jx.Decoder, each func(*Record)) error {
@@ -191,7 +185,8 @@ func nested(d *jx.Decoder, as jx.Type) ([]byte, error) {
 
 // string reads a string.
 func (r *Record) string(d *jx.Decoder, to *Value) (err error) {
-	r.text, err = d.StrAppend(r.text[:0])
-	to.Text = r.strings.Join("", r.text)
+	from := len(r.text)
+	r.text, err = d.StrAppend(r.text)
+	to.Bytes = r.text[from:]
 	return err
 }

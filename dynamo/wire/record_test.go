@@ -38,8 +38,8 @@ func TestRecordsAgainstModel(t *testing.T) {
 			err := read(body, &dynamodb.QueryOutput{}, func(r *Record) {
 				for _, name := range names {
 					text, has := want[number][name]
-					if got := r.Get(name); got.Text != text || (got.Kind == Text) != has {
-						t.Errorf("%s: item %d has %q as %q, want %q", way, number, got.Text, name, text)
+					if got := r.Get(name); string(got.Bytes) != text || (got.Kind == Text) != has {
+						t.Errorf("%s: item %d has %q as %q, want %q", way, number, got.Bytes, name, text)
 					}
 				}
 				number++
@@ -60,8 +60,8 @@ func TestManyAttributes(t *testing.T) {
 		item := strings.Repeat(`"b":{"S":"x"},`, row.attributes-1) + `"a":{"S":"last"}`
 		for way, read := range readers {
 			err := read([]byte(`{"Items":[{`+item+`}]}`), &dynamodb.QueryOutput{}, func(r *Record) {
-				if r.Get("a").Text != "last" {
-					t.Errorf("%s: a is %q", way, r.Get("a").Text)
+				if string(r.Get("a").Bytes) != "last" {
+					t.Errorf("%s: a is %q", way, r.Get("a").Bytes)
 				}
 			})
 			if err != row.want {
@@ -116,7 +116,7 @@ func checkText(t *testing.T, text string, sound bool) {
 	}
 	for way, read := range readers {
 		var got string
-		err := read([]byte(`{"Items":[{"t":{"S":"`+text+`"}}]}`), &dynamodb.QueryOutput{}, func(r *Record) { got = r.Get("t").Text })
+		err := read([]byte(`{"Items":[{"t":{"S":"`+text+`"}}]}`), &dynamodb.QueryOutput{}, func(r *Record) { got = string(r.Get("t").Bytes) })
 		if (err == nil) != sound || sound && got != want {
 			t.Errorf("%s: %q is read as %q with %v, want %q", way, text, got, err, want)
 		}

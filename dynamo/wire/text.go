@@ -9,17 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads a string. One with escapes is in room, which grows as it has to.
+// quoted reads a string. One with escapes is appended to room.
 func (s *plainScanner) quoted(room *[]byte) (text []byte, ok bool) {
 	if !s.take('"') {
 		return nil, false
 	}
 	text, isASCII := s.unescaped()
 	if !s.take('"') {
-		if *room, ok = s.escaped((*room)[:0], text); !ok {
+		from := len(*room)
+		if *room, ok = s.escaped(*room, text); !ok {
 			return nil, false
 		}
-		text, isASCII = *room, false // as far as is known
+		text, isASCII = (*room)[from:], false // as far as is known
 	}
 	return text, isASCII || utf8.Valid(text)
 }
