@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -13,39 +12,51 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
+// input is the SDK's input of a Query, and what its pointers point to: one allocation for all.
+type input struct {
+	dynamodb.QueryInput
+
+	table, index, condition, filter, attributes string
+
+	limit   int32
+	forward bool
+}
+
 // queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the
 // LastEvaluatedKey of the call before it, nil for the first; it never leaves the request, because a
 // cursor is a position and not such a key.
-func queryInput(table string, p planner.Plan, r planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
+func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
-	input := &dynamodb.QueryInput{
-		TableName:                 aws.String(table),
-		IndexName:                 aws.String(string(r.Partition.Index)),
-		KeyConditionExpression:    aws.String(r.Partition.Index.PartitionAttr() + " = :p" + rangeCondition(p, values)),
-		FilterExpression:          residualExpression(r, values),
-		ExpressionAttributeValues: values,
-		ExclusiveStartKey:         start,
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	in := &input{
+		table: table, index: string(r.Index),
+		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, values), filter: residualExpression(r, values),
+	}
+	in.TableName, in.IndexName, in.KeyConditionExpression = &in.table, &in.index, &in.condition
+	in.ExpressionAttributeValues, in.ExclusiveStartKey = values, start
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	if in.filter != "" {
+		in.FilterExpression = &in.filter
 	}
 	if limit > 0 {
-		input.Limit = aws.Int32(int32(limit))
+		in.limit = int32(limit)
+		in.Limit = &in.limit
 	}
 	if p.Purpose == comment.ReadCount {
-		input.Select = types.SelectCount
-		return input
+		in.Select = types.SelectCount
+		return &in.QueryInput
 	}
-	input.ProjectionExpression = aws.String(projectionOf(p))
-	input.ScanIndexForward = aws.Bool(!p.Descending)
-	return input
+	in.attributes, in.forward = projectionOf(p), !p.Descending
+	in.ProjectionExpression, in.ScanIndexForward = &in.attributes, &in.forward
+	return &in.QueryInput
 }
 
 // projectionOf names the attributes that a plan reads.
-func projectionOf(p planner.Plan) string {
+func projectionOf(p *planner.Plan) string {
 	return layout.ListProjection(!p.WithoutText)
 }
 
 // rangeCondition bounds the sort key. It adds its values to values.
-func rangeCondition(p planner.Plan, values layout.Item) string {
+func rangeCondition(p *planner.Plan, values layout.Item) string {
 	low, high := p.LowKey(), p.HighKey()
 	if low != nil {
 		values[":low"] = layout.Text(*low)
@@ -64,16 +75,16 @@ func rangeCondition(p planner.Plan, values layout.Item) string {
 	return ""
 }
 
-// residualExpression is the residual filter of a read, nil for none. It adds its values to values.
-func residualExpression(r planner.Read, values layout.Item) *string {
-	var conditions []string
+// residualExpression is the residual filter of a read, empty for none. It adds its values to values.
+func residualExpression(r *planner.Read, values layout.Item) string {
+	condition := ""
 	if r.Languages != nil {
 		names := make([]string, len(r.Languages))
 		for i, language := range r.Languages {
 			names[i] = ":l" + strconv.Itoa(i)
 			values[names[i]] = layout.Text(string(language))
 		}
-		conditions = append(conditions, layout.AttrLanguage+" IN ("+strings.Join(names, ",")+")")
+		condition = among(layout.AttrLanguage, names)
 	}
 	if r.Ratings != nil {
 		names := make([]string, len(r.Ratings))
@@ -81,10 +92,15 @@ func residualExpression(r planner.Read, values layout.Item) *string {
 			names[i] = ":r" + strconv.Itoa(i)
 			values[names[i]] = layout.Number(int64(rating))
 		}
-		conditions = append(conditions, layout.AttrRating+" IN ("+strings.Join(names, ",")+")")
+		if condition != "" {
+			condition += " AND "
+		}
+		condition += among(layout.AttrRating, names)
 	}
-	if len(conditions) == 0 {
-		return nil
-	}
-	return aws.String(strings.Join(conditions, " AND "))
+	return condition
+}
+
+// among is the condition that an attribute is one of some values.
+func among(attribute string, names []string) string {
+	return attribute + " IN (" + strings.Join(names, ",") + ")"
 }

@@ -126,7 +126,7 @@ func TestPlans(t *testing.T) {
 				fmt.Fprintf(&got, "... and %d calls more\n", len(plan.Reads)-i)
 				break
 			}
-			fmt.Fprintf(&got, "%s\n", inputText(t, queryInput("comments", plan, read, read.Limit, nil)))
+			fmt.Fprintf(&got, "%s\n", inputText(t, queryInput("comments", &plan, &read, read.Limit, nil)))
 		}
 		got.WriteString("\n")
 	}

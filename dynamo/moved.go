@@ -41,7 +41,7 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 		keys[i] = layout.CommentKey(comment.IDOf(position))
 	}
 	items, left, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrDeleted),
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(&r.plan) + "," + layout.AttrDeleted),
 	})
 	if err != nil {
 		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))

@@ -204,7 +204,7 @@ func boundOf(last layout.Item) *layout.Compressed {
 
 // query makes the next Query of one read.
 func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.QueryOutput, error) {
-	read, state := r.plan.Reads[number], &r.reads[number]
+	read, state := &r.plan.Reads[number], &r.reads[number]
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 		return nil, err
 	}
 	defer leave()
-	output, err := call.Query(ctx, r.client, queryInput(r.table, r.plan, read, state.limit, state.start), found)
+	output, err := call.Query(ctx, r.client, queryInput(r.table, &r.plan, read, state.limit, state.start), found)
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}

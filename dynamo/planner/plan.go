@@ -87,7 +87,7 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 }
 
 // Residual tells whether any read has a residual filter.
-func (p Plan) Residual() bool {
+func (p *Plan) Residual() bool {
 	for _, read := range p.Reads {
 		if read.Residual() {
 			return true
@@ -118,7 +118,7 @@ func (p Plan) LimitedTo(units float64) Plan {
 func (p Plan) LeastUnits() float64 { return float64(len(p.Reads)) / 2 }
 
 // LowKey is the lower bound of the sort key, nil if there is none.
-func (p Plan) LowKey() *string {
+func (p *Plan) LowKey() *string {
 	if p.Low == (comment.Position{}) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (p Plan) LowKey() *string {
 }
 
 // HighKey is the upper bound of the sort key, nil if there is none.
-func (p Plan) HighKey() *string {
+func (p *Plan) HighKey() *string {
 	if p.High == comment.MaxPosition {
 		return nil
 	}
