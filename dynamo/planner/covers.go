@@ -68,23 +68,38 @@ func covers(filter comment.Filter) []Candidate { return coversWithin(filter, mat
 
 // coversWithin are those of the covers that read at most so many partitions.
 func coversWithin(filter comment.Filter, most int) []Candidate {
+	languages, ratings := filter.Languages, filter.Ratings
 	room := 1
-	if len(filter.Languages)+len(filter.Ratings) > 0 {
+	if len(languages)+len(ratings) > 0 {
 		room = 5 // with one mixture
 	}
-	out := make([]Candidate, 0, room)
-	if n := narrowParts(filter); len(filter.Languages) > 0 && len(filter.Ratings) > 0 && n <= most {
-		out = append(out, Candidate{Name: "cells", Cover: addCells(make(Cover, 0, n), filter.Languages, filter.Ratings)})
+	out, cells := make([]Candidate, 0, room), len(languages)*len(ratings)
+	if cells > most {
+		cells = 0
 	}
-	if len(filter.Ratings) > 0 {
-		out = append(out, Candidate{Name: "ratings", Cover: byRating(filter.Languages, filter.Ratings)})
+	parts := make(Cover, 0, cells+len(languages)+len(ratings)+1) // of all: one allocation
+	add := func(name string, from int) {
+		out = append(out, Candidate{Name: name, Cover: parts[from:len(parts):len(parts)]})
 	}
-	if len(filter.Languages) > 0 && len(filter.Languages) <= most {
-		out = append(out, Candidate{Name: "languages", Cover: byLanguage(filter.Languages, filter.Ratings)})
+	if cells > 0 {
+		parts = addCells(parts, languages, ratings)
+		add("cells", 0)
 	}
-	return append(out, Candidate{Name: "whole product", Cover: Cover{{
-		Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings,
-	}}})
+	if from := len(parts); len(ratings) > 0 {
+		for _, rating := range ratings {
+			parts = append(parts, ratingPart(languages, rating))
+		}
+		add("ratings", from)
+	}
+	if from := len(parts); len(languages) > 0 && len(languages) <= most {
+		for _, language := range languages {
+			parts = append(parts, languagePart(language, ratings))
+		}
+		add("languages", from)
+	}
+	parts = append(parts, Part{Partition: layout.Partition{Index: layout.All}, Languages: languages, Ratings: ratings})
+	add("whole product", len(parts)-1)
+	return out
 }
 
 // narrowParts is how many parts the first of the covers has.
@@ -100,22 +115,6 @@ func addCells(cover Cover, languages []comment.Language, ratings []int) Cover {
 				Index: layout.ByLangAndRating, Language: language, Rating: rating,
 			}})
 		}
-	}
-	return cover
-}
-
-func byLanguage(languages []comment.Language, ratings []int) Cover {
-	cover := make(Cover, 0, len(languages))
-	for _, language := range languages {
-		cover = append(cover, languagePart(language, ratings))
-	}
-	return cover
-}
-
-func byRating(languages []comment.Language, ratings []int) Cover {
-	cover := make(Cover, 0, len(ratings))
-	for _, rating := range ratings {
-		cover = append(cover, ratingPart(languages, rating))
 	}
 	return cover
 }

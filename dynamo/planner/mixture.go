@@ -12,7 +12,7 @@ import (
 // the partition of the language or cell by cell. The filter must have languages and ratings.
 func (e *estimator) mixture(most float64) Candidate {
 	best := Candidate{Name: "mixture", Price: most}
-	cover := make(Cover, 0, narrowParts(e.filter)+2)
+	cover := make(Cover, 0, mostExpected) // few have more
 	for across := range len(e.filter.Ratings) + 1 {
 		cover = cover[:0]
 		rest := e.filter.Ratings
