@@ -242,13 +242,13 @@ func (a *plainAnswer) binary() ([]byte, error) {
 	}
 	text := a.rest()[:end]
 	a.at += end + 1
-	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') >= 0 { // base64 would skip them
-		return nil, ErrUnusual
-	}
 	if length := base64.StdEncoding.DecodedLen(len(text)); a.room == nil || len(a.room) < length {
 		a.room = make([]byte, max(length, roomFor))
 	}
-	n, err := base64.StdEncoding.Decode(a.room, text) // quicker with room behind the last byte
+	n, err := base64.StdEncoding.Decode(a.room, text)  // quicker with room behind the last byte
+	if base64.StdEncoding.EncodedLen(n) != len(text) { // ends of lines, which base64 skips
+		return nil, ErrUnusual
+	}
 	out := a.room[:n:n]
 	a.room = a.room[n:]
 	return out, err

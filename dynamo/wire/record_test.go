@@ -95,6 +95,21 @@ func TestBinaries(t *testing.T) {
 	}
 }
 
+// Ends of lines in a binary are not skipped: JSON has none in a string.
+func TestBinariesWithLines(t *testing.T) {
+	for length := range 120 {
+		sound := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("\x00\x10\x83\xfe"), length)[:length])
+		for at := range len(sound) + 1 {
+			for way, read := range readers {
+				text := sound[:at] + "\r\n\n\n" + sound[at:]
+				if read([]byte(`{"Items":[{"t":{"B":"`+text+`"}}]}`), &dynamodb.QueryOutput{}, func(*Record) {}) == nil {
+					t.Errorf("%s: %q is read", way, text)
+				}
+			}
+		}
+	}
+}
+
 // A text is read as the standard library reads it, wherever in it escapes and other scripts come.
 // Damage is refused, also far behind the first escape.
 func TestTexts(t *testing.T) {
