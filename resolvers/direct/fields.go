@@ -25,6 +25,14 @@ func text[T any](typ string, get func(T) string) field[T] {
 		func(out []byte, of T) []byte { return appendText(out, get(of)) })
 }
 
+// code returns a field that holds a text of which JSON escapes nothing, such as a language. It is
+// never null.
+func code[T any](typ string, get func(T) string) field[T] {
+	return leaf(typ+"!",
+		func(of T) int { return len(get(of)) + len(`""`) },
+		func(out []byte, of T) []byte { return append(append(append(out, '"'), get(of)...), '"') })
+}
+
 // optionalText returns a field that holds a text or null.
 func optionalText[T any](typ string, get func(T) *string) field[T] {
 	return leaf(typ,

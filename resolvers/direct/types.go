@@ -22,7 +22,7 @@ var (
 	edges = &object[graph.CommentEdge]{
 		types: []string{"CommentEdge"},
 		fields: map[string]field[*graph.CommentEdge]{
-			"cursor": text("String", func(e *graph.CommentEdge) string { return e.Cursor }),
+			"cursor": code("String", func(e *graph.CommentEdge) string { return e.Cursor }),
 			"node":   nested(comments, func(e *graph.CommentEdge) *comment.Comment { return e.Node }),
 		},
 	}
@@ -30,9 +30,9 @@ var (
 	comments = &object[comment.Comment]{
 		types: []string{"Comment", "Node"},
 		fields: map[string]field[*comment.Comment]{
-			"id":        text("ID", func(c *comment.Comment) string { return string(c.ID) }),
+			"id":        code("ID", func(c *comment.Comment) string { return string(c.ID) }),
 			"rating":    number(func(c *comment.Comment) int { return c.Rating }),
-			"language":  text("Language", func(c *comment.Comment) string { return string(c.Language) }),
+			"language":  code("Language", func(c *comment.Comment) string { return string(c.Language) }),
 			"title":     optionalText("String", func(c *comment.Comment) *string { return c.Title }),
 			"text":      text("String", func(c *comment.Comment) string { return c.Text }),
 			"author":    nested(authors, func(c *comment.Comment) *comment.Author { return &c.Author }),
