@@ -102,7 +102,7 @@ func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 
 // CreatedAt returns when the comment was written, in UTC to the millisecond. The ID holds this
 // time.
-func (c Comment) CreatedAt() time.Time { return c.ID.Position().Time() }
+func (c Comment) CreatedAt() time.Time { return c.ID.time() }
 
 // Check returns a BadInput error that names the first field which cannot be stored, and why.
 func (c Comment) Check() error {

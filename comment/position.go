@@ -21,6 +21,7 @@ var MaxPosition = Position{
 const (
 	positionLength = 26
 	timeBytes      = 6
+	timeDigits     = 10 // 2 bits more than timeBytes, those that are always zero
 	// digits are those of a ULID, each 5 bits. Of the first one, 2 bits are over and always zero.
 	digits     = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	digitBits  = 5
@@ -182,4 +183,15 @@ func (id ID) Position() Position {
 		return Position{}
 	}
 	return p
+}
+
+// time returns the time of the Position, and does not look at the digits behind it. For a malformed ID
+// it is any time.
+func (id ID) time() time.Time {
+	text := strings.TrimPrefix(string(id), IDPrefix)
+	if len(text) != positionLength {
+		return Position{}.Time()
+	}
+	milliseconds, _ := number(text[:timeDigits])
+	return time.UnixMilli(int64(milliseconds)).UTC()
 }

@@ -26,6 +26,9 @@ func TestPositionIsULID(t *testing.T) {
 		if got, want := p.Time().UnixMilli(), int64(ulid.ULID(p).Time()); got != want {
 			t.Fatalf("time is %d ms, of the reference %d", got, want)
 		}
+		if got, want := (comment.Comment{ID: comment.IDOf(p)}).CreatedAt(), p.Time(); got != want {
+			t.Fatalf("a comment is created at %s, its position is at %s", got, want)
+		}
 		back, err := comment.ParsePosition(p.String())
 		if err != nil || back != p {
 			t.Fatalf("%s reads back as %v, %v", p, back, err)
