@@ -43,14 +43,15 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		headAsGet,        // before everything that looks at the method
 		allow(o.Origins), // before everything that refuses, so that an allowed page can read why
 		negotiated,       // before everything that refuses, since it sets the type
+		refuseExcess(o.MaxBody, o.Concurrency, o.Connections), // before everything that takes time
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
-		refuseTwice,     // before everything that reads these headers
-		refuseCrossSite, // after allow, whose verdict it uses
-		withBody(o.MaxBody, o.Connections, o.Concurrency), // inside builtFirst, which counts its refusals too
-		o.authenticated,     // before the limits of clients, which go by it
-		o.Clients.perClient, // before the place, which others wait for
+		refuseTwice,                        // before everything that reads these headers
+		refuseCrossSite,                    // after allow, whose verdict it uses
+		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too
+		o.authenticated,                    // before the limits of clients, which go by it
+		o.Clients.perClient,                // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
 	}

@@ -18,11 +18,30 @@ const perRequest = 24 << 10
 // query of a page fits, and perRequest covers it.
 const firstRead = 4 << 10
 
+// refuseExcess refuses a request before anything is made for it, while others are refused: what it
+// costs, those that are answered lack. Over HTTP/1.1, the bound on connections bounds what such requests
+// hold. Those over HTTP/2 go on to where they are counted.
+func refuseExcess(maxBody int, limiter *concurrency.Limiter, connections *Connections) func(http.Handler) http.Handler {
+	bodies := bodies{maxBody, connections}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor != 1 || !limiter.Refuse() {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if r.Method == http.MethodPost {
+				bodies.forget(r)
+			}
+			overloaded.write(w)
+		})
+	}
+}
+
 // withBody reads the body of a POST before the request takes anything that others wait for. A
 // client that sends one byte at a time then holds no place among the requests in flight, and the
 // time of its operation does not run yet. It holds memory only, which connections bounds.
-func withBody(limit int, connections *Connections, limiter *concurrency.Limiter) func(http.Handler) http.Handler {
-	bodies := bodies{limit, connections, limiter}
+func withBody(limit int, connections *Connections) func(http.Handler) http.Handler {
+	bodies := bodies{limit, connections}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodPost {
@@ -47,7 +66,6 @@ func withBody(limit int, connections *Connections, limiter *concurrency.Limiter)
 type bodies struct {
 	limit       int // bytes of each
 	connections *Connections
-	limiter     *concurrency.Limiter
 }
 
 // read reads a body up to the limit. It does not begin to read one whose announced length is above
@@ -65,9 +83,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	if !b.limiter.Refusing() { // else net/http's way answers more: see docs/design/connections.md
-		connection.arrives(r)
-	}
+	connection.arrives(r)
 	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
@@ -80,6 +96,15 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	}
 	b.connections.bodyRead(connection)
 	return body, nil
+}
+
+// forget reads a body of a request that is refused. What is beyond the limit is left to net/http.
+func (b bodies) forget(r *http.Request) {
+	connection := b.connections.of(r.Context())
+	connection.arrives(r)
+	if _, err := io.CopyN(io.Discard, r.Body, int64(b.limit)+1); errors.Is(err, io.EOF) {
+		b.connections.bodyRead(connection)
+	}
 }
 
 // readAll reads a body. A short one has a buffer of its announced length. A buffer that doubles would

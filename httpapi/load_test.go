@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +52,106 @@ func TestInFlight(t *testing.T) {
 		if tries == 1000 {
 			t.Fatal("the free place is not used again")
 		}
+	}
+}
+
+// While requests are refused, one is refused before anything else is looked at. Its connection goes on,
+// however the request was sent, and the page of another origin may read why.
+func TestRefusedAtOnce(t *testing.T) {
+	full, release := crowded(t)
+	told := &observer{}
+	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) {
+		o.Concurrency, o.MaxBody = full, 500
+		o.Origins, o.Observers = []httpapi.Origin{"https://shop.example"}, []httpapi.Observer{told}
+	})
+	for name, request := range map[string]string{
+		"announced":        announced,
+		"in chunks":        inChunks,
+		"by GET":           byGET,
+		"too large":        head + "Content-Length: 1000\r\n\r\n" + strings.Repeat("x", 1000),
+		"of another type":  strings.Replace(announced, "application/json", "text/plain", 1),
+		"of another site":  strings.Replace(byGET, "\r\n", "\r\nOrigin: https://other.example\r\n", 1),
+		"of a shop's page": strings.Replace(announced, "\r\n", "\r\nOrigin: https://shop.example\r\n", 1),
+	} {
+		ask, got := asker(t, server), reply{}
+		for tries := 0; got.status != 503 && tries < 10; tries++ { // the place to wait may be free for a moment
+			ask, told.ended = asker(t, server), nil
+			got = ask(request)
+		}
+		allowed := got.header.Get("Access-Control-Allow-Origin") != ""
+		if got.status != 503 || got.header.Get("Retry-After") != "1" || got.code(t) != "OVERLOADED" || allowed != strings.Contains(request, "shop.example") {
+			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
+		}
+		if next := ask(announced); next.status != 503 { // the observer was told of the first one by now
+			t.Errorf("after %s: %d %s", name, next.status, next.body)
+		}
+		if first := told.ended[0]; first.Outcome != httpapi.OutcomeRefused || first.Refused != "limit" || first.ID != got.header.Get("X-Request-Id") {
+			t.Errorf("%s: observed as %+v", name, first)
+		}
+	}
+	release()
+	if got := asker(t, server)(announced); got.status != 200 {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+}
+
+// crowded returns a limiter of one place, which is taken, and for which another waits until release is
+// called.
+func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
+	t.Helper()
+	full = concurrency.New(1, 1)
+	turn, err := full.Enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := turn.Wait(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		for ctx.Err() == nil {
+			if turn, err := full.Enter(); err == nil {
+				_, _ = turn.Wait(ctx) // for as long as a request may wait
+			}
+		}
+	})
+	for !full.Refusing() {
+		time.Sleep(time.Millisecond)
+		if full.State().Queued > 0 {
+			if turn, err := full.Enter(); err == nil { // the other has just left
+				_, _ = turn.Wait(ctx)
+			}
+		}
+	}
+	return full, func() {
+		leave()
+		waiting.Wait()
+		place.Leave(concurrency.Unmeasured)
+	}
+}
+
+// asker returns what sends requests as they are over one connection, and reads their answers.
+func asker(t *testing.T, server *httptest.Server) func(request string) reply {
+	t.Helper()
+	conn := dial(t, server)
+	answers := bufio.NewReader(conn)
+	return func(request string) reply {
+		t.Helper()
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("%.100q: %v", request, err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply{status: answer.StatusCode, header: answer.Header, raw: text, body: string(text)}
 	}
 }
 

@@ -12,24 +12,14 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
 // What it takes to refuse a request over HTTP: beside a server that refuses everything and does
 // nothing else. The client writes and reads bytes as they are, so allocations are the server's, and
 // us/refusal is processor time of the server and of four calls of the system.
 func BenchmarkRefusal(b *testing.B) {
-	full := concurrency.New(1, 1)
-	go func() {
-		for b.Context().Err() == nil { // one is in progress for good, another waits
-			if turn, err := full.Enter(); err == nil {
-				_, _ = turn.Wait(b.Context())
-			}
-		}
-	}()
-	for full.State().InFlight == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	full, release := crowded(b)
+	defer release()
 	connections := httpapi.NewConnections(0, 0)
 	talkback := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Concurrency, o.Connections = full, connections })))
 	talkback.Listener = connections.Bound(talkback.Config, talkback.Listener)

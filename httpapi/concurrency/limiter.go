@@ -54,28 +54,51 @@ func (l *Limiter) Enter() (Turn, error) { return l.enter(time.Now()) }
 func (l *Limiter) enter(now time.Time) (Turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gradient.tick(now)
-	l.admit(now)
-	if len(l.queue) == 0 {
-		l.emptied = now
-		l.refusing.Store(false)
-		if l.free() {
-			return Turn{limiter: l, place: l.let(now)}, nil
-		}
-	}
-	if !l.worthWaiting(now) {
-		l.counted.Full++
-		l.gradient.refuse()
-		l.refusing.Store(true)
+	if l.refuses(now) {
 		return Turn{}, ErrFull
+	}
+	if len(l.queue) == 0 && l.free() {
+		return Turn{limiter: l, place: l.let(now)}, nil
 	}
 	w := &waiter{turn: make(chan *Place, 1)}
 	l.queue = append(l.queue, w)
 	return Turn{limiter: l, waiter: w}, nil
 }
 
+// refuses reports whether a request that comes now is refused at once, and counts it if it is. The
+// caller holds the lock.
+func (l *Limiter) refuses(now time.Time) bool {
+	l.gradient.tick(now)
+	l.admit(now)
+	if len(l.queue) == 0 {
+		l.emptied = now
+		l.refusing.Store(false)
+		if l.free() {
+			return false
+		}
+	}
+	if l.worthWaiting(now) {
+		return false
+	}
+	l.counted.Full++
+	l.gradient.refuse()
+	l.refusing.Store(true)
+	return true
+}
+
 // Refusing reports whether a request was refused at once since one last came while nobody waited.
 func (l *Limiter) Refusing() bool { return l.refusing.Load() }
+
+// Refuse reports whether a request is refused that comes while others are. If so, it is counted like
+// those that Enter refuses. If not, the caller has Enter decide when the request needs its place.
+func (l *Limiter) Refuse() bool {
+	if !l.refusing.Load() {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refuses(time.Now())
+}
 
 // Turn is that of a request to be in progress.
 type Turn struct {

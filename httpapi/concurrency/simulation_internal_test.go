@@ -411,7 +411,8 @@ func TestProbeEndsForThoseWhoWait(t *testing.T) {
 	})
 }
 
-// A limiter refuses from the first refusal on, until one comes while nobody waits.
+// A limiter refuses from the first refusal on, until one comes while nobody waits. Meanwhile, one that
+// comes when there is no room is refused before it enters.
 func TestRefusing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(1, 1, 1)
@@ -419,6 +420,12 @@ func TestRefusing(t *testing.T) {
 			t.Helper()
 			if limiter.Refusing() != refusing {
 				t.Errorf("%s: refusing %t", when, !refusing)
+			}
+		}
+		refused := func(want bool, count uint64, when string) {
+			t.Helper()
+			if got, full := limiter.Refuse(), limiter.State().Full; got != want || full != count {
+				t.Errorf("%s: refused %t, %d in all; want %t, %d", when, got, full, want, count)
 			}
 		}
 		first, err := enter(t.Context(), limiter)
@@ -430,16 +437,19 @@ func TestRefusing(t *testing.T) {
 			t.Fatal(err)
 		}
 		is(false, "one waits")
+		refused(false, 0, "nobody was refused")
 		if _, err := limiter.Enter(); !errors.Is(err, ErrFull) {
 			t.Fatal(err)
 		}
 		is(true, "another was refused")
+		refused(true, 2, "one waits")
 		first.Leave(Unmeasured)
 		place, err := second.Wait(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		is(true, "its turn came")
+		refused(false, 2, "nobody waits")
 		place.Leave(Unmeasured)
 		if _, err := enter(t.Context(), limiter); err != nil {
 			t.Fatal(err)

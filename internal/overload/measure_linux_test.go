@@ -53,7 +53,7 @@ const (
 	// stepTime is how long each load lasts in a round, and calmTime how long the server has before.
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
 	// rounds is how often each load is sent to each server. Of each figure the median is told.
-	rounds = 3
+	rounds = 5
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
 	// prepared is how many connections are open to each server before it is measured.
@@ -63,24 +63,25 @@ const (
 	overloadTime, afterwards = 10 * time.Second, 10
 )
 
-// The servers of all variants stand over one table. Each load is sent to one after the other, so
-// that what else the machine does disturbs them alike.
+// The servers of all variants stand over one table. In each round each gets each load, one after the
+// other, so that what else the machine does disturbs them alike.
 func TestMeasure(t *testing.T) {
 	if *program == "" {
 		t.Skip("it takes minutes: make overload")
 	}
 	m := begin(t)
-	var figures []figure
-	for _, load := range loads {
-		of := make([][]figure, len(variants))
-		for range rounds {
+	of := make([][]figure, len(loads)*len(variants))
+	for range rounds {
+		for l, load := range loads {
 			for i, v := range variants {
-				of[i] = append(of[i], m.step(t, i, v, load))
+				at := l*len(variants) + i
+				of[at] = append(of[at], m.step(t, i, v, load))
 			}
 		}
-		for _, each := range of {
-			figures = append(figures, median(each))
-		}
+	}
+	var figures []figure
+	for _, each := range of {
+		figures = append(figures, median(each))
 	}
 	seconds := m.recover(t, m.servers[0])
 	fmt.Println(markdown(m.capacity, figures, seconds))
