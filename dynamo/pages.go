@@ -45,7 +45,7 @@ func newPages(maxAge time.Duration) *pages {
 // keeps tells whether the page of a query may be cached: only first pages, which many clients
 // request.
 func (p *pages) keeps(key queryKey) bool {
-	return p != nil && !key.after.given && !key.before.given && key.number <= 1
+	return p != nil && key.given&(afterGiven|beforeGiven) == 0 && key.number <= 1
 }
 
 // keep caches a page that was read from a moment on.

@@ -2,60 +2,74 @@ package dynamo
 
 import (
 	"strings"
-	"time"
 
 	"github.com/talkback/talkback/comment"
 )
 
 // queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It
 // holds no pointers and no slices, so it can be compared and be the key of a map. Only several
-// languages take an allocation.
+// languages take an allocation. What follows the texts has no gaps: it is hashed at once.
 type queryKey struct {
-	product                string
-	languages              string // each with a comma behind it, which no language has
-	ratings                uint8  // the bit of each
-	conditions             int    // how many languages and ratings there are
-	createdFrom, createdTo optional[int64]
-	order                  comment.Order
+	product   string
+	languages string // each with a comma behind it, which no language has
+	order     comment.Order
+
+	createdFrom, createdTo int64 // milliseconds, as filters are normalized
+	after, before          comment.Position
+	conditions             int // how many languages and ratings there are
 	size                   int
-	fromEnd                bool
-	after, before          optional[comment.Position]
 	number                 int // of the page, 0 for none
-	numbering              comment.Numbering
 	count                  comment.Counting
+	ratings                uint8  // the bit of each
+	given                  givens // which of the times and positions are given
+	fromEnd                bool
 	settledOnly            bool
 	withoutText            bool
 	withoutNeighbours      bool
+
+	numbering comment.Numbering
 }
 
-// optional is a value or none. None differs from every value.
-type optional[T comparable] struct {
-	given bool
-	value T
-}
+// givens has a bit for each condition that a query may or may not have.
+type givens uint8
+
+const (
+	createdFromGiven givens = 1 << iota
+	createdToGiven
+	afterGiven
+	beforeGiven
+)
 
 // keyOf is the key of a query.
 func keyOf(q comment.Query) queryKey {
 	key := queryKey{
 		product:     q.Product,
 		languages:   languagesKey(q.Filter.Languages),
-		conditions:  len(q.Filter.Languages) + len(q.Filter.Ratings),
-		createdFrom: millisecondOf(q.Filter.CreatedAfter),
-		createdTo:   millisecondOf(q.Filter.CreatedBefore),
 		order:       q.Order,
+		conditions:  len(q.Filter.Languages) + len(q.Filter.Ratings),
 		size:        q.Slice.Size,
-		fromEnd:     q.Slice.FromEnd,
-		after:       positionOrNone(q.Slice.After),
-		before:      positionOrNone(q.Slice.Before),
-		count:       q.Count,
 		number:      q.Slice.Page,
-		numbering:   q.Numbering,
+		count:       q.Count,
+		ratings:     ratingBits(q.Filter.Ratings),
+		fromEnd:     q.Slice.FromEnd,
 		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
+		numbering:   q.Numbering,
 
 		withoutNeighbours: q.WithoutNeighbours,
 	}
-	key.ratings = ratingBits(q.Filter.Ratings)
+	if from := q.Filter.CreatedAfter; from != nil {
+		key.given, key.createdFrom = key.given|createdFromGiven, from.UnixMilli()
+	}
+	if to := q.Filter.CreatedBefore; to != nil {
+		key.given, key.createdTo = key.given|createdToGiven, to.UnixMilli()
+	}
+	if after := q.Slice.After; after != nil {
+		key.given, key.after = key.given|afterGiven, *after
+	}
+	if before := q.Slice.Before; before != nil {
+		key.given, key.before = key.given|beforeGiven, *before
+	}
 	return key
 }
 
@@ -84,19 +98,4 @@ func languagesKey(languages []comment.Language) string {
 		b.WriteByte(',')
 	}
 	return b.String()
-}
-
-// millisecondOf is a time as filters are normalized.
-func millisecondOf(t *time.Time) optional[int64] {
-	if t == nil {
-		return optional[int64]{}
-	}
-	return optional[int64]{given: true, value: t.UnixMilli()}
-}
-
-func positionOrNone(p *comment.Position) optional[comment.Position] {
-	if p == nil {
-		return optional[comment.Position]{}
-	}
-	return optional[comment.Position]{given: true, value: *p}
 }
