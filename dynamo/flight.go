@@ -34,6 +34,7 @@ type flightKey struct {
 // flight is one read under way.
 type flight struct {
 	waiting int                // callers, the leader included; guarded by the mutex of flights
+	ended   bool               // whether no more callers join; guarded as well
 	cancel  context.CancelFunc // ends the read
 
 	landed chan struct{} // closed once the rest is there; nil while nobody follows
@@ -136,7 +137,8 @@ func (f *flights) leave(key flightKey, shared *flight) {
 
 // end lets no more callers join a read. Another read of the same page may be under way already.
 func (f *flights) end(key flightKey, shared *flight) {
-	if f.under[key] == shared {
+	if !shared.ended {
+		shared.ended = true
 		delete(f.under, key)
 	}
 }

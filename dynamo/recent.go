@@ -17,7 +17,7 @@ type recent struct {
 	now func() time.Time
 
 	mu   sync.Mutex
-	read *simplelru.LRU[queryKey, recentPage]
+	read *simplelru.LRU[queryKey, *recentPage]
 }
 
 // recentPage describes one page in about a kilobyte, its key included.
@@ -38,7 +38,7 @@ const (
 )
 
 func newRecent() *recent {
-	return &recent{now: time.Now, read: newLRU[queryKey, recentPage](remembered, nil)}
+	return &recent{now: time.Now, read: newLRU[queryKey, *recentPage](remembered, nil)}
 }
 
 // remembers tells whether it helps to know what a page held. A list in one partition is read
@@ -76,17 +76,22 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 	recent := recentPage{held: held, first: taken[0].ID.Position(), at: p.now()}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	before, known := p.read.Get(key)
 	if fromNewest {
-		before, known := p.read.Peek(key)
-		recent.follow(before, known, taken)
+		recent.follow(before, taken)
 	}
-	p.read.Add(key, recent)
+	if known {
+		*before = recent
+		return
+	}
+	p.read.Add(key, new(recent))
 }
 
-// follow learns how quickly comments arrive in front of a page that begins with the newest.
-func (r *recentPage) follow(before recentPage, known bool, taken []layout.Compressed) {
+// follow learns how quickly comments arrive in front of a page that begins with the newest, and what
+// it held before; nil if that is not known.
+func (r *recentPage) follow(before *recentPage, taken []layout.Compressed) {
 	r.came, r.elapsed = assumedCame, assumedElapsed
-	if known {
+	if before != nil {
 		r.came = before.came/2 + float64(newerThan(before.first, taken))
 		r.elapsed = max(1, before.elapsed/2+r.at.Sub(before.at))
 	}
