@@ -138,10 +138,11 @@ func (a *plainAnswer) key(to *map[string]types.AttributeValue) error {
 	if err := a.item(); err != nil {
 		return err
 	}
-	key := make(map[string]types.AttributeValue, len(a.record.attributes))
-	values := make([]types.AttributeValueMemberS, len(a.record.attributes))
-	for i := range a.record.attributes {
-		attribute := &a.record.attributes[i]
+	attributes := a.record.attributes[1:]
+	key := make(map[string]types.AttributeValue, len(attributes))
+	values := make([]types.AttributeValueMemberS, len(attributes))
+	for i := range attributes {
+		attribute := &attributes[i]
 		if attribute.value.Kind != Text {
 			return ErrUnusual
 		}
@@ -192,7 +193,7 @@ func (a *plainAnswer) attribute(name []byte, kind byte) error {
 func (a *plainAnswer) lettered() (name []byte, kind byte) {
 	const form = `"a":{"S":`
 	rest := a.rest()
-	if len(rest) < len(form) || rest[0] != '"' || !isLetter(rest[1]) || string(rest[2:6]) != `":{"` || string(rest[7:9]) != `":` {
+	if len(rest) < len(form) || rest[0] != '"' || rest[1] < 'a' || rest[1] > 'z' || string(rest[2:6]) != `":{"` || string(rest[7:9]) != `":` {
 		return nil, 0
 	}
 	a.at += len(form)

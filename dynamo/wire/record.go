@@ -35,10 +35,10 @@ type Value struct {
 // function returns that it is given to; binaries remain. It is not a map, because making a map takes
 // longer than finding a few of ten attributes in a list.
 type Record struct {
-	attributes []attribute
-	// letters are the numbers of the attributes that have a small letter for their name, plus 1. Of
-	// two with one name, the last counts.
-	letters [26]uint8
+	attributes []attribute // after one that stands for those that are missing
+	// letters are the numbers of the attributes that have one byte for their name. Of two with one
+	// name, the last counts.
+	letters [256]uint8
 
 	strings slab.Strings
 	text    []byte // of the strings with escapes
@@ -55,7 +55,8 @@ const mostAttributes = math.MaxUint8
 
 // begin begins the next item.
 func (r *Record) begin() {
-	r.attributes, r.letters, r.text = r.attributes[:0], [26]uint8{}, r.text[:0]
+	r.attributes = append(r.attributes[:0], attribute{})
+	r.letters, r.text = [256]uint8{}, r.text[:0]
 }
 
 // clear forgets the item, and keeps room for another.
@@ -71,37 +72,31 @@ const largestKept = 4 << 10
 
 // add adds an attribute, and returns where its value belongs.
 func (r *Record) add(name []byte) (*Value, error) {
-	if len(r.attributes) == mostAttributes {
+	number := len(r.attributes)
+	if number > mostAttributes {
 		return nil, ErrUnusual
 	}
 	r.attributes = append(r.attributes, attribute{name: name})
-	number := len(r.attributes)
-	if len(name) == 1 && isLetter(name[0]) {
-		r.letters[name[0]-'a'] = uint8(number)
+	if len(name) == 1 {
+		r.letters[name[0]] = uint8(number)
 	}
-	return &r.attributes[number-1].value, nil
+	return &r.attributes[number].value, nil
 }
-
-// isLetter reports whether a byte is a small letter, as most names of attributes are.
-func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
-
-// missing is the value of an attribute that an item lacks.
-var missing Value
 
 // Get returns the value of an attribute. It is valid as long as the Record, and must not be changed.
 func (r *Record) Get(name string) *Value {
-	if len(name) == 1 && isLetter(name[0]) {
-		if number := r.letters[name[0]-'a']; number > 0 {
-			return &r.attributes[number-1].value
-		}
-		return &missing
+	if len(name) == 1 {
+		return &r.attributes[r.letters[name[0]]].value
 	}
-	for i := len(r.attributes) - 1; i >= 0; i-- { // of two with one name, the last counts
-		if a := &r.attributes[i]; string(a.name) == name {
-			return &a.value
-		}
+	return r.named(name)
+}
+
+// named returns the value of an attribute that has any name.
+func (r *Record) named(name string) *Value {
+	last := len(r.attributes) - 1
+	for ; last > 0 && string(r.attributes[last].name) != name; last-- { // of two with one name, the last counts
 	}
-	return &missing
+	return &r.attributes[last].value
 }
 
 // Join returns the two parts as one string, which shares its memory with others of the Record.

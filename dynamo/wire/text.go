@@ -28,10 +28,9 @@ func (s *plainScanner) quoted(room *[]byte) (text []byte, ok bool) {
 // unescaped reads the part of a string before its end or its next escape. isASCII is that of
 // plainBytes.
 func (s *plainScanner) unescaped() (text []byte, isASCII bool) {
-	rest := s.rest()
-	plain, isASCII := plainBytes(rest)
-	s.at += plain
-	return rest[:plain], isASCII
+	text, isASCII = plainBytes(s.rest())
+	s.at += len(text)
+	return text, isASCII
 }
 
 // escaped reads a string from its first escape on, and appends it and what came before.
@@ -67,10 +66,10 @@ func (s *plainScanner) escape() (c rune, ok bool) {
 	return rune(code), err == nil && !utf16.IsSurrogate(rune(code))
 }
 
-// plainBytes returns how many bytes come before the first that JSON does not allow in a string:
+// plainBytes returns the bytes that come before the first that JSON does not allow in a string:
 // quote, backslash or control character. It looks at eight bytes at a time. If isASCII, they are
 // ASCII; if not, perhaps still.
-func plainBytes(text []byte) (plain int, isASCII bool) {
+func plainBytes(text []byte) (plain []byte, isASCII bool) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	all, i := uint64(0), 0
 	for ; i <= len(text)-8; i += 8 {
@@ -80,11 +79,11 @@ func plainBytes(text []byte) (plain int, isASCII bool) {
 		// quote a space, a control character another one, and nothing else either.
 		low, backslash := (word^ones*2)-ones*('"'-1), (word^ones*'\\')-ones
 		if special := (low | backslash) &^ word & highs; special != 0 {
-			return i + bits.TrailingZeros64(special)/8, all&highs == 0
+			return text[:i+bits.TrailingZeros64(special)/8], all&highs == 0
 		}
 	}
 	for ; i < len(text) && text[i] >= ' ' && text[i] != '"' && text[i] != '\\'; i++ {
 		all |= uint64(text[i])
 	}
-	return i, all&highs == 0
+	return text[:i], all&highs == 0
 }
