@@ -37,25 +37,26 @@ type scan struct {
 // NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
 // whether they were as many as were wanted.
 func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
-	p := &LastPage{full: full}
+	p, last := &LastPage{full: full, cells: make([]cellCount, 0, 2)}, 0 // mostly of two ratings
 	for i := range taken {
-		p.last = p.add(taken[i].Cell())
+		last = p.add(taken[i].Cell())
 	}
+	p.last = p.cells[last].cell
 	return p
 }
 
-// add counts a comment, and returns its cell. That outlives the comment, whose strings share their
-// memory with others of its page.
-func (p *LastPage) add(cell comment.Cell) comment.Cell {
+// add counts a comment, and returns the number of its cell. That outlives the comment, whose strings
+// share their memory with others of its page.
+func (p *LastPage) add(cell comment.Cell) int {
 	for i := range p.cells {
 		if p.cells[i].cell == cell {
 			p.cells[i].count++
-			return p.cells[i].cell
+			return i
 		}
 	}
 	cell.Language = comment.Language(strings.Clone(string(cell.Language)))
 	p.cells = append(p.cells, cellCount{cell, 1})
-	return cell
+	return len(p.cells) - 1
 }
 
 // NoteScan notes how many items of a part a read for the page scanned, and how many of them were
