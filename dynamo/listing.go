@@ -33,14 +33,14 @@ type listing struct {
 // pageCure is what to ask for instead of a page that met its bound.
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
-func (s *Store) newListing(q comment.Query, key queryKey, known planner.Known) listing {
-	settled := q
-	settled.Filter = s.settled(q)
-	return listing{
-		store: s, query: q, key: key, window: planner.WindowOf(settled), size: q.Slice.Size, fromEnd: q.Slice.FromEnd,
-		planner: planner.Planner{Product: q.Product, Filter: settled.Filter, Known: known, Memo: s.choices},
-		meter:   capacity.NewMeter(planner.PageEstimate(q), pageCure),
-	}
+// begin sets the page that is to be read.
+func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Known) {
+	l.store, l.query, l.key = s, q, key
+	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
+	l.meter = capacity.NewMeter(planner.PageEstimate(q), pageCure)
+	q.Filter = s.settled(q)
+	l.window = planner.WindowOf(q)
+	l.planner.Product, l.planner.Filter, l.planner.Known, l.planner.Memo = q.Product, q.Filter, known, s.choices
 }
 
 // settled is the filter of a query. For a query of settled comments it leaves out those that are

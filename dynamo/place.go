@@ -18,7 +18,8 @@ type answering struct {
 }
 
 func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Known) *answering {
-	a := &answering{list: s.newListing(q, key, known)}
+	a := new(answering)
+	a.list.begin(s, q, key, known)
 	if q.Slice.Page > 0 {
 		a.placement = a.list.planner.Place(q, s.lookups.expected())
 	}
