@@ -33,6 +33,7 @@ type flightKey struct {
 
 // flight is one read under way.
 type flight struct {
+	key     flightKey
 	waiting int                // callers, the leader included; guarded by the mutex of flights
 	ended   bool               // whether no more callers join; guarded as well
 	cancel  context.CancelFunc // ends the read
@@ -52,7 +53,7 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 	for {
 		shared, leads := f.board(key)
 		if leads {
-			f.lead(ctx, key, shared, read)
+			f.lead(ctx, shared, read)
 			if shared.err != nil && ctx.Err() != nil {
 				return sharedPage{}, ctx.Err() // the read's own error says only that it was canceled
 			}
@@ -60,7 +61,7 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 		}
 		select {
 		case <-ctx.Done():
-			f.leave(key, shared)
+			f.leave(shared)
 			return sharedPage{}, ctx.Err()
 		case <-shared.landed:
 			if !shared.leadersOwn {
@@ -77,7 +78,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	shared = f.under[key]
 	if shared == nil {
 		leads = true
-		shared = &flight{}
+		shared = &flight{key: key}
 		if f.under == nil {
 			f.under = map[flightKey]*flight{}
 		}
@@ -90,18 +91,18 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 }
 
 // lead reads a page for all callers that wait for it, in the goroutine of the first.
-func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (sharedPage, error)) {
+func (f *flights) lead(ctx context.Context, shared *flight, read func(context.Context) (sharedPage, error)) {
 	reading, cancel, own := flightContext(ctx)
 	defer cancel()
 	shared.cancel = cancel
-	stop := context.AfterFunc(ctx, func() { f.leave(key, shared) })
+	stop := context.AfterFunc(ctx, func() { f.leave(shared) })
 	defer stop()
 	shared.err = panics.Guard(func() (err error) {
 		shared.page, err = read(reading)
 		return err
 	})
 	shared.leadersOwn = own && shared.err != nil && reading.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
-	f.land(key, shared)
+	f.land(shared)
 }
 
 // flightContext is the context of a read. It keeps the leader's values and deadline, and outlives
@@ -116,29 +117,29 @@ func flightContext(ctx context.Context) (reading context.Context, cancel context
 }
 
 // land gives the page to the callers that wait. Later callers begin a new read.
-func (f *flights) land(key flightKey, shared *flight) {
+func (f *flights) land(shared *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.end(key, shared)
+	f.end(shared)
 	if shared.landed != nil {
 		close(shared.landed)
 	}
 }
 
 // leave is called for a caller that no longer waits. The last one cancels the read.
-func (f *flights) leave(key flightKey, shared *flight) {
+func (f *flights) leave(shared *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if shared.waiting--; shared.waiting == 0 {
-		f.end(key, shared)
+		f.end(shared)
 		shared.cancel()
 	}
 }
 
 // end lets no more callers join a read. Another read of the same page may be under way already.
-func (f *flights) end(key flightKey, shared *flight) {
+func (f *flights) end(shared *flight) {
 	if !shared.ended {
 		shared.ended = true
-		delete(f.under, key)
+		delete(f.under, shared.key)
 	}
 }
