@@ -86,8 +86,8 @@ func planOf(t *testing.T, q comment.Query) planner.Plan {
 	return plannerOf(q, planner.Known{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
 }
 
-func plannerOf(q comment.Query, known planner.Known) planner.Planner {
-	return planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
+func plannerOf(q comment.Query, known planner.Known) *planner.Planner {
+	return &planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 }
 
 // trusted returns statistics that are a second old.

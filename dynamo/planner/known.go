@@ -29,17 +29,17 @@ type Known struct {
 
 // empty tells whether a part is known to hold nothing of the list. Languages that share one row of
 // the statistics ("other languages") are never known to be empty while the row has comments.
-func (k Known) empty(part Part) bool {
+func (k *Known) empty(part Part) bool {
 	return k.Trusted && k.Stats.AtMost(part.wanted()) == comment.Counts{}
 }
 
 // older tells whether all that a part holds of the list is known to be older than a position.
-func (k Known) older(part Part, than comment.Position) bool {
+func (k *Known) older(part Part, than comment.Position) bool {
 	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
 }
 
 // prior is what is likely of products.
-func (k Known) prior() *Prior {
+func (k *Known) prior() *Prior {
 	if k.Prior == nil {
 		return DefaultPrior()
 	}
@@ -48,7 +48,7 @@ func (k Known) prior() *Prior {
 
 // counts are the counts to plan a list by, nil if there are none. Those by which nothing is in the
 // list, unless they are trusted, are ignored: the product is probably new and not counted yet.
-func (k Known) counts(filter comment.Filter) comment.Stats {
+func (k *Known) counts(filter comment.Filter) comment.Stats {
 	switch {
 	case k.Stats == nil && k.Trusted:
 		return comment.Stats{}
@@ -59,7 +59,7 @@ func (k Known) counts(filter comment.Filter) comment.Stats {
 }
 
 // LikelySizes are the sizes of comments: those of the product, or what is likely.
-func (k Known) LikelySizes() Sizes {
+func (k *Known) LikelySizes() Sizes {
 	switch prior := k.prior(); {
 	case k.Sizes.Any.Mean > 0:
 		return k.Sizes

@@ -70,7 +70,7 @@ type LookupPrice struct {
 }
 
 // Place decides how a page by number is found.
-func (p Planner) Place(q comment.Query, lookup LookupPrice) Placement {
+func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	rank := q.Slice.Rank()
 	if rank == 0 {
 		return Placement{By: comment.ByReading, Size: q.Slice.Size}
@@ -83,7 +83,7 @@ func (p Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 
 // total is how many comments the list has, -1 if that is not known. Counts that are too old to skip
 // partitions by are too old for this, and none know dates.
-func (p Planner) total() int {
+func (p *Planner) total() int {
 	stats := p.Known.Stats
 	if !p.Known.Trusted || p.Filter.CreatedAfter != nil || p.Filter.CreatedBefore != nil || len(stats.Others(p.Filter.Languages)) > 0 {
 		return -1
@@ -92,7 +92,7 @@ func (p Planner) total() int {
 }
 
 // Total is how many comments the list is believed to have, 0 if nothing is believed.
-func (p Planner) Total() int {
+func (p *Planner) Total() int {
 	if p.Filter.CreatedAfter != nil || p.Filter.CreatedBefore != nil {
 		return 0
 	}
@@ -100,7 +100,7 @@ func (p Planner) Total() int {
 }
 
 // through is the price of reading so many comments from an end of the list.
-func (p Planner) through(q comment.Query, comments int) float64 {
+func (p *Planner) through(q comment.Query, comments int) float64 {
 	price := 0.0
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice

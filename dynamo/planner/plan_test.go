@@ -28,8 +28,8 @@ func planOf(t *testing.T, q comment.Query) Plan {
 	return plannerOf(q, Known{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
 }
 
-func plannerOf(q comment.Query, known Known) Planner {
-	return Planner{Product: q.Product, Filter: q.Filter, Known: known}
+func plannerOf(q comment.Query, known Known) *Planner {
+	return &Planner{Product: q.Product, Filter: q.Filter, Known: known}
 }
 
 func anyFilter(t *rapid.T) comment.Filter {

@@ -20,7 +20,7 @@ type Planner struct {
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
-func (p Planner) Take(r Request) Plan {
+func (p *Planner) Take(r Request) Plan {
 	plan := p.taking(r)
 	if r.Window.empty() || r.Want == 0 {
 		return plan
@@ -41,7 +41,7 @@ func (p Planner) Take(r Request) Plan {
 
 // alone reads the one partition that holds the list and nothing else. Whatever the product is like,
 // there is no cheaper way.
-func (p Planner) alone(plan *Plan) {
+func (p *Planner) alone(plan *Plan) {
 	plan.unpriced = covers(p.Filter)
 	plan.Chosen = plan.unpriced[0]
 	p.read(plan, []int{min(plan.Want, MaxLimit)})
@@ -49,7 +49,7 @@ func (p Planner) alone(plan *Plan) {
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
 // what follows an attempt that was given up.
-func (p Planner) Narrow(r Request) Plan {
+func (p *Planner) Narrow(r Request) Plan {
 	plan := p.taking(r)
 	plan.Narrowed = true
 	plan.unpriced = covers(p.Filter)[:1]
@@ -64,7 +64,7 @@ func (p Planner) Narrow(r Request) Plan {
 }
 
 // Count plans to count the whole list. For counts by rating, each partition holds one rating only.
-func (p Planner) Count(counting comment.Counting) Plan {
+func (p *Planner) Count(counting comment.Counting) Plan {
 	var w Window
 	w.low, w.high = p.Filter.Range()
 	plan := p.plan(w, comment.ReadCount)
@@ -93,7 +93,7 @@ func withRatings(filter comment.Filter) comment.Filter {
 }
 
 // taking is the plan for a request before its reads are chosen.
-func (p Planner) taking(r Request) Plan {
+func (p *Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
 	plan.Want, plan.Skip, plan.WithoutText, plan.Partial = r.Want, r.Skip, r.WithoutText, r.partial(p.Filter)
 	if r.Sample != nil {
@@ -103,7 +103,7 @@ func (p Planner) taking(r Request) Plan {
 }
 
 // plan is a plan for a window without any reads.
-func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
+func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	return Plan{
 		Product: p.Product, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
 		Known: p.Known,
@@ -112,7 +112,7 @@ func (p Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 
 // read adds the reads of the chosen cover to a plan, each with its limit, except for partitions that
 // are known to hold nothing of the plan's range.
-func (p Planner) read(plan *Plan, limits []int) {
+func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	for i, part := range plan.Chosen.Cover {
 		if p.Known.empty(part) || p.Known.older(part, plan.Low) {
