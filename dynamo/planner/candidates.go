@@ -8,19 +8,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// mostExpected is for how many parts that differ room is made at once, at most.
-const mostExpected = 8
-
-// expectedParts returns for how many parts of some covers room is made at once. Mixtures have others
-// of each language.
-func expectedParts(covers []Candidate, filter comment.Filter) int {
-	parts := len(filter.Languages) * len(filter.Ratings)
-	for i := range covers {
-		parts += len(covers[i].Cover)
-	}
-	return min(parts, mostExpected)
-}
-
 // newEstimator makes the estimator of a request for a part of a list.
 func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 	e := &estimator{Known: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}

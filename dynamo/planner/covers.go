@@ -102,6 +102,19 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	return out
 }
 
+// mostExpected is for how many parts that differ room is made at once, at most.
+const mostExpected = 8
+
+// expectedParts returns for how many parts of some covers room is made at once. Mixtures have others
+// of each language.
+func expectedParts(covers []Candidate, filter comment.Filter) int {
+	parts := len(filter.Languages) * len(filter.Ratings)
+	for i := range covers {
+		parts += len(covers[i].Cover)
+	}
+	return min(parts, mostExpected)
+}
+
 // narrowParts is how many parts the first of the covers has.
 func narrowParts(filter comment.Filter) int {
 	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))
