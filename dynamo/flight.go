@@ -16,9 +16,9 @@ const flightTimeout = 10 * time.Second
 // What they get is at most as old as the read took. A caller that comes after a change which the
 // Store knows does not join a read that began before it.
 //
-// The first caller leads: it reads in its own goroutine, so a page that is not shared costs one
-// look into a map. The others wait for the leader, and may leave at any time. If the leader's
-// client leaves, the leader reads on while others wait, until its own deadline.
+// The first caller leads: it reads in its own goroutine and by its own context, so a page that is not
+// shared costs one look into a map. The others wait for the leader, and may leave at any time. If the
+// leader's client leaves or its time is over, they read again, together.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
@@ -33,17 +33,11 @@ type flightKey struct {
 
 // flight is one read under way.
 type flight struct {
-	key     flightKey
-	waiting int                // callers, the leader included; guarded by the mutex of flights
-	ended   bool               // whether no more callers join; guarded as well
-	cancel  context.CancelFunc // ends the read
-
 	landed chan struct{} // closed once the rest is there; nil while nobody follows
 	page   sharedPage
 	err    error
-	// leadersOwn says that the read failed for a reason of its leader alone: its deadline, or the
-	// texts that its operation holds already. A follower has its own deadline and account, and
-	// reads again.
+	// leadersOwn says that the read failed for a reason of its leader alone: it left, its time was
+	// over, or its operation holds too many texts already. A follower reads again.
 	leadersOwn bool
 }
 
@@ -53,15 +47,14 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 	for {
 		shared, leads := f.board(key)
 		if leads {
-			f.lead(ctx, shared, read)
+			f.lead(ctx, key, shared, read)
 			if shared.err != nil && ctx.Err() != nil {
-				return sharedPage{}, ctx.Err() // the read's own error says only that it was canceled
+				return sharedPage{}, ctx.Err() // the read's own error may say less
 			}
 			return shared.page, shared.err
 		}
 		select {
 		case <-ctx.Done():
-			f.leave(shared)
 			return sharedPage{}, ctx.Err()
 		case <-shared.landed:
 			if !shared.leadersOwn {
@@ -78,7 +71,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	shared = f.under[key]
 	if shared == nil {
 		leads = true
-		shared = &flight{key: key}
+		shared = new(flight)
 		if f.under == nil {
 			f.under = map[flightKey]*flight{}
 		}
@@ -86,60 +79,27 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	} else if shared.landed == nil {
 		shared.landed = make(chan struct{})
 	}
-	shared.waiting++
 	return shared, leads
 }
 
-// lead reads a page for all callers that wait for it, in the goroutine of the first.
-func (f *flights) lead(ctx context.Context, shared *flight, read func(context.Context) (sharedPage, error)) {
-	reading, cancel, own := flightContext(ctx)
-	defer cancel()
-	shared.cancel = cancel
-	stop := context.AfterFunc(ctx, func() { f.leave(shared) })
-	defer stop()
+// lead reads a page for all callers that wait for it, in the goroutine of the first. A caller that comes
+// afterwards begins a new read.
+func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (sharedPage, error)) {
+	reading := ctx
+	if _, bounded := ctx.Deadline(); !bounded {
+		limited, cancel := context.WithTimeout(ctx, flightTimeout)
+		defer cancel()
+		reading = limited
+	}
 	shared.err = panics.Guard(func() (err error) {
 		shared.page, err = read(reading)
 		return err
 	})
-	shared.leadersOwn = own && shared.err != nil && reading.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
-	f.land(shared)
-}
-
-// flightContext is the context of a read. It keeps the leader's values and deadline, and outlives
-// the leader's request. own says that the deadline is the leader's and not flightTimeout.
-func flightContext(ctx context.Context) (reading context.Context, cancel context.CancelFunc, own bool) {
-	deadline, own := ctx.Deadline()
-	if !own {
-		deadline = time.Now().Add(flightTimeout)
-	}
-	reading, cancel = context.WithDeadline(context.WithoutCancel(ctx), deadline)
-	return reading, cancel, own
-}
-
-// land gives the page to the callers that wait. Later callers begin a new read.
-func (f *flights) land(shared *flight) {
+	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.end(shared)
+	delete(f.under, key)
 	if shared.landed != nil {
 		close(shared.landed)
-	}
-}
-
-// leave is called for a caller that no longer waits. The last one cancels the read.
-func (f *flights) leave(shared *flight) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if shared.waiting--; shared.waiting == 0 {
-		f.end(shared)
-		shared.cancel()
-	}
-}
-
-// end lets no more callers join a read. Another read of the same page may be under way already.
-func (f *flights) end(shared *flight) {
-	if !shared.ended {
-		shared.ended = true
-		delete(f.under, shared.key)
 	}
 }

@@ -90,8 +90,8 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-// A caller that no longer waits does not end the read of the others, even if it made the first
-// call.
+// A caller that no longer waits does not end the read of the others. If it made the first call, they
+// share a second read.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
@@ -102,14 +102,19 @@ func TestFlightsOfThoseWhoLeave(t *testing.T) {
 		leader := fly(first, &group, &f, &r)
 		follower := fly(second, &group, &f, &r)
 		stays := fly(t.Context(), &group, &f, &r)
-		leaveFirst()
 		leaveSecond()
-		group.Wait()
-		leader.lands(t, 1, time.Second)
-		stays.lands(t, 1, time.Second)
+		synctest.Wait()
 		r.counts(t, 1, 0)
-		if !errors.Is(follower.err, context.Canceled) || follower.took > 0 {
-			t.Errorf("the caller that left got %v after %v", follower.err, follower.took)
+		another := fly(t.Context(), &group, &f, &r)
+		leaveFirst()
+		group.Wait()
+		stays.lands(t, 2, time.Second)
+		another.lands(t, 2, time.Second)
+		r.counts(t, 2, 1)
+		for _, left := range []*passenger{leader, follower} {
+			if !errors.Is(left.err, context.Canceled) || left.took > 0 {
+				t.Errorf("a caller that left got %v after %v", left.err, left.took)
+			}
 		}
 	})
 }
@@ -124,10 +129,8 @@ func TestFlightsThatNobodyWaitsFor(t *testing.T) {
 		second, leaveSecond := context.WithCancel(t.Context())
 		fly(first, &group, &f, &r)
 		fly(second, &group, &f, &r)
-		leaveFirst()
-		synctest.Wait()
-		r.counts(t, 1, 0)
 		leaveSecond()
+		leaveFirst()
 		synctest.Wait()
 		later := fly(t.Context(), &group, &f, &r)
 		r.counts(t, 2, 1)
