@@ -81,7 +81,7 @@ func (l *Limiter) refuses(now time.Time) bool {
 		return false
 	}
 	l.counted.Full++
-	l.gradient.refuse()
+	l.gradient.refuse(now)
 	l.refusing.Store(true)
 	return true
 }
@@ -170,7 +170,8 @@ func (l *Limiter) admit(now time.Time) {
 func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := time.Now(); reason == ErrWaited { // a probe may be over that nobody came or went to end
+	now := time.Now()
+	if reason == ErrWaited { // a probe may be over that nobody came or went to end
 		l.gradient.tick(now)
 		l.admit(now)
 	}
@@ -181,13 +182,13 @@ func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 		return <-w.turn, nil
 	case late:
 		place := <-w.turn
-		l.leave(time.Now(), place, Unmeasured)
+		l.leave(now, place, Unmeasured)
 	default:
 		l.queue = slices.Delete(l.queue, at, at+1)
 	}
 	if reason == ErrWaited {
 		l.counted.Waited++
-		l.gradient.refuse()
+		l.gradient.refuse(now)
 	} else {
 		l.counted.Gone++
 	}
