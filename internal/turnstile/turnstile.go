@@ -15,7 +15,7 @@ import (
 
 // each is how many goroutines pass between two looks, for each processor. With fewer, refusals are
 // quicker and pages fewer: see docs/measurements.md.
-const each = 2
+const each = 3
 
 // Turnstile is where goroutines wait for their turn. It is safe for concurrent use.
 type Turnstile struct {
