@@ -57,9 +57,6 @@ const (
 	probeSize, probeTime = 8, 80 * time.Millisecond
 	// probePause is how long the next probe waits while requests are refused.
 	probePause = 3 * time.Second
-	// probeSoon is how long after a refusal a probe may begin. Later, it would refuse requests for
-	// nothing.
-	probeSoon = 100 * time.Millisecond
 	// upRate and downRate are how much one request changes what is usual. The first ones of a probe
 	// still share the processors with those before it, so a quick one says more than a slow one.
 	upRate, downRate = 0.1, 0.3
@@ -83,7 +80,7 @@ type gradient struct {
 	probing bool
 	probed  time.Time // when the last probe began
 	probes  int       // requests of this probe that are done
-	refused time.Time // when a request last was, outside of probes
+	refused bool      // whether a request was since
 }
 
 // newGradient returns a gradient for so many processors. Zero stands for the usual least.
@@ -116,17 +113,13 @@ func (g *gradient) tick(now time.Time) {
 	case g.probing && (g.probes >= probeSize || since >= probeTime):
 		g.probing = false
 		g.begin(now)
-	case !g.probing && now.Sub(g.refused) <= probeSoon && since >= probePause && g.least < g.most:
-		g.probing, g.probed, g.probes = true, now, 0
+	case !g.probing && g.refused && since >= probePause && g.least < g.most:
+		g.probing, g.probed, g.probes, g.refused = true, now, 0, false
 	}
 }
 
 // refuse notes that a request is refused. During a probe that is no reason for another probe.
-func (g *gradient) refuse(now time.Time) {
-	if !g.probing {
-		g.refused = now
-	}
-}
+func (g *gradient) refuse() { g.refused = g.refused || !g.probing }
 
 // begin begins a window.
 func (g *gradient) begin(now time.Time) {

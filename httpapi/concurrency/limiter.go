@@ -81,7 +81,7 @@ func (l *Limiter) refuses(now time.Time) bool {
 		return false
 	}
 	l.counted.Full++
-	l.gradient.refuse(now)
+	l.gradient.refuse()
 	l.refusing.Store(true)
 	return true
 }
@@ -170,8 +170,7 @@ func (l *Limiter) admit(now time.Time) {
 func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if reason == ErrWaited { // a probe may be over that nobody came or went to end
+	if now := time.Now(); reason == ErrWaited { // a probe may be over that nobody came or went to end
 		l.gradient.tick(now)
 		l.admit(now)
 	}
@@ -182,13 +181,13 @@ func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 		return <-w.turn, nil
 	case late:
 		place := <-w.turn
-		l.leave(now, place, Unmeasured)
+		l.leave(time.Now(), place, Unmeasured)
 	default:
 		l.queue = slices.Delete(l.queue, at, at+1)
 	}
 	if reason == ErrWaited {
 		l.counted.Waited++
-		l.gradient.refuse(now)
+		l.gradient.refuse()
 	} else {
 		l.counted.Gone++
 	}

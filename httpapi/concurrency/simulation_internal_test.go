@@ -161,20 +161,6 @@ func TestOverload(t *testing.T) {
 	})
 }
 
-// Whenever requests come again after an overload, none is refused that the machine can carry: what the
-// limiter wants to know of an overload, it does not look for later.
-func TestQuietAfterOverload(t *testing.T) {
-	for _, pause := range []time.Duration{100 * time.Millisecond, time.Second, probePause, time.Minute} {
-		simulate(t, func(t *testing.T, m *machine) {
-			m.arrive(3*capacity, 2*time.Second)
-			time.Sleep(pause)
-			if got := m.arrive(capacity/2, 5*time.Second); got.refused > 0 {
-				t.Errorf("%v after an overload: %+v", pause, got)
-			}
-		})
-	}
-}
-
 // A server that starts under overload has seen no quiet moment.
 func TestStartUnderOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
