@@ -91,6 +91,7 @@ func TestGapIsClosed(t *testing.T) {
 	}
 	c := startCounter(t, a, inTable)
 	a.drained(time.Now())
+	eventually(t, "the log says that the gap is closed", func() bool { return strings.Contains(c.said.String(), "all comments are counted") })
 	c.stop()
 	for _, part := range []string{"all comments are being counted", "the test says so", "all comments are counted"} {
 		if !strings.Contains(c.said.String(), part) {
