@@ -41,6 +41,18 @@ func (o *observer) Ended(ctx context.Context, e *httpapi.Exchange) {
 	}
 }
 
+// of returns what the observer was told of the request with an id, the zero value if nothing.
+func (o *observer) of(id string) (told httpapi.Exchange) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range o.ended {
+		if e.ID == id {
+			told = e
+		}
+	}
+	return told
+}
+
 // Observers are told of every request, with what became of it.
 func TestObservers(t *testing.T) {
 	var told observer
