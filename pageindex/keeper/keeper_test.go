@@ -202,10 +202,9 @@ func TestAnothersStore(t *testing.T) {
 // One process builds at a time. One that ended without a word is taken over.
 func TestOneBuildsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, said := &memory{}, &bytes.Buffer{}
-		store := conformance.NewModel()
+		table, store := &memory{}, conformance.NewModel()
 		ctx, end := context.WithCancel(t.Context())
-		first, second := newKeeper(table, store, said), newKeeper(table, store, said)
+		first, second := newKeeper(table, store, &bytes.Buffer{}), newKeeper(table, store, &bytes.Buffer{})
 		var building sync.WaitGroup
 		building.Go(func() { _, _ = first.Build(ctx, func(int64) {}) })
 		time.Sleep(time.Second)

@@ -41,10 +41,10 @@ func TestKilledBuilderIsTakenOver(t *testing.T) {
 	var worst time.Duration
 	for i := range 200 {
 		synctest.Test(t, func(t *testing.T) {
-			table, said, store := &memory{}, &bytes.Buffer{}, conformance.NewModel()
-			mustBuild(t, newKeeper(table, store, said))
+			table, store := &memory{}, conformance.NewModel()
+			mustBuild(t, newKeeper(table, store, &bytes.Buffer{}))
 			killed := &mortal{memory: table}
-			first, second := newKeeper(table, store, said), newKeeper(table, store, said)
+			first, second := newKeeper(table, store, &bytes.Buffer{}), newKeeper(table, store, &bytes.Buffer{})
 			first.Table, first.Entries = killed, killed
 			ctx, end := context.WithCancel(t.Context())
 			var running sync.WaitGroup
