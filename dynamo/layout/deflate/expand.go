@@ -95,7 +95,7 @@ const (
 const longestStep = 3 + len(repetition{})
 
 // expand writes to out, from size on, and returns where that ends. Most of a text are literals, so it
-// takes those of up to three entries from the bits that it has. These are enough for one entry of
+// takes those of up to four entries from the bits that it has. These are enough for one entry of
 // literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size spare most
 // checks of bounds: what the compiler cannot see to be within them still panics.
 func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
@@ -117,6 +117,11 @@ func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitR
 				r = r.skip(uint(e))
 				binary.LittleEndian.PutUint32(room[n:], e.letters())
 				n += e.count()
+				if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
+					r = r.skip(uint(e))
+					binary.LittleEndian.PutUint32(room[n:], e.letters())
+					n += e.count()
+				}
 			}
 			size += n
 			continue
