@@ -45,11 +45,16 @@ type Connections struct {
 	watch    watch
 
 	stopping atomic.Bool
+	gate     atomic.Pointer[refuser] // nil until there is a handler
+	server   *http.Server            // whose deadlines hold; nil without Bound
 
 	mu      sync.Mutex
 	open    map[*connection]struct{}
 	stopped time.Time // when Stop was called
 }
+
+// refuser reports whether it has answered what was read from a connection, so that net/http need not.
+type refuser func(read []byte, from *connection) bool
 
 // NewConnections bounds the number of open connections, and the bytes of requests that are still
 // arriving. Zero stands for DefaultMaxConnections and DefaultMaxArriving.
@@ -64,6 +69,7 @@ func NewConnections(maxOpen, maxArriving int) *Connections {
 // Bound prepares a server for these bounds, and returns the listener to serve on in place of the
 // given one. The server's handler must be made with these connections in its Options.
 func (c *Connections) Bound(server *http.Server, listener net.Listener) net.Listener {
+	c.server = server
 	server.ConnState = c.changed
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, connectionUnder(conn))
@@ -120,6 +126,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	if known := connectionUnder(conn); known != nil {
 		c.update(known, func() {
 			if known.idle = state == http.StateIdle; known.idle {
+				known.framing.end()
 				known.arrived.Store(false)
 				known.forgetHead()
 				known.http2 = known.http2 || !known.asked.Load() // a connection of HTTP/1.1 is idle after a request
@@ -156,6 +163,7 @@ func (c *Connections) enter(by *connection, r *http.Request) {
 		by.http2 = r.ProtoMajor == 2
 		by.complete = r.ContentLength == 0 && !by.http2
 		by.forgetHead()
+		by.framing.enter(r)
 	})
 }
 
@@ -248,6 +256,7 @@ type connection struct {
 	complete bool // HTTP/1.1: a request has arrived to its end, and the server has not gone on to the next
 	early    int  // bytes of the next request that came since
 	expired  bool // it is closed at the end of the server unless a request is arriving
+	framing  framing
 }
 
 // use is what a connection is used for, from the least to the most.
@@ -279,13 +288,22 @@ func (c *connection) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	n, err := c.Conn.Read(p)
+	for n > 0 && err == nil && c.refused(p[:n]) {
+		n, err = c.Conn.Read(p)
+	}
 	if n == 0 && c.hasExpired(err) {
 		n, err = c.readLast(p)
 	}
 	if n > 0 {
-		c.countHead(n)
+		c.countHead(p[:n])
 	}
 	return n, err
+}
+
+// refused reports whether what was read has been refused by the gate.
+func (c *connection) refused(read []byte) bool {
+	refuse := c.all.gate.Load()
+	return refuse != nil && (*refuse)(read, c)
 }
 
 // Write implements [net.Conn].
@@ -347,9 +365,12 @@ func (c *connection) greet() {
 	c.greeted, c.reply = true, 0
 }
 
-func (c *connection) countHead(bytes int) {
+// countHead counts bytes that were read, if they are of a head.
+func (c *connection) countHead(read []byte) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
+	bytes := len(read)
+	c.framing.add(read)
 	c.revive()
 	if c.greeted && !c.asked.Load() {
 		if c.reply += bytes; c.reply <= lastFlight {

@@ -77,7 +77,7 @@ func TestEarlyBytes(t *testing.T) {
 		get   = func(c *connection) { all.enter(c, &http.Request{ProtoMajor: 1}) }
 		post  = func(c *connection) { all.enter(c, &http.Request{ProtoMajor: 1, ContentLength: 40}) }
 		whole = all.bodyRead
-		bytes = func(c *connection) { c.countHead(40) }
+		bytes = func(c *connection) { c.countHead(make([]byte, 40)) }
 		leave = all.leave
 		idle  = func(c *connection) { all.changed(c, http.StateIdle) }
 	)

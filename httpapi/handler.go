@@ -22,6 +22,7 @@ func New(o Options) http.Handler {
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
+	o.raiseGate()
 	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(straight(api, mux), false))))
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,11 +72,8 @@ func TestRefusedAtOnce(t *testing.T) {
 		"of another site":  strings.Replace(byGET, "\r\n", "\r\nOrigin: https://other.example\r\n", 1),
 		"of a shop's page": strings.Replace(announced, "\r\n", "\r\nOrigin: https://shop.example\r\n", 1),
 	} {
-		ask, got := asker(t, server), reply{}
-		for tries := 0; got.status != 503 && tries < 10; tries++ { // the place to wait may be free for a moment
-			ask = asker(t, server)
-			got = ask(request)
-		}
+		ask := asker(t, server)
+		got := ask(request)
 		allowed := got.header.Get("Access-Control-Allow-Origin") != ""
 		if got.status != 503 || got.header.Get("Retry-After") != "1" || got.code(t) != "OVERLOADED" || allowed != strings.Contains(request, "shop.example") {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
@@ -96,39 +92,29 @@ func TestRefusedAtOnce(t *testing.T) {
 }
 
 // crowded returns a limiter of one place, which is taken, and for which another waits until release is
-// called.
+// called. It refuses all others.
 func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	t.Helper()
 	full = concurrency.New(1, 1)
-	turn, err := full.Enter()
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := turn.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, leave := context.WithCancel(t.Context())
-	var waiting sync.WaitGroup
-	waiting.Go(func() {
-		for ctx.Err() == nil {
-			if turn, err := full.Enter(); err == nil {
-				_, _ = turn.Wait(ctx) // for as long as a request may wait
-			}
+	var turns [2]concurrency.Turn
+	for i := range turns {
+		turn, err := full.Enter()
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	for !full.Refusing() {
-		time.Sleep(time.Millisecond)
-		if full.State().Queued > 0 {
-			if turn, err := full.Enter(); err == nil { // the other has just left
-				_, _ = turn.Wait(ctx)
-			}
-		}
+		turns[i] = turn
+	}
+	if _, err := full.Enter(); err == nil || !full.Refusing() {
+		t.Fatalf("it refuses: %v, %v", full.Refusing(), err)
 	}
 	return full, func() {
-		leave()
-		waiting.Wait()
-		place.Leave(concurrency.Unmeasured)
+		for _, turn := range turns {
+			place, err := turn.Wait(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			place.Leave(concurrency.Unmeasured)
+		}
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // Go looks when no goroutine can run, or when its monitor wakes up, each 10 ms under load. So once
 // many goroutines can run, the next request is not even seen before all of them have had their turn.
-// See docs/design/overload.md.
+// See docs/design/refusals.md.
 package turnstile
 
 import (
