@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -139,12 +139,19 @@ func (b *workbench) WriteHeader(status int) { b.status = status }
 // Write implements [http.ResponseWriter].
 func (b *workbench) Write(p []byte) (int, error) { return b.body.Write(p) }
 
-// encoded returns the answer as HTTP/1.1 has it, until the next one is gathered.
+// encoded returns the answer as HTTP/1.1 has it, until the next one is gathered. No value of a header
+// has a line break: those from the request are valid.
 func (b *workbench) encoded() []byte {
-	b.header["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
-	b.header["Content-Length"] = []string{strconv.Itoa(b.body.Len())}
-	b.whole.WriteString("HTTP/1.1 " + strconv.Itoa(b.status) + " " + http.StatusText(b.status) + "\r\n")
-	_ = b.header.Write(&b.whole) // a buffer takes everything
+	fmt.Fprintf(&b.whole, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\nDate: ", b.status, http.StatusText(b.status), b.body.Len())
+	b.whole.Write(time.Now().UTC().AppendFormat(b.whole.AvailableBuffer(), http.TimeFormat))
+	b.whole.WriteString("\r\n")
+	for name, values := range b.header {
+		for _, value := range values {
+			for _, part := range [...]string{name, ": ", value, "\r\n"} {
+				b.whole.WriteString(part)
+			}
+		}
+	}
 	b.whole.WriteString("\r\n")
 	b.whole.Write(b.body.Bytes())
 	return b.whole.Bytes()
