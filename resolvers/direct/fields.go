@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // leaf returns a field that has no fields of its own.
-func leaf[T any](typ string, size func(T) int, write func([]byte, T) []byte) field[T] {
+func leaf[T any](typ string, size func(T, *texts) int, write func([]byte, T, *texts) []byte) field[T] {
 	written := part[T]{size, write}
 	return field[T]{
 		typ:   typ,
@@ -21,30 +19,30 @@ func leaf[T any](typ string, size func(T) int, write func([]byte, T) []byte) fie
 // text returns a field that holds a text, of a type such as "ID". It is never null.
 func text[T any](typ string, get func(T) string) field[T] {
 	return leaf(typ+"!",
-		func(of T) int { return usage.QuotedBytes(get(of)) },
-		func(out []byte, of T) []byte { return appendText(out, get(of)) })
+		func(of T, known *texts) int { return known.count(get(of)) },
+		func(out []byte, of T, known *texts) []byte { return known.appendText(out, get(of)) })
 }
 
 // code returns a field that holds a text of which JSON escapes nothing, such as a language. It is
 // never null.
 func code[T any](typ string, get func(T) string) field[T] {
 	return leaf(typ+"!",
-		func(of T) int { return len(get(of)) + len(`""`) },
-		func(out []byte, of T) []byte { return append(append(append(out, '"'), get(of)...), '"') })
+		func(of T, _ *texts) int { return len(get(of)) + len(`""`) },
+		func(out []byte, of T, _ *texts) []byte { return append(append(append(out, '"'), get(of)...), '"') })
 }
 
 // optionalText returns a field that holds a text or null.
 func optionalText[T any](typ string, get func(T) *string) field[T] {
 	return leaf(typ,
-		func(of T) int {
+		func(of T, known *texts) int {
 			if text := get(of); text != nil {
-				return usage.QuotedBytes(*text)
+				return known.count(*text)
 			}
 			return len(null)
 		},
-		func(out []byte, of T) []byte {
+		func(out []byte, of T, known *texts) []byte {
 			if text := get(of); text != nil {
-				return appendText(out, *text)
+				return known.appendText(out, *text)
 			}
 			return append(out, null...)
 		})
@@ -52,7 +50,9 @@ func optionalText[T any](typ string, get func(T) *string) field[T] {
 
 // short returns a field of a few bytes.
 func short[T any](typ string, write func(out []byte, of T) []byte) field[T] {
-	return leaf(typ, func(T) int { return 1 }, write)
+	return leaf(typ,
+		func(T, *texts) int { return 1 },
+		func(out []byte, of T, _ *texts) []byte { return write(out, of) })
 }
 
 // number returns a field that holds a whole number.
@@ -108,8 +108,8 @@ func within[T, U any](of field[U], get func(T) U) field[T] {
 		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
 			p, plain := of.asked(operation, asked)
 			return part[T]{
-				size:  func(of T) int { return p.size(get(of)) },
-				write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
+				size:  func(of T, known *texts) int { return p.size(get(of), known) },
+				write: func(out []byte, of T, known *texts) []byte { return p.write(out, get(of), known) },
 			}, plain
 		},
 	}
@@ -121,8 +121,8 @@ func resolved[T any](typ string, arguments []string, get func(T) values) field[T
 		typ: typ, arguments: arguments,
 		asked: func(_ *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
 			return part[T]{
-				size:  func(of T) int { return get(of).of(asked.Alias).size },
-				write: func(out []byte, of T) []byte { return get(of).of(asked.Alias).write(out) },
+				size:  func(of T, _ *texts) int { return get(of).of(asked.Alias).size },
+				write: func(out []byte, of T, _ *texts) []byte { return get(of).of(asked.Alias).write(out) },
 			}, true
 		},
 	}
@@ -130,6 +130,6 @@ func resolved[T any](typ string, arguments []string, get func(T) values) field[T
 
 // wholeNumber writes a number by itself.
 var wholeNumber = part[*int]{
-	size:  func(*int) int { return 1 },
-	write: func(out []byte, n *int) []byte { return strconv.AppendInt(out, int64(*n), 10) },
+	size:  func(*int, *texts) int { return 1 },
+	write: func(out []byte, n *int, _ *texts) []byte { return strconv.AppendInt(out, int64(*n), 10) },
 }

@@ -9,12 +9,25 @@ import (
 
 const null = "null"
 
-// appendText appends a text as gqlgen writes it: it escapes only what JSON does not allow in a
+// texts are those of a value, in the order in which it is written: how many bytes of each come before
+// the first that is escaped. That is looked for when a text is counted, and known when it is written.
+type texts []uint32
+
+// count returns how many bytes appendText will append for the next text.
+func (t *texts) count(text string) int {
+	plain := usage.PlainBytes(text)
+	*t = append(*t, uint32(plain))
+	return plain + usage.QuotedBytes(text[plain:])
+}
+
+// appendText appends the first text as gqlgen writes it: it escapes only what JSON does not allow in a
 // string.
-func appendText(out []byte, text string) []byte {
+func (t *texts) appendText(out []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
+	plain := int((*t)[0])
+	*t = (*t)[1:]
 	out = append(out, '"')
-	for plain := usage.PlainBytes(text); plain < len(text); plain = usage.PlainBytes(text) {
+	for ; plain < len(text); plain = usage.PlainBytes(text) {
 		c := text[plain]
 		out = append(out, text[:plain]...)
 		text = text[plain+1:]

@@ -10,9 +10,9 @@ import (
 // part writes something of a T: one field, or everything asked of it.
 type part[T any] struct {
 	// size returns how many bytes write adds, or fewer.
-	size func(T) int
-	// write appends JSON.
-	write func(out []byte, of T) []byte
+	size func(T, *texts) int
+	// write appends JSON. It takes the texts that size left.
+	write func(out []byte, of T, known *texts) []byte
 }
 
 // field is a field of a type that needs no resolver. A test holds type and arguments against the
@@ -86,25 +86,25 @@ func (o *object[T]) member(operation *graphql.OperationContext, c graphql.Collec
 func typename[T any](name string) part[T] {
 	quoted := `"` + name + `"`
 	return part[T]{
-		size:  func(T) int { return len(quoted) },
-		write: func(out []byte, _ T) []byte { return append(out, quoted...) },
+		size:  func(T, *texts) int { return len(quoted) },
+		write: func(out []byte, _ T, _ *texts) []byte { return append(out, quoted...) },
 	}
 }
 
 // whole writes an object of its members.
 func whole[T any](members []member[T]) part[T] {
 	return part[T]{
-		size: func(of T) int {
+		size: func(of T, known *texts) int {
 			size := len("{}")
 			for i := range members {
-				size += len(members[i].before) + members[i].size(of)
+				size += len(members[i].before) + members[i].size(of, known)
 			}
 			return size
 		},
-		write: func(out []byte, of T) []byte {
+		write: func(out []byte, of T, known *texts) []byte {
 			out = append(out, '{')
 			for i := range members {
-				out = members[i].write(append(out, members[i].before...), of)
+				out = members[i].write(append(out, members[i].before...), of, known)
 			}
 			return append(out, '}')
 		},
@@ -114,22 +114,27 @@ func whole[T any](members []member[T]) part[T] {
 // listOf writes a list whose elements a part writes.
 func listOf[T any](p part[T]) part[[]T] {
 	return part[[]T]{
-		size: func(list []T) int {
+		size: func(list []T, known *texts) int {
+			*known = slices.Grow(*known, len(list)*usualTexts)
 			size := len("[]")
 			for _, of := range list {
-				size += p.size(of)
+				size += p.size(of, known)
 			}
 			return size
 		},
-		write: func(out []byte, list []T) []byte {
+		write: func(out []byte, list []T, known *texts) []byte {
 			out = append(out, '[')
 			for i, of := range list {
 				if i > 0 {
 					out = append(out, ',')
 				}
-				out = p.write(out, of)
+				out = p.write(out, of, known)
 			}
 			return append(out, ']')
 		},
 	}
 }
+
+// usualTexts is how many texts an element of a list has: the title and the text of a comment, and the
+// name of its author.
+const usualTexts = 3

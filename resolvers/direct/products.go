@@ -42,11 +42,11 @@ func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) 
 	if !plain {
 		return part[*counted]{}, false
 	}
-	size := written.size(&comment.Statistics{}) // numbers and times have the same size whatever they are
+	size := written.size(&comment.Statistics{}, new(texts)) // numbers and times have the same size whatever they are
 	return part[*counted]{
-		size: func(*counted) int { return size },
-		write: func(out []byte, of *counted) []byte {
-			return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
+		size: func(*counted, *texts) int { return size },
+		write: func(out []byte, of *counted, known *texts) []byte {
+			return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf}, known)
 		},
 	}, true
 }

@@ -17,7 +17,13 @@ type Value struct {
 
 // valueOf returns the Value that a part writes of something.
 func valueOf[T any](p part[T], of T) Value {
-	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
+	left := new(texts)
+	size := p.size(of, left)
+	all := *left
+	return Value{size: size, write: func(out []byte) []byte {
+		*left = all
+		return p.write(out, of, left)
+	}}
 }
 
 // valueIn returns what a resolved field became: null if it has no Value.
