@@ -45,14 +45,17 @@ type choice struct {
 // choose returns the first of the candidates, and the limits of its first calls. The others are
 // priced only as far as it takes to see that they are dearer.
 func (e *estimator) choose() choice {
-	best := Candidate{Price: math.Inf(1)}
-	for _, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
+	best, pair := Candidate{Price: math.Inf(1)}, e.pair()
+	for i, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
+		if pair && i > 0 && len(one.Cover) == 2 {
+			continue
+		}
 		one.Units, one.Price = e.estimate(one.Cover, best.Price)
 		if best.Cover == nil || e.compare(one, best) <= 0 {
 			best = one
 		}
 	}
-	if e.mixes() {
+	if e.mixes() && !pair {
 		if one := e.mixture(best.Price); one.Cover != nil && e.compare(one, best) < 0 {
 			best = one
 		}
@@ -77,8 +80,22 @@ func (e *estimator) candidates() []Candidate {
 	if e.mixes() {
 		out = append(out, own.mixture(math.Inf(1)))
 	}
+	if e.pair() {
+		for i := range out {
+			if len(out[i].Cover) == 2 {
+				out[i].Price = max(out[i].Price, out[0].Price)
+			}
+		}
+	}
 	slices.SortStableFunc(out, e.compare)
 	return out
+}
+
+// pair tells whether the list is of one language and two ratings whose counts are known. The first
+// cover is then the two cells, and no other of two parts costs less: each of these holds a cell and
+// more. Where an estimate says otherwise, it errs.
+func (e *estimator) pair() bool {
+	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2
 }
 
 // mixes tells whether a mixture is one of the candidates.

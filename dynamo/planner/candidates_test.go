@@ -23,6 +23,8 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		}
 		p := Planner{Filter: filter, Known: Known{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any = rapid.SampledFrom([]ItemSize{{}, {Mean: 60, Deviation: 20}, {Mean: 900, Deviation: 300}}).Draw(t, "sizes")
+		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any
+		p.Known.Sizes.ByRating[0].Mean *= rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "worst")
 		for _, language := range commenttest.ManyLanguages(4) { // few numbers, so that prices are equal
 			p.Known.Stats[language] = rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")
 		}
