@@ -62,15 +62,12 @@ func PositionAt(t time.Time, distinct [10]byte) Position {
 // ParsePosition reads the 26 characters that String writes: the canonical, upper-case text of a
 // ULID.
 func ParsePosition(text string) (Position, error) {
-	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
-		return Position{}, notULID(text)
+	if !isULID(text) {
+		return Position{}, Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
 	}
-	high, isHigh := number(text[:positionLength/2])
+	high := number(text[:positionLength/2])
 	middle := digitValues[text[positionLength/2]]
-	low, isLow := number(text[positionLength/2:])
-	if !isHigh || !isLow {
-		return Position{}, notULID(text)
-	}
+	low := number(text[positionLength/2:])
 	var p Position
 	binary.BigEndian.PutUint64(p[:8], high<<1|uint64(middle>>(digitBits-1)))
 	binary.BigEndian.PutUint64(p[8:], low)
@@ -79,18 +76,23 @@ func ParsePosition(text string) (Position, error) {
 
 // number returns the lowest 64 bits of what digits mean. That is all of the first 13 of a ULID, but
 // for the highest bit of the last 13.
-func number(text string) (value uint64, ok bool) {
-	all := byte(0)
+func number(text string) (value uint64) {
 	for i := range len(text) {
-		digit := digitValues[text[i]]
-		all |= digit
-		value = value<<digitBits | uint64(digit)
+		value = value<<digitBits | uint64(digitValues[text[i]])
 	}
-	return value, all < 1<<digitBits
+	return value
 }
 
-func notULID(text string) error {
-	return Errorf(BadInput, "%.40q is not a ULID: 26 characters 0-9 A-Z without I, L, O, U", text)
+// isULID reports whether a text is the canonical one of a ULID.
+func isULID(text string) bool {
+	if len(text) != positionLength || digitValues[text[0]] > firstDigit {
+		return false
+	}
+	all := byte(0)
+	for i := range len(text) {
+		all |= digitValues[text[i]]
+	}
+	return all < 1<<digitBits
 }
 
 // String returns the 26 characters of the ULID.
@@ -169,7 +171,7 @@ func ParseID(text string) (ID, error) {
 	if !hasIDPrefix(text) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, IDPrefix)
 	}
-	if _, err := ParsePosition(text[len(IDPrefix):]); err != nil {
+	if !isULID(text[len(IDPrefix):]) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: after %q comes a ULID, 26 characters 0-9 A-Z without I, L, O, U", text, IDPrefix)
 	}
 	return ID(text), nil
@@ -192,6 +194,5 @@ func (id ID) time() time.Time {
 	if len(text) != positionLength {
 		return Position{}.Time()
 	}
-	milliseconds, _ := number(text[:timeDigits])
-	return time.UnixMilli(int64(milliseconds)).UTC()
+	return time.UnixMilli(int64(number(text[:timeDigits]))).UTC()
 }
