@@ -47,7 +47,7 @@ type choice struct {
 func (e *estimator) choose() choice {
 	best, pair := Candidate{Price: math.Inf(1)}, e.pair()
 	for i, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
-		if pair && i > 0 && len(one.Cover) == 2 {
+		if pair && i > 0 && len(one.Cover) == len(e.covers[i-1].Cover) {
 			continue
 		}
 		one.Units, one.Price = e.estimate(one.Cover, best.Price)
@@ -82,18 +82,17 @@ func (e *estimator) candidates() []Candidate {
 	}
 	if e.pair() {
 		for i := range out {
-			if len(out[i].Cover) == 2 {
-				out[i].Price = max(out[i].Price, out[0].Price)
-			}
+			narrowest := slices.IndexFunc(out, func(c Candidate) bool { return len(c.Cover) == len(out[i].Cover) })
+			out[i].Price = max(out[i].Price, out[narrowest].Price)
 		}
 	}
 	slices.SortStableFunc(out, e.compare)
 	return out
 }
 
-// pair tells whether the list is of one language and two ratings whose counts are known. The first
-// cover is then the two cells, and no other of two parts costs less: each of these holds a cell and
-// more. Where an estimate says otherwise, it errs.
+// pair tells whether the list is of one language and two ratings whose counts are known. Of covers
+// with as many parts, none then costs less than the first: each part of another holds one of its
+// parts and more. Where an estimate says otherwise, it errs.
 func (e *estimator) pair() bool {
 	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2
 }
