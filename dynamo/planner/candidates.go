@@ -45,9 +45,9 @@ type choice struct {
 // choose returns the first of the candidates, and the limits of its first calls. The others are
 // priced only as far as it takes to see that they are dearer.
 func (e *estimator) choose() choice {
-	best, pair := Candidate{Price: math.Inf(1)}, e.pair()
-	for i, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
-		if pair && i > 0 && len(one.Cover) == len(e.covers[i-1].Cover) {
+	best := Candidate{Price: math.Inf(1)}
+	for _, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
+		if e.needless(one.Name) {
 			continue
 		}
 		one.Units, one.Price = e.estimate(one.Cover, best.Price)
@@ -55,7 +55,7 @@ func (e *estimator) choose() choice {
 			best = one
 		}
 	}
-	if e.mixes() && !pair {
+	if e.mixes() && !e.needless("mixture") {
 		if one := e.mixture(best.Price); one.Cover != nil && e.compare(one, best) < 0 {
 			best = one
 		}
@@ -80,21 +80,24 @@ func (e *estimator) candidates() []Candidate {
 	if e.mixes() {
 		out = append(out, own.mixture(math.Inf(1)))
 	}
-	if e.pair() {
-		for i := range out {
-			narrowest := slices.IndexFunc(out, func(c Candidate) bool { return len(c.Cover) == len(out[i].Cover) })
-			out[i].Price = max(out[i].Price, out[narrowest].Price)
+	slices.SortStableFunc(out, func(a, b Candidate) int {
+		switch needless := e.needless(a.Name); {
+		case needless == e.needless(b.Name):
+			return e.compare(a, b)
+		case needless:
+			return 1
 		}
-	}
-	slices.SortStableFunc(out, e.compare)
+		return -1
+	})
 	return out
 }
 
-// pair tells whether the list is of one language and two ratings whose counts are known. Of covers
-// with as many parts, none then costs less than the first: each part of another holds one of its
-// parts and more. Where an estimate says otherwise, it errs.
-func (e *estimator) pair() bool {
-	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2
+// needless reports whether covers of a name are not compared with others, and come last. Of one
+// language and two ratings whose counts are known, the cells and the partition of the language are
+// enough: any other cover takes as many reads as one of these, and each of its partitions holds one of
+// theirs and more.
+func (e *estimator) needless(name string) bool {
+	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && name != "cells" && name != "languages"
 }
 
 // mixes tells whether a mixture is one of the candidates.

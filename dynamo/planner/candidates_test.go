@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,11 +27,21 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any
 		p.Known.Sizes.ByRating[0].Mean *= rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "worst")
 		for _, language := range commenttest.ManyLanguages(4) { // few numbers, so that prices are equal
-			p.Known.Stats[language] = rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")
+			p.Known.Stats[language] = rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {700}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")
 		}
-		plan := p.Take(Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")})
+		request := Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")}
+		if shown := rapid.SampledFrom([]int{0, 1, request.Want}).Draw(t, "shown"); shown > 0 && len(filter.Languages)*len(filter.Ratings) > 0 { // whatever the counts say
+			last := comment.Cell{Language: rapid.SampledFrom(filter.Languages).Draw(t, "shown language"), Rating: rapid.SampledFrom(filter.Ratings).Draw(t, "shown rating")}
+			request.Last = &LastPage{cells: []cellCount{{last, shown}}, last: last, full: shown == request.Want}
+		}
+		plan := p.Take(request)
 		if diff := cmp.Diff(plan.Candidates()[0], plan.Chosen); diff != "" {
 			t.Fatalf("the first candidate (-) and the one that was chosen (+) are not the same: %s", diff)
+		}
+		for _, read := range plan.Reads {
+			if read.Limit < 1 || math.IsInf(plan.Chosen.Price, 1) {
+				t.Fatalf("a read of %d items, for %v", read.Limit, plan.Chosen.Price)
+			}
 		}
 	})
 }
