@@ -34,7 +34,8 @@ func (f *framing) enter(r *http.Request) {
 
 // end follows that net/http waits for the next request. It may have a byte of that already, by its look
 // for whether the client hangs up. If it has more of what the client has sent in advance, where that
-// ends is unknown.
+// ends is unknown. A request that was not entered counts as one without a body: if it had one, it seems
+// as if more had come.
 func (f *framing) end() {
 	last, early := f.last, f.body-f.wants
 	*f = framing{plain: f.plain, lost: f.lost || early < 0 || early > 1}

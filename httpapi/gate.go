@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,10 +61,11 @@ func isToAPI(read []byte) bool {
 func (c *connection) enterEarly() bool {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
-	if !c.framing.between() || c.requests > 0 || c.all.stopping.Load() {
+	if !c.framing.between() || c.all.stopping.Load() {
 		return false
 	}
 	c.requests++
+	c.since = time.Now()
 	return true
 }
 
@@ -77,7 +79,9 @@ func (c *connection) answer(encoded []byte) {
 	if idle := cmp.Or(c.all.server.IdleTimeout, c.all.server.ReadTimeout); idle > 0 {
 		_ = c.Conn.SetReadDeadline(now.Add(idle))
 	}
-	_, _ = c.send(encoded) // if the client has gone, the next read tells
+	if _, err := c.send(encoded); err != nil {
+		c.hangUp() // a part of it may have gone, which nothing may follow
+	}
 }
 
 // workbench is what it takes to read a request from bytes, and to gather its answer. It is used again
@@ -103,10 +107,16 @@ func (b *workbench) wholeRequest(read []byte) *http.Request {
 	if err != nil || r.ContentLength != int64(b.bytes.Len()+b.request.Buffered()) {
 		return nil
 	}
-	if !r.ProtoAtLeast(1, 1) || r.Close || r.Header["Expect"] != nil || !isValid(r) {
+	if r.ProtoMajor != 1 || r.ProtoMinor == 0 || mayEnd(r) || r.Header["Expect"] != nil || !isValid(r) {
 		return nil
 	}
 	return r
+}
+
+// mayEnd reports whether a request may ask for the end of its connection. net/http also takes the word
+// where the header is no list.
+func mayEnd(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(strings.Join(r.Header["Connection"], ",")), "close")
 }
 
 // isValid reports whether the head of a request has a host, and only what may be in a head. A server of

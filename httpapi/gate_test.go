@@ -137,7 +137,9 @@ var (
 	}
 	ends = []string{
 		strings.Replace(announced, "\r\n", "\r\nConnection: close\r\n", 1),
+		strings.Replace(announced, "\r\n", "\r\nConnection: keep-alive close\r\n", 1),
 		strings.Replace(announced, "1.1", "1.0", 1),
+		strings.Replace(announced, "1.1", "2.0", 1),
 		strings.Replace(announced, "Content-Length: 21", "Content-Length: 21\r\nContent-Length: 22", 1),
 		strings.Replace(announced, "Content-Length: 21", "Content-Length: 20", 1),
 		strings.Replace(announced, "Content-Length: 21", "Content-Length: 22", 1),
