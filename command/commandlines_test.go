@@ -209,7 +209,7 @@ func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 		}
 	}
 	for i, argument := range arguments[:max(len(arguments)-1, 0)] {
-		kind, is := map[string]string{"-run": "Test", "-bench": "Benchmark"}[argument]
+		kind, is := map[string]string{"-run": "(?:Test|Fuzz)", "-bench": "Benchmark"}[argument]
 		pattern, _, _ := strings.Cut(strings.Trim(arguments[i+1], "'"), "/")
 		if !is || pattern == "-" || pattern == "^$" || source.Len() == 0 {
 			continue
