@@ -18,9 +18,9 @@ const perRequest = 24 << 10
 // query of a page fits, and perRequest covers it.
 const firstRead = 4 << 10
 
-// refuseExcess refuses a request before anything is made for it, while others are refused: what it
-// costs, those that are answered lack. Over HTTP/1.1, the bound on connections bounds what such requests
-// hold. Those over HTTP/2 go on to where they are counted.
+// refuseExcess refuses a request that the gate has left to net/http, before anything else is made for
+// it, while others are refused: what it costs, those that are answered lack. Over HTTP/1.1, the bound on
+// connections bounds what such requests hold. Those over HTTP/2 go on to where they are counted.
 func refuseExcess(maxBody int, limiter *concurrency.Limiter, connections *Connections) func(http.Handler) http.Handler {
 	bodies := bodies{maxBody, connections}
 	return func(next http.Handler) http.Handler {

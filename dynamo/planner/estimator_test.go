@@ -49,6 +49,9 @@ func TestWhatIsChosen(t *testing.T) {
 			comment.Filter{Ratings: []int{4, 5}}, Known{Hint: Hint{Comments: 5000}}, 21, "whole product"},
 		{"thousands of comments, of which this product has other ratings than most",
 			comment.Filter{Ratings: []int{1, 2}}, Known{Hint: Hint{Comments: 5000, Ratings: [comment.MaxRating]float64{50, 40, 4, 3, 3}}}, 21, "whole product"},
+		{"hundreds of large comments, none of them counted: covers of as many reads as the cells are compared, too",
+			comment.Filter{Languages: languages("en"), Ratings: []int{1, 5}},
+			Known{Hint: Hint{Comments: 300}, Sizes: Sizes{Any: ItemSize{Mean: 900, Deviation: 300}}}, 24, "mixture"},
 		{"counts that know of no such comment are as good as none",
 			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
 	} {
