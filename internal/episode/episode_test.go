@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -154,6 +155,25 @@ func TestSlowCallArrivesLate(t *testing.T) {
 			t.Errorf("%+v, want an error and one effect", got)
 		}
 	})
+}
+
+// One may settle while calls whose callers leave still come, as they do from other processes.
+func TestSettleWhileCallsCome(t *testing.T) {
+	n := Over(&engine{})
+	n.Begin(Episode{Kind: HalfOpen, Target: Table})
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for range 100 {
+				_, _ = n.Do(request(left, "http://table", query, "{}"))
+				n.Settle()
+			}
+		})
+	}
+	callers.Wait()
+	n.Settle()
 }
 
 // A schedule can be drawn again, prints itself, and is played in its time.

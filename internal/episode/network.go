@@ -27,7 +27,8 @@ type Network struct {
 
 	mu      sync.Mutex
 	running []*Running
-	late    sync.WaitGroup // calls that arrive after their caller has left
+	late    int       // calls that are to arrive after their caller has left
+	arrived sync.Cond // one of these did
 }
 
 // Running is an episode that has begun.
@@ -39,7 +40,11 @@ type Running struct {
 }
 
 // Over returns a network over an HTTP client. It changes nothing until an episode begins.
-func Over(under faulttest.HTTPClient) *Network { return &Network{under: under} }
+func Over(under faulttest.HTTPClient) *Network {
+	n := &Network{under: under}
+	n.arrived.L = &n.mu
+	return n
+}
 
 // Begin begins an episode. Of several that hit a call, the first that began decides.
 func (n *Network) Begin(e Episode) *Running {
@@ -72,8 +77,15 @@ func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
 	return calls
 }
 
-// Settle waits for calls that are still to arrive although their callers have left.
-func (n *Network) Settle() { n.late.Wait() }
+// Settle waits for calls that are still to arrive although their callers have left. Others may come
+// meanwhile, which a WaitGroup does not allow.
+func (n *Network) Settle() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.late > 0 {
+		n.arrived.Wait()
+	}
+}
 
 // Do makes one call, or what an episode leaves of it.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
@@ -95,7 +107,7 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 		return n.slow(request, body, e.Delay)
 	case HalfOpen:
 		if takesEffect {
-			n.arrive(request, body)
+			n.arrive(request, body, 0)
 		}
 		return nil, hang(request, patience)
 	case AnswersLost:
@@ -143,18 +155,25 @@ func (n *Network) hit(call Call) (e Episode, number int) {
 func (n *Network) slow(request *http.Request, body []byte, delay time.Duration) (*http.Response, error) {
 	began := time.Now()
 	if err := wait.For(request.Context(), delay); err != nil {
-		n.late.Go(func() {
-			_ = wait.For(context.WithoutCancel(request.Context()), delay-time.Since(began)) // it does not end
-			n.perform(request, body)
-		})
+		n.arrive(request, body, delay-time.Since(began))
 		return nil, err
 	}
 	return n.under.Do(request)
 }
 
-// arrive makes a call that nobody waits for.
-func (n *Network) arrive(request *http.Request, body []byte) {
-	n.late.Go(func() { n.perform(request, body) })
+// arrive makes a call after a delay. Nobody waits for it but Settle.
+func (n *Network) arrive(request *http.Request, body []byte, delay time.Duration) {
+	n.mu.Lock()
+	n.late++
+	n.mu.Unlock()
+	go func() {
+		_ = wait.For(context.WithoutCancel(request.Context()), delay) // it does not end
+		n.perform(request, body)
+		n.mu.Lock()
+		n.late--
+		n.mu.Unlock()
+		n.arrived.Broadcast()
+	}()
 }
 
 // perform makes a call whose answer nobody reads.
