@@ -190,7 +190,7 @@ func TestEmptied(t *testing.T) {
 // A lookup that waits for too long ends, whether the caller, the URL or nothing says when.
 func TestSlow(t *testing.T) {
 	target := postgrestest.Database(t)
-	patient, hasty := open(t, target, "comments"), open(t, target+"&statement_timeout=50ms", "comments")
+	patient, hasty := open(t, target, "comments"), open(t, target+"&statement_timeout=1s", "comments")
 	checkTotal(t, hasty, "p", 0)
 	other, err := pgx.Connect(t.Context(), target)
 	if err != nil {
