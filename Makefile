@@ -1,5 +1,5 @@
-# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx and a
-# C compiler; as root on Debian these are installed.
+# What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
+# PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
 .PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
 
@@ -48,6 +48,7 @@ provision: provision-engine provision-s3
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
 	@internal/provision/postgres.sh
+	@internal/provision/programs.sh
 
 # Every test there is, what linters find, and whether what was generated and bundled is up to date. With CI set, a test
 # that cannot be run fails, and the race detector watches the tests; RACE=1 has it watch them anywhere. What is fetched, compiled, tested and linted waits only for what it needs. Compiling

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
 // completions are lines up to the cursor, and the words that are offered there.
@@ -31,8 +33,7 @@ var completions = []struct {
 	{"flags behind a file", "talkback import reviews.jsonl --no-", []string{"--no-count"}},
 }
 
-// Real shells complete real lines with the script that the program prints. A shell that is not
-// installed is left out.
+// Real shells complete real lines with the script that the program prints.
 func TestCompletion(t *testing.T) {
 	program, err := binary()
 	if err != nil {
@@ -51,10 +52,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for shell, driver := range completionDrivers {
 		t.Run(shell, func(t *testing.T) {
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Skipf("left out: completion in %s, which is not installed", shell)
-			}
+			path := enginetest.Program(t, shell, "completion in "+shell)
 			command := exec.Command(path, "-c", driver)
 			command.Dir, command.Stdin = folder, strings.NewReader(strings.Join(lines, "\n")+"\n")
 			command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder)

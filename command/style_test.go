@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
 // A narrow terminal breaks lines between words; a pipe, even from one, gets the line as it is.
@@ -14,10 +16,7 @@ func TestNarrowTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip("left out: lines of a narrow terminal: the program script, which makes one, is not installed")
-	}
+	script := enginetest.Program(t, "script", "lines of a narrow terminal")
 	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
   did you mean verify?; see talkback
   --help`
@@ -41,10 +40,7 @@ func TestColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip("left out: colours on a terminal: the program script, which makes one, is not installed")
-	}
+	script := enginetest.Program(t, "script", "colours on a terminal")
 	for _, row := range []struct {
 		why     string
 		set     []string

@@ -7,12 +7,15 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/talkback/talkback/internal/enginetest"
 )
 
 // patience is how long a visit may take in all before the test fails. A busy machine needs seconds,
@@ -45,10 +48,7 @@ func chromium(t testing.TB) string {
 			return program
 		}
 	}
-	if os.Getenv("CI") != "" {
-		t.Fatal("no Chromium found, which CI must have")
-	}
-	t.Skip("left out: no Chromium found")
+	enginetest.LeaveOut(t, fmt.Errorf("the suites of the browser: chromium is not on PATH; %w", enginetest.ErrNotInstalled))
 	return ""
 }
 

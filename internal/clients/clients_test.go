@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/enginetest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -90,7 +91,7 @@ func TestClients(t *testing.T) {
 			t.Parallel()
 			if c.needs != nil {
 				if err := c.needs(); err != nil {
-					leaveOut(t, err)
+					enginetest.LeaveOut(t, err)
 				}
 			}
 			url := serve(t, endpoint, c.name)
@@ -128,15 +129,6 @@ func installed() error {
 		return fmt.Errorf("the clients' tests: internal/clients/node_modules is not there, or of other versions; `make provision` fetches it")
 	}
 	return nil
-}
-
-// leaveOut skips the test, aloud; in CI, where everything is meant to be there, it fails it.
-func leaveOut(t *testing.T, why error) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf("CI is set, so this test may not be left out: %v", why)
-	}
-	t.Skipf("left out: %v", why)
 }
 
 // serve starts the whole service over a table of its own, which holds comments on one product, and

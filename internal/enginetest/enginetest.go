@@ -1,5 +1,5 @@
-// Package enginetest knows where the engines' programs are that `make provision` fetches for the
-// tests. It is test support, and no shipped code imports it.
+// Package enginetest knows where the programs are that `make provision` fetches for the tests, of which
+// engines are most. It is test support, and no shipped code imports it.
 package enginetest
 
 import (
@@ -14,7 +14,7 @@ import (
 // ErrNotInstalled is wrapped by the errors that leave tests out. Any other error fails them.
 var ErrNotInstalled = errors.New("`make provision` fetches it")
 
-// LeaveOut skips the test, aloud; where every engine is meant to be there, as the environment
+// LeaveOut skips the test, aloud; where everything is meant to be there, as the environment
 // variable CI says, it fails it.
 func LeaveOut(tb testing.TB, why error) {
 	tb.Helper()
@@ -22,6 +22,17 @@ func LeaveOut(tb testing.TB, why error) {
 		tb.Fatalf("CI is set, so this test may not be left out: %v", why)
 	}
 	tb.Skipf("left out: %v", why)
+}
+
+// Program returns the path of a program that a suite of tests needs. Where it is not installed, the
+// test is skipped, or fails when the environment variable CI is set.
+func Program(tb testing.TB, name, suite string) (path string) {
+	tb.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		LeaveOut(tb, fmt.Errorf("%s: %s is not on PATH; %w", suite, name, ErrNotInstalled))
+	}
+	return path
 }
 
 // DynoxideBinary returns the path of Dynoxide for tests that run it themselves. Where it is not

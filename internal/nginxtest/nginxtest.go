@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,10 +20,7 @@ import (
 // variable CI is set.
 func Start(tb testing.TB, servers [2]string) (url string) {
 	tb.Helper()
-	path, err := exec.LookPath("nginx")
-	if err != nil {
-		enginetest.LeaveOut(tb, fmt.Errorf("the nginx suite: nginx is not on PATH; %w", enginetest.ErrNotInstalled))
-	}
+	path := enginetest.Program(tb, "nginx", "the nginx suite")
 	folder := tb.TempDir()
 	errors := filepath.Join(folder, "error.log")
 	tb.Cleanup(func() {

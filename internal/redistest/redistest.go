@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/textproto"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +23,7 @@ type Server struct{ *servertest.Server }
 // is set.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		enginetest.LeaveOut(tb, fmt.Errorf("the Redis suite: redis-server is not on PATH; %w", enginetest.ErrNotInstalled))
-	}
+	path := enginetest.Program(tb, "redis-server", "the Redis suite")
 	folder := tb.TempDir()
 	return &Server{servertest.Start(tb, path, func(port uint16) []string {
 		return append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no"}, settings...)
