@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // auditChecks is how many checks the pinned version of the audit makes. Fewer would be checks that
@@ -28,7 +28,7 @@ func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	_, missing := os.Stat(filepath.Join(folder, "node_modules", "stamp"))
 	node, err := exec.LookPath("node")
 	if missing != nil || err != nil {
-		enginetest.LeaveOut(t, fmt.Errorf("the audit of GraphQL over HTTP: node is not on PATH, or .cache/graphql-http does not exist; %w", enginetest.ErrNotInstalled))
+		provisiontest.LeaveOut(t, fmt.Errorf("the audit of GraphQL over HTTP: node is not on PATH, or .cache/graphql-http does not exist; %w", provisiontest.ErrNotInstalled))
 	}
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	audit := exec.CommandContext(t.Context(), node, "../internal/provision/graphql-http/audit.cjs", folder, a.server.URL+"/graphql")

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // completions are lines up to the cursor, and the words that are offered there.
@@ -52,7 +52,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for shell, driver := range completionDrivers {
 		t.Run(shell, func(t *testing.T) {
-			path := enginetest.Program(t, shell, "completion in "+shell)
+			path := provisiontest.Program(t, shell, "completion in "+shell)
 			command := exec.Command(path, "-c", driver)
 			command.Dir, command.Stdin = folder, strings.NewReader(strings.Join(lines, "\n")+"\n")
 			command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // residentBound is what docs/design/connections.md promises of the memory of the whole process
@@ -29,7 +29,7 @@ func TestRequestsHeldBack(t *testing.T) {
 	const connections = 2000
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < connections+200 {
-		enginetest.LeaveOut(t, fmt.Errorf("requests held back: %d file descriptors are too few for %d connections", limit.Cur, connections))
+		provisiontest.LeaveOut(t, fmt.Errorf("requests held back: %d file descriptors are too few for %d connections", limit.Cur, connections))
 	}
 	for name, attack := range map[string]func(*testing.T, string){
 		"bodies over HTTP/2":   holdStreams,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // A narrow terminal breaks lines between words; a pipe, even from one, gets the line as it is.
@@ -16,7 +16,7 @@ func TestNarrowTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := enginetest.Program(t, "script", "lines of a narrow terminal")
+	script := provisiontest.Program(t, "script", "lines of a narrow terminal")
 	const wide, narrow = `talkback: there is no command "verfy"; did you mean verify?; see talkback --help`, `talkback: there is no command "verfy";
   did you mean verify?; see talkback
   --help`
@@ -40,7 +40,7 @@ func TestColours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := enginetest.Program(t, "script", "colours on a terminal")
+	script := provisiontest.Program(t, "script", "colours on a terminal")
 	for _, row := range []struct {
 		why     string
 		set     []string

@@ -33,17 +33,17 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 // environment is where the environment may be read: flags in command (by kong), and what the SDK's
 // own users know.
 var environment = map[string]string{
-	"dynamo/call/client.go":                "AWS's own variables, for engines that look at credentials",
-	"command/admin.go":                     "OpenTelemetry's own variables, which its exporters read too",
-	"command/blank.go":                     "variables of flags that are set but empty, which kong does not tell from those that are not",
-	"command/tracing.go":                   "OTEL_, which OpenTelemetry reads in every program",
-	"internal/terminal/style.go":           "NO_COLOR, which every program knows",
-	"internal/terminal/terminal.go":        "TERM, which says what a terminal understands",
-	"internal/engine/child/environment.go": "what a child gets of it",
-	"internal/enginetest/enginetest.go":    "tests only",
-	"cmd/talkback-lambda/main.go":          "a function has no command line",
-	"internal/browsertest/browsertest.go":  "tests only",
-	"internal/commenttest/seed.go":         "tests only",
+	"dynamo/call/client.go":                   "AWS's own variables, for engines that look at credentials",
+	"command/admin.go":                        "OpenTelemetry's own variables, which its exporters read too",
+	"command/blank.go":                        "variables of flags that are set but empty, which kong does not tell from those that are not",
+	"command/tracing.go":                      "OTEL_, which OpenTelemetry reads in every program",
+	"internal/terminal/style.go":              "NO_COLOR, which every program knows",
+	"internal/terminal/terminal.go":           "TERM, which says what a terminal understands",
+	"internal/engine/child/environment.go":    "what a child gets of it",
+	"internal/provisiontest/provisiontest.go": "tests only",
+	"cmd/talkback-lambda/main.go":             "a function has no command line",
+	"internal/browsertest/browsertest.go":     "tests only",
+	"internal/commenttest/seed.go":            "tests only",
 }
 
 func TestEnvironmentIsReadInOnePlace(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // Axe fails the test for each finding of axe-core on the page that ctx shows, open shadow roots
@@ -76,13 +76,13 @@ func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithA
 // axeSource returns the script, or leaves the test out.
 func axeSource(t testing.TB) string {
 	t.Helper()
-	root, err := enginetest.ModuleRoot()
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	source, err := os.ReadFile(filepath.Join(root, ".cache", "axe", "node_modules", "axe-core", "axe.min.js"))
 	if errors.Is(err, os.ErrNotExist) {
-		enginetest.LeaveOut(t, fmt.Errorf("the rules of accessibility: axe-core is not in .cache/axe; %w", enginetest.ErrNotInstalled))
+		provisiontest.LeaveOut(t, fmt.Errorf("the rules of accessibility: axe-core is not in .cache/axe; %w", provisiontest.ErrNotInstalled))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // patience is how long a visit may take in all before the test fails. A busy machine needs seconds,
@@ -48,7 +48,7 @@ func chromium(t testing.TB) string {
 			return program
 		}
 	}
-	enginetest.LeaveOut(t, fmt.Errorf("the suites of the browser: chromium is not on PATH; %w", enginetest.ErrNotInstalled))
+	provisiontest.LeaveOut(t, fmt.Errorf("the suites of the browser: chromium is not on PATH; %w", provisiontest.ErrNotInstalled))
 	return ""
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // ValidHTML fails the test for each finding of html-validate in some pages, by their names, as they
@@ -52,13 +52,13 @@ func ValidHTML(t testing.TB, pages map[string][]byte) {
 // validator returns the program, or leaves the test out.
 func validator(t testing.TB) string {
 	t.Helper()
-	root, err := enginetest.ModuleRoot()
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(root, ".cache", "axe", "node_modules", ".bin", "html-validate")
 	if _, err := os.Stat(program); err != nil {
-		enginetest.LeaveOut(t, fmt.Errorf("the rules of HTML: html-validate is not in .cache/axe; %w", enginetest.ErrNotInstalled))
+		provisiontest.LeaveOut(t, fmt.Errorf("the rules of HTML: html-validate is not in .cache/axe; %w", provisiontest.ErrNotInstalled))
 	}
 	return program
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -91,7 +91,7 @@ func TestClients(t *testing.T) {
 			t.Parallel()
 			if c.needs != nil {
 				if err := c.needs(); err != nil {
-					enginetest.LeaveOut(t, err)
+					provisiontest.LeaveOut(t, err)
 				}
 			}
 			url := serve(t, endpoint, c.name)

@@ -16,7 +16,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // Main runs the tests, stops the engines that they used, and exits. Without it the engines are
@@ -66,10 +66,10 @@ func DynamoDBLocal(tb testing.TB) string {
 	return dynamoDBLocal.endpoint(tb)
 }
 
-// DynoxideBinary returns the path of Dynoxide's program, as package enginetest does.
+// DynoxideBinary returns the path of Dynoxide's program, as package provisiontest does.
 func DynoxideBinary(tb testing.TB) string {
 	tb.Helper()
-	return enginetest.DynoxideBinary(tb)
+	return provisiontest.DynoxideBinary(tb)
 }
 
 // notInNames matches characters that a table's name may not contain.

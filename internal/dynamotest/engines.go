@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/engine/child"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // The engines of this test process.
@@ -28,7 +28,7 @@ const stopWithin = 2 * time.Second
 // startDynoxide runs Dynoxide as the program does: without the index that package engine keeps on
 // its stream records, each test that writes much would slow down those after it.
 func startDynoxide(ctx context.Context, folder string) (process, string, error) {
-	path, err := enginetest.FindDynoxide()
+	path, err := provisiontest.FindDynoxide()
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,17 +68,17 @@ func (l local) Stop() error { return l.Child.Stop(stopWithin) }
 // smaller collector and the first compiler alone make it start faster and leave the other tests
 // their memory and processors.
 func dynamoDBLocalCommand(port uint16) (child.Command, error) {
-	root, err := enginetest.ModuleRoot()
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		return child.Command{}, err
 	}
 	folder := filepath.Join(root, ".cache", "dynamodb-local")
 	if _, err := os.Stat(folder); err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", enginetest.ErrNotInstalled)
+		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", provisiontest.ErrNotInstalled)
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", enginetest.ErrNotInstalled)
+		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", provisiontest.ErrNotInstalled)
 	}
 	return child.Command{Path: java, Args: []string{
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // readyWithin is how long an engine may take to answer: Dynoxide needs some 10 ms, Java on a busy
@@ -46,8 +46,8 @@ func (s *server) endpoint(tb testing.TB) string {
 		s.err = s.start()
 	}
 	switch {
-	case errors.Is(s.err, enginetest.ErrNotInstalled):
-		enginetest.LeaveOut(tb, s.err)
+	case errors.Is(s.err, provisiontest.ErrNotInstalled):
+		provisiontest.LeaveOut(tb, s.err)
 	case s.err != nil:
 		tb.Fatal(s.err)
 	case s.running.Err() != nil:

@@ -22,7 +22,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // patience bounds every wait for a condition. It is long, since only a failing test uses it up.
@@ -50,7 +50,7 @@ func ownEngine(folder string) {
 
 // options returns those of a private engine in a folder of its own.
 func options(t testing.TB) Options {
-	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: enginetest.DynoxideBinary(t), Owner: "talkback import"}
+	return Options{Folder: filepath.Join(t.TempDir(), "data"), Binary: provisiontest.DynoxideBinary(t), Owner: "talkback import"}
 }
 
 // running starts an engine that is stopped after the test.

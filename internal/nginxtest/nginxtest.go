@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
 )
 
@@ -20,7 +20,7 @@ import (
 // variable CI is set.
 func Start(tb testing.TB, servers [2]string) (url string) {
 	tb.Helper()
-	path := enginetest.Program(tb, "nginx", "the nginx suite")
+	path := provisiontest.Program(tb, "nginx", "the nginx suite")
 	folder := tb.TempDir()
 	errors := filepath.Join(folder, "error.log")
 	tb.Cleanup(func() {
@@ -41,7 +41,7 @@ func Start(tb testing.TB, servers [2]string) (url string) {
 // configure puts the test's addresses into the configuration, and files into the test's folder.
 func configure(tb testing.TB, port uint16, servers [2]string) []byte {
 	tb.Helper()
-	root, err := enginetest.ModuleRoot()
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // shared is the server of this test process.
@@ -73,8 +73,8 @@ func Durable(tb testing.TB) *Server {
 func leaveOut(tb testing.TB, err error) {
 	tb.Helper()
 	switch {
-	case errors.Is(err, enginetest.ErrNotInstalled):
-		enginetest.LeaveOut(tb, err)
+	case errors.Is(err, provisiontest.ErrNotInstalled):
+		provisiontest.LeaveOut(tb, err)
 	case err != nil:
 		tb.Fatal(err)
 	}

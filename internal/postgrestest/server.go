@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/talkback/talkback/internal/engine/child"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // Password is in all URLs, and checked by no server.
@@ -65,7 +65,7 @@ func find() (string, error) {
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(found) == 0 {
-		return "", fmt.Errorf("the PostgreSQL suite: postgres is neither on PATH nor below /usr/lib/postgresql; %w", enginetest.ErrNotInstalled)
+		return "", fmt.Errorf("the PostgreSQL suite: postgres is neither on PATH nor below /usr/lib/postgresql; %w", provisiontest.ErrNotInstalled)
 	}
 	return filepath.Dir(slices.Max(found)), nil
 }

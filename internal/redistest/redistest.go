@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
 )
 
@@ -23,7 +23,7 @@ type Server struct{ *servertest.Server }
 // is set.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
-	path := enginetest.Program(tb, "redis-server", "the Redis suite")
+	path := provisiontest.Program(tb, "redis-server", "the Redis suite")
 	folder := tb.TempDir()
 	return &Server{servertest.Start(tb, path, func(port uint16) []string {
 		return append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no"}, settings...)

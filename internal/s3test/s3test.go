@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
 )
 
@@ -32,13 +32,13 @@ type Server struct {
 // test is skipped, or fails when the environment variable CI is set.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
-	root, err := enginetest.ModuleRoot()
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	path := filepath.Join(root, "bin", "s3server")
 	if _, err := os.Stat(path); err != nil {
-		enginetest.LeaveOut(tb, fmt.Errorf("the S3 suite: there is no bin/s3server; %w", enginetest.ErrNotInstalled))
+		provisiontest.LeaveOut(tb, fmt.Errorf("the S3 suite: there is no bin/s3server; %w", provisiontest.ErrNotInstalled))
 	}
 	s := &Server{folder: tb.TempDir()}
 	s.Empty(tb)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/workload"
 )
 
@@ -28,7 +28,7 @@ func mount(t *testing.T) disk {
 	t.Helper()
 	d := disk{t, t.TempDir()}
 	if err := syscall.Mount("tmpfs", d.folder, "tmpfs", 0, "size=24m"); err != nil {
-		enginetest.LeaveOut(t, errors.Join(errors.New("a disk that is full: only root can make one"), err))
+		provisiontest.LeaveOut(t, errors.Join(errors.New("a disk that is full: only root can make one"), err))
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(d.folder, syscall.MNT_DETACH); err != nil {

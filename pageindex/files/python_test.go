@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/pagefile"
 )
@@ -38,7 +38,7 @@ for _ in range(products):
 
 // The form of the files is that of docs/design/page-index-files.md: Python reads them by it.
 func TestPythonReadsRecords(t *testing.T) {
-	python := enginetest.Program(t, "python3", "the files of a page index, read by another language")
+	python := provisiontest.Program(t, "python3", "the files of a page index, read by another language")
 	s := mustOpen(t, t.TempDir(), quiet)
 	var entries []pageindex.Entry
 	var want []string

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/talkback/talkback/internal/enginetest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // reviews makes a file of so many reviews of one product, and of one of another.
@@ -62,7 +62,7 @@ func TestGeneratedIsMeasured(t *testing.T) {
 // A catalogue and lone products are imported into one table, which a process is then started on.
 func TestImportedIsMeasured(t *testing.T) {
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-import", "-engine", enginetest.DynoxideBinary(t), "-products", "10", "-counts", "30,90"}, &out); err != nil {
+	if err := run(t.Context(), []string{"-import", "-engine", provisiontest.DynoxideBinary(t), "-products", "10", "-counts", "30,90"}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "12 products, weight: comments") || !strings.Contains(out.String(), "after an import") {

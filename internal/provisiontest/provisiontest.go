@@ -1,6 +1,6 @@
-// Package enginetest knows where the programs are that `make provision` fetches for the tests, of which
-// engines are most. It is test support, and no shipped code imports it.
-package enginetest
+// Package provisiontest knows where the programs are that `make provision` fetches for the tests, and
+// leaves out the tests whose programs are missing. It is test support, and no shipped code imports it.
+package provisiontest
 
 import (
 	"errors"

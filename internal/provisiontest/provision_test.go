@@ -1,4 +1,4 @@
-package enginetest
+package provisiontest
 
 import (
 	"crypto/sha256"
