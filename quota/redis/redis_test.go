@@ -148,13 +148,16 @@ func TestRedisAway(t *testing.T) {
 	ada := quota.Customer("ada")
 	until(t, "the store is used", func() bool { shared.Take(t.Context(), ada, 0); return !link.Away() })
 	instance.Pause(t)
-	begun := time.Now()
-	const requests = 1000
-	for range requests {
+	waited := 0
+	for range 1000 {
+		begun := time.Now()
 		shared.Take(t.Context(), ada, 0.01)
+		if time.Since(begun) >= quota.Patience {
+			waited++
+		}
 	}
-	if took, each := time.Since(begun), requests*quota.Patience; took > each/4 {
-		t.Errorf("%d requests took %v beside a Redis that is paused, %v if each waited", requests, took, each)
+	if waited > 40 {
+		t.Errorf("%d of 1000 requests waited for a Redis that is paused", waited)
 	}
 	if !link.Away() {
 		t.Error("a Redis that is paused counts as there")
