@@ -2,9 +2,7 @@ package layout
 
 import (
 	"bytes"
-	stdflate "compress/flate"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -119,62 +117,4 @@ func TestDamagedTexts(t *testing.T) {
 			t.Errorf("%s: %v, want an error that names %s", why, err, c.ID)
 		}
 	}
-}
-
-// BenchmarkText compares preset codes with codes in each text, on long texts of the sample, or those
-// of the file DATA. An operation is one text.
-func BenchmarkText(b *testing.B) {
-	all := corpora(b)
-	texts := all[len(all)-1].comments
-	writer, err := stdflate.NewWriter(nil, stdflate.BestCompression)
-	fatal(b, err)
-	var out bytes.Buffer
-	standard := func(text string) []byte {
-		out.Reset()
-		writer.Reset(&out)
-		_, err := io.WriteString(writer, text)
-		fatal(b, errors.Join(err, writer.Close()))
-		return out.Bytes()
-	}
-	for name, compress := range map[string]func(string) []byte{"ours": deflate.Compress, "standard": standard} {
-		b.Run("write/"+name, func(b *testing.B) { writeTexts(b, texts, compress) })
-	}
-	b.Run("read/ours", func(b *testing.B) { readTexts(b, texts, deflate.Compress, plainText) })
-	reader := stdflate.NewReader(bytes.NewReader(nil))
-	b.Run("read/standard", func(b *testing.B) {
-		readTexts(b, texts, standard, func(short []byte) (string, error) {
-			out.Reset()
-			err := reader.(stdflate.Resetter).Reset(bytes.NewReader(short), nil)
-			_, copied := out.ReadFrom(reader)
-			return out.String(), errors.Join(err, copied)
-		})
-	})
-}
-
-func writeTexts(b *testing.B, texts []comment.Comment, compress func(string) []byte) {
-	b.ReportAllocs()
-	before := processorTime(b)
-	plain, short := 0, 0
-	for i := 0; b.Loop(); i++ {
-		text := texts[i%len(texts)].Text
-		plain += len(text)
-		short += len(compress(text))
-	}
-	reportProcessorTime(b, before)
-	b.ReportMetric(100*float64(short)/float64(plain), "%")
-}
-
-func readTexts(b *testing.B, texts []comment.Comment, compress func(string) []byte, expand func([]byte) (string, error)) {
-	short := make([][]byte, len(texts))
-	for i, c := range texts {
-		short[i] = bytes.Clone(compress(c.Text))
-	}
-	b.ReportAllocs()
-	before := processorTime(b)
-	for i := 0; b.Loop(); i++ {
-		if text, err := expand(short[i%len(texts)]); err != nil || len(text) != len(texts[i%len(texts)].Text) {
-			b.Fatal(err)
-		}
-	}
-	reportProcessorTime(b, before)
 }
