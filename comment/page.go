@@ -265,15 +265,30 @@ type PlanRead struct {
 	Descending bool
 	// Limit is that of the first call: how many items to scan; 0 for all.
 	Limit int
-	// ResidualRatings and ResidualLanguages are what the table returned of a partition that holds
-	// others too; nil for all.
-	ResidualRatings   []int
-	ResidualLanguages []Language
+	// Conditions are the residual filter: what the table returned of a partition that holds others
+	// too; none for all.
+	Conditions []Condition
 	// Queries is the number of calls, ItemsRead how many items they scanned, ItemsKept how many of
 	// these they returned.
 	Queries, ItemsRead, ItemsKept int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64
+}
+
+// ResidualRatings returns the ratings that the residual filter allows, nil for all.
+func (r PlanRead) ResidualRatings() (ratings []int) {
+	for _, value := range ValuesOf(r.Conditions, OfRating) {
+		ratings = append(ratings, value.Number)
+	}
+	return ratings
+}
+
+// ResidualLanguages returns the languages that the residual filter allows, nil for all.
+func (r PlanRead) ResidualLanguages() (languages []Language) {
+	for _, value := range ValuesOf(r.Conditions, OfLanguage) {
+		languages = append(languages, Language(value.Text))
+	}
+	return languages
 }
 
 // PlanSkip is one partition of one index that was known to hold nothing of what is wanted.

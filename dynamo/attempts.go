@@ -25,10 +25,9 @@ type attempts struct {
 // attemptKey identifies what was attempted. A probe has a key of its own: its bound is lower than
 // that of a page.
 type attemptKey struct {
-	product   string
-	languages string
-	ratings   uint8
-	purpose   comment.ReadPurpose
+	product    string
+	conditions string
+	purpose    comment.ReadPurpose
 }
 
 func newAttempts() *attempts {
@@ -37,7 +36,7 @@ func newAttempts() *attempts {
 
 // attempt is the key of an attempt to read a page of a query, or to probe beside it.
 func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
-	return attemptKey{product: k.product, languages: k.languages, ratings: k.ratings, purpose: purpose}
+	return attemptKey{product: k.product, conditions: k.conditions, purpose: purpose}
 }
 
 // fail notes that an attempt was given up.

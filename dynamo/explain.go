@@ -101,19 +101,18 @@ func reportSkip(p planner.Plan, partition layout.Partition) comment.PlanSkip {
 
 func reportRead(p planner.Plan, r planner.Read, s readState) comment.PlanRead {
 	return comment.PlanRead{
-		Purpose:           p.Purpose,
-		Index:             string(r.Partition.Index),
-		PartitionKey:      r.Partition.Key(p.Product),
-		SortKeyFrom:       p.LowKey(),
-		SortKeyTo:         p.HighKey(),
-		Descending:        p.Descending,
-		Limit:             r.Limit,
-		ResidualRatings:   r.Ratings,
-		ResidualLanguages: r.Languages,
-		Queries:           s.queries,
-		ItemsRead:         s.scanned,
-		ItemsKept:         s.returned,
-		ReadUnits:         s.units,
+		Purpose:      p.Purpose,
+		Index:        string(r.Partition.Index),
+		PartitionKey: r.Partition.Key(p.Product),
+		SortKeyFrom:  p.LowKey(),
+		SortKeyTo:    p.HighKey(),
+		Descending:   p.Descending,
+		Limit:        r.Limit,
+		Conditions:   r.Conditions,
+		Queries:      s.queries,
+		ItemsRead:    s.scanned,
+		ItemsKept:    s.returned,
+		ReadUnits:    s.units,
 	}
 }
 

@@ -1,9 +1,6 @@
 package dynamo
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -29,7 +26,7 @@ func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	in := &input{
 		table: table, index: string(r.Index),
-		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, values), filter: residualExpression(r, values),
+		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, values), filter: layout.FilterExpression(r.Conditions, values),
 	}
 	in.TableName, in.IndexName, in.KeyConditionExpression = &in.table, &in.index, &in.condition
 	in.ExpressionAttributeValues, in.ExclusiveStartKey = values, start
@@ -73,34 +70,4 @@ func rangeCondition(p *planner.Plan, values layout.Item) string {
 		return " AND " + layout.AttrPK + " <= :high"
 	}
 	return ""
-}
-
-// residualExpression is the residual filter of a read, empty for none. It adds its values to values.
-func residualExpression(r *planner.Read, values layout.Item) string {
-	condition := ""
-	if r.Languages != nil {
-		names := make([]string, len(r.Languages))
-		for i, language := range r.Languages {
-			names[i] = ":l" + strconv.Itoa(i)
-			values[names[i]] = layout.Text(string(language))
-		}
-		condition = among(layout.AttrLanguage, names)
-	}
-	if r.Ratings != nil {
-		names := make([]string, len(r.Ratings))
-		for i, rating := range r.Ratings {
-			names[i] = ":r" + strconv.Itoa(i)
-			values[names[i]] = layout.Number(int64(rating))
-		}
-		if condition != "" {
-			condition += " AND "
-		}
-		condition += among(layout.AttrRating, names)
-	}
-	return condition
-}
-
-// among is the condition that an attribute is one of some values.
-func among(attribute string, names []string) string {
-	return attribute + " IN (" + strings.Join(names, ",") + ")"
 }

@@ -95,7 +95,7 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 }
 
 // recall returns what is known of a query's product, and starts a background fetch if its
-// statistics are due. A query without languages and ratings has no use for statistics, as its only
+// statistics are due. A query without conditions has no use for statistics, as its only
 // partition is hardly ever empty, unless it needs to know where the list ends.
 func (m *memory) recall(q comment.Query) planner.Known {
 	if m == nil {
@@ -106,7 +106,7 @@ func (m *memory) recall(q comment.Query) planner.Known {
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
 	known := r.known(now, m.maxAge, m.writes.last(q.Product))
-	if len(q.Filter.Languages)+len(q.Filter.Ratings) == 0 && q.Slice.Rank() == 0 && !q.Numbering.Links {
+	if len(q.Filter.Conditions()) == 0 && q.Slice.Rank() == 0 && !q.Numbering.Links {
 		return known
 	}
 	if r.due(now, m.maxAge) && m.refresh(q.Product) {

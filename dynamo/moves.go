@@ -73,9 +73,9 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 
 func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
 
-// mayFit tells whether the comment may be in a wanted cell after its last move.
-func (m moved) mayFit(wanted planner.Part) bool {
-	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, wanted.Holds)
+// mayFit tells whether the filter may allow the comment after its last move.
+func (m moved) mayFit(filter comment.Filter) bool {
+	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, func(cell comment.Cell) bool { return filter.AllowsCell(cell.Language, cell.Rating) })
 }
 
 // moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
@@ -136,10 +136,9 @@ func (m *moves) of(product string, now time.Time) []moved {
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
 func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []layout.Compressed) []comment.Position {
-	wanted := planner.Part{Partition: layout.Partition{Index: layout.All}, Languages: filter.Languages, Ratings: filter.Ratings}
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(wanted) && !stayed(readAt(m.position), m) && p.Within(m.position, taken) {
+		if m.mayFit(filter) && !stayed(readAt(m.position), m) && p.Within(m.position, taken) {
 			out = append(out, m.position)
 		}
 	}

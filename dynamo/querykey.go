@@ -7,20 +7,19 @@ import (
 )
 
 // queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It
-// holds no pointers and no slices, so it can be compared and be the key of a map. Only several
-// languages take an allocation. What follows the texts has no gaps: it is hashed at once.
+// holds no pointers and no slices, so it can be compared and be the key of a map. What follows the
+// texts has no gaps: it is hashed at once.
 type queryKey struct {
-	product   string
-	languages string // each with a comma behind it, which no language has
-	order     comment.Order
+	product    string
+	conditions string // as conditionsKey writes them
+	order      comment.Order
 
 	createdFrom, createdTo int64 // milliseconds, as filters are normalized
 	after, before          comment.Position
-	conditions             int // how many languages and ratings there are
+	values                 int // of all conditions
 	size                   int
 	number                 int // of the page, 0 for none
 	count                  comment.Counting
-	ratings                uint8  // the bit of each
 	given                  givens // which of the times and positions are given
 	fromEnd                bool
 	settledOnly            bool
@@ -44,13 +43,10 @@ const (
 func keyOf(q comment.Query) queryKey {
 	key := queryKey{
 		product:     q.Product,
-		languages:   languagesKey(q.Filter.Languages),
 		order:       q.Order,
-		conditions:  len(q.Filter.Languages) + len(q.Filter.Ratings),
 		size:        q.Slice.Size,
 		number:      q.Slice.Page,
 		count:       q.Count,
-		ratings:     ratingBits(q.Filter.Ratings),
 		fromEnd:     q.Slice.FromEnd,
 		settledOnly: q.SettledOnly,
 		withoutText: q.WithoutText,
@@ -58,6 +54,7 @@ func keyOf(q comment.Query) queryKey {
 
 		withoutNeighbours: q.WithoutNeighbours,
 	}
+	key.conditions, key.values = conditionsKey(q.Filter)
 	if from := q.Filter.CreatedAfter; from != nil {
 		key.given, key.createdFrom = key.given|createdFromGiven, from.UnixMilli()
 	}
@@ -91,11 +88,19 @@ func ratingBits(ratings []int) (bits uint8) {
 	return bits
 }
 
-func languagesKey(languages []comment.Language) string {
+// conditionsKey returns a text that is equal only for equal conditions, and how many values these
+// have. Each value has a comma before it and each condition a semicolon behind it, which no value
+// has.
+func conditionsKey(filter comment.Filter) (key string, values int) {
 	var b strings.Builder
-	for _, language := range languages {
-		b.WriteString(string(language))
-		b.WriteByte(',')
+	for _, condition := range filter.Conditions() {
+		b.WriteString(string(condition.Attribute))
+		for _, value := range condition.Values {
+			b.WriteByte(',')
+			b.WriteString(value.String())
+		}
+		b.WriteByte(';')
+		values += len(condition.Values)
 	}
-	return b.String()
+	return b.String(), values
 }

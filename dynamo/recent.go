@@ -43,7 +43,7 @@ func newRecent() *recent {
 
 // remembers tells whether it helps to know what a page held. A list in one partition is read
 // exactly as far as is wanted, and a page by number is found in another way each time.
-func (k queryKey) remembers() bool { return k.conditions > 1 && k.number <= 1 }
+func (k queryKey) remembers() bool { return k.values > 1 && k.number <= 1 }
 
 // of is what the page of a query held when it was last read, nil if that is not known.
 func (p *recent) of(key queryKey) *planner.LastPage {

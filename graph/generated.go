@@ -4642,7 +4642,7 @@ func (ec *executionContext) _PlanRead_residualRatings(ctx context.Context, field
 			return ec.fieldContext_PlanRead_residualRatings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ResidualRatings, nil
+			return obj.ResidualRatings(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []int) graphql.Marshaler {
@@ -4653,7 +4653,7 @@ func (ec *executionContext) _PlanRead_residualRatings(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_PlanRead_residualRatings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlanRead", field, false, false, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("PlanRead", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _PlanRead_residualLanguages(ctx context.Context, field graphql.CollectedField, obj *comment.PlanRead) (ret graphql.Marshaler) {
@@ -4665,7 +4665,7 @@ func (ec *executionContext) _PlanRead_residualLanguages(ctx context.Context, fie
 			return ec.fieldContext_PlanRead_residualLanguages(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ResidualLanguages, nil
+			return obj.ResidualLanguages(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []comment.Language) graphql.Marshaler {
@@ -4676,7 +4676,7 @@ func (ec *executionContext) _PlanRead_residualLanguages(ctx context.Context, fie
 	)
 }
 func (ec *executionContext) fieldContext_PlanRead_residualLanguages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PlanRead", field, false, false, errors.New("field of type Language does not have child fields"))
+	return graphql.NewScalarFieldContext("PlanRead", field, true, false, errors.New("field of type Language does not have child fields"))
 }
 
 func (ec *executionContext) _PlanRead_queries(ctx context.Context, field graphql.CollectedField, obj *comment.PlanRead) (ret graphql.Marshaler) {

@@ -145,7 +145,8 @@ func (m mix) belief(s *Sample) *belief {
 	before := min(rated*named/b.sampled, 1)
 	list := posterior(before, m.known(s.partition.Index), s.returned, s.scanned)
 	b.shares = m.fill(s.partition, b.sampled*list, (1-list)/max(1-before, leastShare), inRatings, inLanguages)
-	b.list, _ = b.shares.wanted(&Part{Languages: m.filter.Languages, Ratings: m.filter.Ratings})
+	whole := wholeProduct(m.filter)
+	b.list, _ = b.shares.wanted(&whole)
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
 	return b
 }

@@ -29,7 +29,8 @@ func PageEstimate(q comment.Query) float64 {
 // CountEstimate is what it may cost to count a list within a range of dates, in read units. The
 // filter must be normalized.
 func CountEstimate(q comment.Query) float64 {
-	list := Planner{Filter: comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings}}
+	list := Planner{Filter: q.Filter}
+	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // no range is too short to be read
 	reads := len(list.Count(q.Count).Reads)
 	return float64(reads) * capacity.EventualUnits(assumedCounted*capacity.AssumedItemBytes/reads)
 }

@@ -19,7 +19,8 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)
-		listed, _ := e.grid.wanted(&Part{Languages: filter.Languages, Ratings: filter.Ratings})
+		whole := e.covers[len(e.covers)-1]
+		listed, _ := e.grid.wanted(&whole.Cover[0])
 		e.matches = max(listed, 1)
 		e.known = make([]cumulated, 0, len(counted))
 		return e

@@ -11,37 +11,48 @@ import (
 // Part is a part of a cover: a partition, and which of its comments belong to the list.
 type Part struct {
 	layout.Partition
-	// Languages and Ratings are the residual filter: what the table returns of a partition that
-	// also holds other comments; nil for all.
-	Languages []comment.Language
-	Ratings   []int
+	// Conditions are the residual filter: what the table checks of the comments of a partition that
+	// also holds others. There is none if it holds only comments of the list.
+	Conditions []comment.Condition
 }
 
 // Residual tells whether the part has a residual filter.
-func (p Part) Residual() bool { return p.Languages != nil || p.Ratings != nil }
+func (p Part) Residual() bool { return len(p.Conditions) > 0 }
 
 // equal tells whether two parts are the same.
 func (p *Part) equal(other *Part) bool {
-	return p.Partition == other.Partition && slices.Equal(p.Languages, other.Languages) && slices.Equal(p.Ratings, other.Ratings)
+	return p.Partition == other.Partition && slices.EqualFunc(p.Conditions, other.Conditions, func(a, b comment.Condition) bool {
+		return a.Attribute == b.Attribute && slices.Equal(a.Values, b.Values)
+	})
 }
 
-// Holds tells whether the comments of a cell are in the part.
+// Holds tells whether comments of a cell can be in the part.
 func (p *Part) Holds(cell comment.Cell) bool {
-	return (p.Rating == 0 || p.Rating == cell.Rating) && (p.Language == "" || p.Language == cell.Language) &&
-		(p.Languages == nil || slices.Contains(p.Languages, cell.Language)) &&
-		(p.Ratings == nil || slices.Contains(p.Ratings, cell.Rating))
+	if p.Rating != 0 && p.Rating != cell.Rating || p.Language != "" && p.Language != cell.Language {
+		return false
+	}
+	for i := range p.Conditions {
+		if !p.Conditions[i].AllowsCell(cell) {
+			return false
+		}
+	}
+	return true
 }
 
-// wanted is the filter that allows what is in the part.
-func (p Part) wanted() comment.Filter {
-	filter := comment.Filter{Languages: p.Languages, Ratings: p.Ratings}
+// wanted is the filter that allows what the part has of a list.
+func (p *Part) wanted(list comment.Filter) comment.Filter {
 	if p.Index.SplitsByLanguage() {
-		filter.Languages = []comment.Language{p.Language}
+		list.Languages = []comment.Language{p.Language}
 	}
 	if p.Index.SplitsByRating() {
-		filter.Ratings = []int{p.Rating}
+		list.Ratings = []int{p.Rating}
+	} else if values := comment.ValuesOf(p.Conditions, comment.OfRating); len(values) < len(list.Ratings) { // of a mixture
+		list.Ratings = make([]int, len(values))
+		for i, value := range values {
+			list.Ratings[i] = value.Number
+		}
 	}
-	return filter
+	return list
 }
 
 // Cover is a set of parts that together hold each comment that a filter allows exactly once, and no
@@ -81,23 +92,24 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	add := func(name string, from int) {
 		out = append(out, Candidate{Name: name, Cover: parts[from:len(parts):len(parts)]})
 	}
+	list := newSplitting(filter)
 	if cells > 0 {
-		parts = addCells(parts, languages, ratings)
+		parts = list.addCells(parts, languages, ratings)
 		add("cells", 0)
 	}
 	if from := len(parts); len(ratings) > 0 {
 		for _, rating := range ratings {
-			parts = append(parts, ratingPart(languages, rating))
+			parts = append(parts, list.rating(rating))
 		}
 		add("ratings", from)
 	}
 	if from := len(parts); len(languages) > 0 && len(languages) <= most {
 		for _, language := range languages {
-			parts = append(parts, languagePart(language, ratings))
+			parts = append(parts, list.language(language))
 		}
 		add("languages", from)
 	}
-	parts = append(parts, Part{Partition: layout.Partition{Index: layout.All}, Languages: languages, Ratings: ratings})
+	parts = append(parts, wholeProduct(filter))
 	add("whole product", len(parts)-1)
 	return out
 }
@@ -120,25 +132,43 @@ func narrowParts(filter comment.Filter) int {
 	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))
 }
 
+// wholeProduct is the part that has a whole list, of the partition that has all comments.
+func wholeProduct(filter comment.Filter) Part {
+	return Part{Partition: layout.Partition{Index: layout.All}, Conditions: filter.Conditions()}
+}
+
+// splitting makes parts of a list. It has their residual filters: the conditions of the list without
+// those that all comments of a partition meet.
+type splitting struct{ ofLanguage, ofRating, ofCell []comment.Condition }
+
+func newSplitting(filter comment.Filter) splitting {
+	whole := filter.Conditions()
+	without := func(attribute comment.Attribute, conditions []comment.Condition) []comment.Condition {
+		return slices.DeleteFunc(slices.Clone(conditions), func(c comment.Condition) bool { return c.Attribute == attribute })
+	}
+	s := splitting{ofLanguage: without(comment.OfLanguage, whole), ofRating: without(comment.OfRating, whole)}
+	s.ofCell = without(comment.OfRating, s.ofLanguage)
+	return s
+}
+
+// language is what a language has of the list, rating what a rating has of it.
+func (s *splitting) language(language comment.Language) Part {
+	return Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Conditions: s.ofLanguage}
+}
+
+func (s *splitting) rating(rating int) Part {
+	return Part{Partition: layout.Partition{Index: layout.ByRating, Rating: rating}, Conditions: s.ofRating}
+}
+
 // addCells adds the cells of some languages and ratings to a cover.
-func addCells(cover Cover, languages []comment.Language, ratings []int) Cover {
+func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings []int) Cover {
 	for _, language := range languages {
 		for _, rating := range ratings {
-			cover = append(cover, Part{Partition: layout.Partition{
-				Index: layout.ByLangAndRating, Language: language, Rating: rating,
-			}})
+			cell := layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: rating}
+			cover = append(cover, Part{Partition: cell, Conditions: s.ofCell})
 		}
 	}
 	return cover
-}
-
-// languagePart is what a language has of some ratings, ratingPart what a rating has of some languages.
-func languagePart(language comment.Language, ratings []int) Part {
-	return Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Ratings: ratings}
-}
-
-func ratingPart(languages []comment.Language, rating int) Part {
-	return Part{Partition: layout.Partition{Index: layout.ByRating, Rating: rating}, Languages: languages}
 }
 
 // narrowest is the first candidate of at most maxReads partitions, of candidates in the order of

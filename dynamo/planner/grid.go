@@ -64,19 +64,20 @@ func (g *grid) held(p *layout.Partition) int {
 // list, and a partition of one rating has no residual filter of ratings.
 func (g *grid) wanted(part *Part) (total int, none bool) {
 	counts := &g.named
-	if len(part.Languages) == 0 {
+	if comment.ValuesOf(part.Conditions, comment.OfLanguage) == nil {
 		counts = g.row(part.Language)
 	}
+	ratings := comment.ValuesOf(part.Conditions, comment.OfRating)
 	switch {
 	case part.Rating != 0:
 		total = counts[part.Rating-1]
 		return total, total == 0
-	case len(part.Ratings) == 0:
+	case ratings == nil:
 		return counts.Total(), *counts == comment.Counts{}
 	}
 	none = true
-	for _, rating := range part.Ratings {
-		n := counts[rating-1]
+	for _, rating := range ratings {
+		n := counts[rating.Number-1]
 		total, none = total+n, none && n == 0
 	}
 	return total, none

@@ -27,15 +27,15 @@ type Known struct {
 	Hint Hint
 }
 
-// empty tells whether a part is known to hold nothing of the list. Languages that share one row of
-// the statistics ("other languages") are never known to be empty while the row has comments.
-func (k *Known) empty(part Part) bool {
-	return k.Trusted && k.Stats.AtMost(part.wanted()) == comment.Counts{}
+// empty tells whether a filter is known to allow no comment. Languages that share one row of the
+// statistics ("other languages") are never known to be empty while the row has comments.
+func (k *Known) empty(filter comment.Filter) bool {
+	return k.Trusted && k.Stats.AtMost(filter) == comment.Counts{}
 }
 
-// older tells whether all that a part holds of the list is known to be older than a position.
-func (k *Known) older(part Part, than comment.Position) bool {
-	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(part.wanted(), k.Stats).Compare(than) < 0
+// older tells whether all that a filter allows is known to be older than a position.
+func (k *Known) older(filter comment.Filter, than comment.Position) bool {
+	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(filter, k.Stats).Compare(than) < 0
 }
 
 // prior is what is likely of products.

@@ -21,7 +21,7 @@ func TestSharedRowsAreNotEmpty(t *testing.T) {
 		{"a rating that one of them has", Part{Partition: layout.Partition{Index: layout.ByLangAndRating, Language: "xx", Rating: 1}}, false},
 		{"any language with a rating that one of them has", Part{Partition: layout.Partition{Index: layout.ByRating, Rating: 1}}, false},
 	} {
-		if got := known.empty(row.part); got != row.want {
+		if got := known.empty(row.part.wanted(comment.Filter{})); got != row.want {
 			t.Errorf("%s: known to be empty: %v", row.why, got)
 		}
 	}

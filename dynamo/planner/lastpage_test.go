@@ -14,13 +14,13 @@ import (
 // random.
 func TestBetween(t *testing.T) {
 	r := commenttest.Rand(t)
-	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Ratings: []int{1}}
+	part := Part{Partition: layout.Partition{Index: layout.ByLang, Language: "de"}, Conditions: comment.Filter{Ratings: []int{1}}.Conditions()}
 	for _, row := range []struct{ scanned, returned, n int }{{40, 22, 22}, {40, 30, 22}, {60, 5, 3}, {30, 10, 1}} {
 		e := LastPage{cells: []cellCount{{comment.Cell{Language: "de", Rating: 1}, row.n}}, last: comment.Cell{Language: "de", Rating: 1}, full: true,
 			scans: []scan{{part, row.scanned, row.returned}}}
 		mean, variance, known := e.between(&part, e.count(&part))
 		others := part
-		others.Ratings = []int{2}
+		others.Conditions = comment.Filter{Ratings: []int{2}}.Conditions()
 		if _, _, known := e.between(&others, e.count(&others)); known {
 			t.Error("a read that returned some ratings tells how many items lie between those of others")
 		}

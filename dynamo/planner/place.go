@@ -82,10 +82,10 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 }
 
 // total is how many comments the list has, -1 if that is not known. Counts that are too old to skip
-// partitions by are too old for this, and none know dates.
+// partitions by are too old for this.
 func (p *Planner) total() int {
 	stats := p.Known.Stats
-	if !p.Known.Trusted || p.Filter.CreatedAfter != nil || p.Filter.CreatedBefore != nil || len(stats.Others(p.Filter.Languages)) > 0 {
+	if !p.Known.Trusted || !p.Filter.Counted() || len(stats.Others(p.Filter.Languages)) > 0 {
 		return -1
 	}
 	return stats.Counts(p.Filter).Total()
@@ -93,7 +93,7 @@ func (p *Planner) total() int {
 
 // Total is how many comments the list is believed to have, 0 if nothing is believed.
 func (p *Planner) Total() int {
-	if p.Filter.CreatedAfter != nil || p.Filter.CreatedBefore != nil {
+	if !p.Filter.Counted() {
 		return 0
 	}
 	return max(0, p.Known.Stats.Counts(p.Filter).Total())

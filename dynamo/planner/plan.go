@@ -12,6 +12,8 @@ import (
 type Plan struct {
 	// Product is the product whose comments are listed.
 	Product string
+	// Filter says which of them are listed.
+	Filter comment.Filter
 	// Purpose is why the stretch is read.
 	Purpose comment.ReadPurpose
 	// Low and High bound the sort key, both inclusive. If Low is above High, nothing is read.

@@ -86,7 +86,7 @@ func checkCover(t *rapid.T, grid []comment.Language, filter comment.Filter, cove
 			c := comment.Comment{ID: comment.IDOf(comment.Position{}), Language: language, Rating: rating}
 			times := 0
 			for i, part := range cover {
-				if layout.PartitionOf(part.Index, c) == part.Partition && part.wanted().Allows(c) {
+				if layout.PartitionOf(part.Index, c) == part.Partition && part.wanted(filter).Allows(c) {
 					times++
 					kept[i]++
 				}

@@ -105,7 +105,7 @@ func (p *Planner) taking(r Request) Plan {
 // plan is a plan for a window without any reads.
 func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	return Plan{
-		Product: p.Product, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
+		Product: p.Product, Filter: p.Filter, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
 		Known: p.Known,
 	}
 }
@@ -115,7 +115,7 @@ func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	for i, part := range plan.Chosen.Cover {
-		if p.Known.empty(part) || p.Known.older(part, plan.Low) {
+		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || p.Known.older(wanted, plan.Low) {
 			plan.Skipped = append(plan.Skipped, part.Partition)
 			continue
 		}

@@ -22,7 +22,7 @@ type Request struct {
 
 // partial tells whether the stretch may be any part of the list.
 func (r Request) partial(filter comment.Filter) bool {
-	return r.Window.start != nil || filter.CreatedAfter != nil || filter.CreatedBefore != nil || r.Sample != nil && r.Sample.partial
+	return r.Window.start != nil || filter.Dated() || r.Sample != nil && r.Sample.partial
 }
 
 // before is how many comments of the list there are at least, because pages before this one were

@@ -11,7 +11,7 @@ func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []
 		s.add(cell)
 	}
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}
-	list := Planner{Product: p.Product, Filter: read.wanted(), Known: p.Known}
+	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
 	list.Known.Sizes = sizes
 	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s}
 }

@@ -115,11 +115,8 @@ func (p Plan) rangeText() string {
 
 func (r Read) residualText() string {
 	var b strings.Builder
-	if r.Languages != nil {
-		fmt.Fprintf(&b, ", residual filter: languages %v", r.Languages)
-	}
-	if r.Ratings != nil {
-		fmt.Fprintf(&b, ", residual filter: ratings %v", r.Ratings)
+	for _, condition := range r.Conditions {
+		fmt.Fprintf(&b, ", residual filter: %s %v", condition.Attribute, condition.Values)
 	}
 	return b.String()
 }

@@ -83,7 +83,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 			t.Fatalf("%d comments, %v", len(page.Comments), err)
 		}
 		for _, read := range page.Plan().Reads {
-			if read.Purpose == comment.ReadPage && len(read.ResidualLanguages) > 0 {
+			if read.Purpose == comment.ReadPage && len(read.ResidualLanguages()) > 0 {
 				residual++
 			}
 		}

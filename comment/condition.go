@@ -1,0 +1,112 @@
+package comment
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Attribute is what a condition is about: something of which each comment has one value.
+type Attribute string
+
+// The attributes of conditions: a closed list.
+const (
+	// OfLanguage is the language of a comment.
+	OfLanguage Attribute = "languages"
+	// OfRating is the rating of a comment.
+	OfRating Attribute = "ratings"
+)
+
+// Attributes returns all attributes, in the order of a filter's conditions.
+func Attributes() []Attribute { return []Attribute{OfLanguage, OfRating} }
+
+// Value is a value of an attribute: a text or, if that is empty, a number.
+type Value struct {
+	Text   string
+	Number int
+}
+
+// String returns the text, or the digits of the number.
+func (v Value) String() string {
+	if v.Text == "" {
+		return strconv.Itoa(v.Number)
+	}
+	return v.Text
+}
+
+// Condition is one condition of a filter: the attribute of a comment has one of some values.
+type Condition struct {
+	Attribute Attribute
+	// Values are ascending, at least one.
+	Values []Value
+}
+
+// OfCell returns the value of the attribute that all comments of a cell have, and false if they may
+// have several.
+func (a Attribute) OfCell(cell Cell) (Value, bool) {
+	switch a {
+	case OfLanguage:
+		return Value{Text: string(cell.Language)}, true
+	case OfRating:
+		return Value{Number: cell.Rating}, true
+	}
+	return Value{}, false
+}
+
+// AllowsCell reports whether a comment of a cell can meet the condition.
+func (c Condition) AllowsCell(cell Cell) bool {
+	value, one := c.Attribute.OfCell(cell)
+	return !one || slices.Contains(c.Values, value)
+}
+
+// ValuesOf returns the values of an attribute that conditions allow, none if they allow all.
+func ValuesOf(conditions []Condition, attribute Attribute) []Value {
+	for i := range conditions {
+		if conditions[i].Attribute == attribute {
+			return conditions[i].Values
+		}
+	}
+	return nil
+}
+
+// Values returns the values of an attribute that a filter allows, none if it allows all.
+func (f Filter) Values(attribute Attribute) (values []Value) {
+	switch attribute {
+	case OfLanguage:
+		for _, language := range f.Languages {
+			values = append(values, Value{Text: string(language)})
+		}
+	case OfRating:
+		for _, rating := range f.Ratings {
+			values = append(values, Value{Number: rating})
+		}
+	}
+	return values
+}
+
+// Conditions returns the conditions of a normalized filter, without its dates, in the order of
+// Attributes.
+func (f Filter) Conditions() (conditions []Condition) {
+	for _, attribute := range Attributes() {
+		if values := f.Values(attribute); len(values) > 0 {
+			conditions = append(conditions, Condition{attribute, values})
+		}
+	}
+	return conditions
+}
+
+// Dated reports whether the filter restricts dates.
+func (f Filter) Dated() bool { return f.CreatedAfter != nil || f.CreatedBefore != nil }
+
+// Counted reports whether Stats have the exact counts of what the filter allows: it restricts only
+// what is part of a cell.
+func (f Filter) Counted() bool {
+	return !f.Dated() && !slices.ContainsFunc(f.Conditions(), func(c Condition) bool {
+		_, counted := c.Attribute.OfCell(Cell{})
+		return !counted
+	})
+}
+
+// RestrictsOnly reports whether a filter allows all comments, but for a condition on one attribute.
+func (f Filter) RestrictsOnly(attribute Attribute) bool {
+	return !f.Dated() && !slices.ContainsFunc(f.Conditions(), func(c Condition) bool { return c.Attribute != attribute })
+}
