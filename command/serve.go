@@ -19,6 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
@@ -331,11 +332,11 @@ func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time,
 
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
-	schema := direct.NewSchema(&resolvers.Resolver{
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
 		Comments: store,
 		Leaders:  store,
 		Author:   &authoring.Writer{Store: store, Authorizer: authorizer},
-	})
+	}})
 	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
 	if c.NoIntrospection {
 		pages.Schema = ""

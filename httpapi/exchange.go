@@ -125,8 +125,9 @@ func (e *Exchange) recognize(operation *graphql.OperationContext) {
 }
 
 // note notes what became of an operation.
-func (e *Exchange) note(ctx context.Context, response *graphql.Response, cost limits.Cost) {
+func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
 	account := usage.From(ctx)
+	cost, _ := response.Extensions[limits.CostExtension].(limits.Cost)
 	reads := account.Reads()
 	e.EstimatedUnits, e.Units = float64(cost.EstimatedReadUnits), reads.Units
 	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans

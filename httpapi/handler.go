@@ -73,7 +73,7 @@ func (o Options) authenticated(next http.Handler) http.Handler {
 // newGraphQL returns what answers requests to the API.
 func newGraphQL(o Options) transport {
 	withoutDefer(o.Schema.Schema())
-	return transport{maxQuery: o.MaxQuery, operations: newOperations(o)}
+	return transport{maxQuery: o.MaxQuery, executor: newExecutor(o)}
 }
 
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/talkback/talkback/internal/buffer"
 )
 
 const (
@@ -35,7 +33,7 @@ type sender struct {
 func (s *sender) builtFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
-		built := newBuiltAnswer(w)
+		built := &builtAnswer{ResponseWriter: w, status: http.StatusOK}
 		if s.unsent.full(&to.unread) {
 			unreadAnswers.write(built)
 		} else {
@@ -50,7 +48,6 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
 		built.send(together, func() { s.connections.update(to, func() {}) })
-		built.release()
 	})
 }
 
@@ -108,19 +105,7 @@ func (a lightAnswer) Hold(size int) {
 type builtAnswer struct {
 	http.ResponseWriter // where it is sent in the end
 	status              int
-	body                *bytes.Buffer
-}
-
-func newBuiltAnswer(w http.ResponseWriter) *builtAnswer {
-	return &builtAnswer{ResponseWriter: w, status: http.StatusOK, body: bodyBuffers.Get().(*bytes.Buffer)}
-}
-
-// release keeps the buffer for another answer once this one is sent, and takes it away from this
-// one: what would be written too late must not get into the other.
-func (a *builtAnswer) release() {
-	body := a.body
-	a.body = nil
-	keepBody(body)
+	body                bytes.Buffer
 }
 
 // Unwrap lets [http.ResponseController] reach the connection.
@@ -129,13 +114,13 @@ func (a *builtAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // WriteHeader implements [http.ResponseWriter].
 func (a *builtAnswer) WriteHeader(status int) { a.status = status }
 
-// Write implements [http.ResponseWriter].
+// besideData is about how many bytes an answer has beside its data.
+const besideData = 256
+
+// Write implements [http.ResponseWriter]. It makes room for the end of the answer as well, which
+// would otherwise double the buffer of a large one.
 func (a *builtAnswer) Write(p []byte) (int, error) {
-	if a.body.Len() == 0 && len(p) > keptBody {
-		keepBody(a.body)
-		a.body = bytes.NewBuffer(buffer.Get(len(p)))
-	}
-	growBody(a.body, len(p))
+	a.body.Grow(len(p) + besideData)
 	return a.body.Write(p)
 }
 

@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"sync"
 	"testing"
 )
 
@@ -23,29 +20,6 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 	if want := 100_000 + perAnswer; during != want || s.unsent.total != 0 {
 		t.Errorf("%d bytes are counted, and %d afterwards; want %d and none", during, s.unsent.total, want)
 	}
-}
-
-// Large answers that are built at the same time, and one after the other, have their own bytes.
-func TestLargeAnswersShareNoBuffer(t *testing.T) {
-	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(10 << 20)}
-	var clients sync.WaitGroup
-	for letter := range byte(8) {
-		clients.Go(func() {
-			for round := range 100 {
-				want := bytes.Repeat([]byte{letter}, keptBody+round*1000)
-				to := httptest.NewRecorder()
-				s.builtFirst(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					for part := range slices.Chunk(want, 40_000) {
-						_, _ = w.Write(part)
-					}
-				})).ServeHTTP(to, httptest.NewRequest(http.MethodPost, "/graphql", nil))
-				if !bytes.Equal(to.Body.Bytes(), want) {
-					t.Errorf("client %d, round %d: %d bytes are not the answer of %d", letter, round, to.Body.Len(), len(want))
-				}
-			}
-		})
-	}
-	clients.Wait()
 }
 
 // unflushed takes an answer within the process: it has no buffer that could be flushed.

@@ -13,6 +13,8 @@ const (
 	headRoom = 512
 	// serverBuffer is that of net/http. What it holds is written in one call.
 	serverBuffer = 4 << 10
+	// keptBody is the size of the largest answers, in bytes, that are gathered.
+	keptBody = 16 << 10
 )
 
 // together has what is written to a connection written in one call of the system.
@@ -36,14 +38,12 @@ func (t together) write(write func() error) error {
 	if c == nil {
 		return write()
 	}
-	c.gathered = bodyBuffers.Get().(*bytes.Buffer)
-	growBody(c.gathered, t.room)
+	c.gathered = bytes.NewBuffer(make([]byte, 0, t.room))
 	err := write()
 	gathered := c.gathered
 	c.gathered = nil
 	if err == nil && gathered.Len() > 0 {
 		_, err = c.send(gathered.Bytes())
 	}
-	keepBody(gathered)
 	return err
 }

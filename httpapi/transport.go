@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"github.com/talkback/talkback/httpapi/limits"
-	"github.com/talkback/talkback/internal/buffer"
+	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // transport implements GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): one
@@ -20,8 +22,8 @@ import (
 // the content of answers with errors, and in how they choose the type of the answer.
 type transport struct {
 	// maxQuery bounds the text of an operation and the parameters of a GET, in bytes.
-	maxQuery   int
-	operations *operations
+	maxQuery int
+	executor *executor.Executor
 }
 
 // serve answers one request, in a context of its own. Clients and the proxies between read its
@@ -78,21 +80,49 @@ func (t transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	if cause == nil {
 		return
 	}
-	err := t.operations.present(ctx, recoverPanic(ctx, cause))
+	err := gqlerror.WrapIfUnwrapped(t.executor.PresentRecoveredError(ctx, cause))
 	w.WriteHeader(http.StatusInternalServerError)
-	write(w, answered{Response: &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")}})
+	write(w, &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")})
 }
 
 // run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func (t transport) run(ctx context.Context, method string, params *graphql.RawParams) (answered, *refusal) {
-	operation, errs := t.operations.newContext(ctx, params)
+func (t transport) run(ctx context.Context, method string, params *graphql.RawParams) (*graphql.Response, *refusal) {
+	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	if method == http.MethodGet && kindOf(operation, params) != ast.Query {
-		return answered{}, changeByGET
+		return nil, changeByGET
 	}
 	if v := requestOf(ctx).visit; v != nil && v.refused != nil {
-		return answered{}, v.refused
+		return nil, v.refused
 	}
-	return t.operations.run(ctx, operation, errs), nil
+	return t.observed(graphql.WithOperationContext(ctx, operation), operation, errs), nil
+}
+
+// observed answers an operation, and notes what became of it if the request is observed.
+func (t transport) observed(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) *graphql.Response {
+	e := requestOf(ctx).exchange
+	if e == nil {
+		return t.answer(ctx, operation, errs)
+	}
+	began := time.Now()
+	e.recognize(operation)
+	ctx, span := spans.Operation(ctx, e.Operation, e.Name)
+	response := t.answer(ctx, operation, errs)
+	e.note(ctx, response)
+	e.Ran = time.Since(began)
+	e.end(span)
+	return response
+}
+
+// answer runs an operation unless there are errors or its time is over.
+func (t transport) answer(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) *graphql.Response {
+	if len(errs) == 0 {
+		respond, ctx := t.executor.DispatchOperation(ctx, operation)
+		if response := respond(ctx); response != nil {
+			return response
+		}
+		errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
+	}
+	return t.executor.DispatchError(ctx, append(errs, coercion.Others(operation)...))
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
@@ -115,35 +145,25 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 	return ast.Query
 }
 
-// besideData is about how many bytes an answer has beside its data: room for what it cost.
-const besideData = 256
-
-// write writes a response. Its data is JSON already, and by far the largest part, so it is neither
-// encoded again nor copied. It is absent, not null, when the operation was refused before it ran. Its
-// memory serves another answer afterwards.
-func write(w io.Writer, response answered) {
-	text, separator := make([]byte, 0, besideData), byte('{')
-	begin := func(name string) {
-		text = append(append(append(text, separator, '"'), name...), `":`...)
-		separator = ','
+// write writes a response. Its data is JSON already, and by far the largest part, so it is not
+// encoded again. It is absent, not null, when the operation was refused before it ran.
+func write(w io.Writer, response *graphql.Response) {
+	separator := "{"
+	add := func(name string, value []byte) {
+		_, _ = io.WriteString(w, separator+`"`+name+`":`) // a client that went away needs no answer
+		_, _ = w.Write(value)
+		separator = ","
 	}
 	if len(response.Errors) > 0 {
-		begin("errors")
-		text = append(text, mustJSON(response.Errors)...)
+		add("errors", mustJSON(response.Errors))
 	}
 	if response.Data != nil {
-		begin("data")
-		_, _ = w.Write(text) // a client that went away needs no answer
-		_, _ = w.Write(response.Data)
-		buffer.Put(response.Data)
-		response.Data = nil
-		text = text[:0]
+		add("data", response.Data)
 	}
-	if response.cost != (limits.Cost{}) {
-		begin("extensions")
-		text = append(response.cost.AppendJSON(append(text, `{"cost":`...)), '}')
+	if len(response.Extensions) > 0 {
+		add("extensions", mustJSON(response.Extensions))
 	}
-	_, _ = w.Write(append(text, '}'))
+	_, _ = io.WriteString(w, "}")
 }
 
 // mustJSON encodes what this service put into a response.

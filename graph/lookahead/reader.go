@@ -47,7 +47,7 @@ func (r *Reader) root(operation *graphql.OperationContext) selection {
 		return root
 	}
 	root = r.selector.root(operation)
-	if !Conditional(operation) {
+	if !conditional(operation) {
 		root.fix()
 		r.kept.Add(operation.Operation, root)
 	}

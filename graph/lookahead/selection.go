@@ -59,9 +59,9 @@ func (s selector) collect(operation *graphql.OperationContext, set ast.Selection
 	return all, count
 }
 
-// Conditional reports whether a part of an operation's document has a directive such as @skip, so
+// conditional reports whether a part of an operation's document has a directive such as @skip, so
 // that variables decide what is asked for.
-func Conditional(operation *graphql.OperationContext) bool {
+func conditional(operation *graphql.OperationContext) bool {
 	if hasDirectives(operation.Operation.SelectionSet) {
 		return true
 	}

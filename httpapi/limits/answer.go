@@ -2,7 +2,6 @@ package limits
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,11 +19,15 @@ type sized interface {
 	Size() int
 }
 
-// Field counts the bytes of what a field is resolved to, of which one may be hundreds of kilobytes.
-// Once the answer is too large, it leaves texts out, so that the answer is never built in memory;
-// Answer then answers with an error. A text for which the operation or the process has no memory
-// left fails its field.
-func (g *Guard) Field(ctx context.Context, value any) (any, error) {
+// InterceptField implements [graphql.FieldInterceptor]. It counts the bytes of what a field is
+// resolved to, of which one may be hundreds of kilobytes. Once the answer is too large, it leaves
+// texts out, so that the answer is never built in memory; InterceptResponse then answers with an
+// error. A text for which the operation or the process has no memory left fails its field.
+func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
+	value, err := next(ctx)
+	if err != nil {
+		return value, err
+	}
 	size, empty := written(value)
 	if size == 0 {
 		return value, nil
@@ -39,15 +42,15 @@ func (g *Guard) Field(ctx context.Context, value any) (any, error) {
 	return value, usage.From(ctx).Hold(size)
 }
 
-// written returns how many bytes of the answer a value takes, 0 for a small one, and what replaces
-// the value if it is left out.
+// written returns how many bytes of the answer a value takes at least, 0 for a small one, and what
+// replaces the value if it is left out.
 func written(value any) (size int, empty any) {
 	switch v := value.(type) {
 	case string:
-		return usage.QuotedBytes(v), ""
+		return len(v), ""
 	case *string:
 		if v != nil {
-			return usage.QuotedBytes(*v), (*string)(nil)
+			return len(*v), (*string)(nil)
 		}
 	case sized:
 		return v.Size(), graphql.Null
@@ -55,9 +58,17 @@ func written(value any) (size int, empty any) {
 	return 0, nil
 }
 
-// Answer bounds an answer: its data, the number of its errors and their lengths. If the operation
-// may read anything, it returns the estimated and the actual cost.
-func (g *Guard) Answer(ctx context.Context, response *graphql.Response) (told Cost) {
+// CostExtension is the name under which an answer tells its Cost.
+const CostExtension = "cost"
+
+// InterceptResponse implements [graphql.ResponseInterceptor]. It bounds an answer: its data, the
+// number of its errors and their lengths. If the operation may read anything, the answer tells the
+// estimated and the actual cost.
+func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	response := next(ctx)
+	if response == nil {
+		return nil // the time of the operation is over
+	}
 	a := accountOf(ctx)
 	if a != nil {
 		if size := max(int(a.bytes.Load()), len(response.Data)); size > g.Limits.AnswerBytes {
@@ -66,10 +77,10 @@ func (g *Guard) Answer(ctx context.Context, response *graphql.Response) (told Co
 		}
 	}
 	response.Errors = g.Limits.shorten(response.Errors)
-	if a == nil || a.units == 0 {
-		return Cost{}
+	if a != nil && a.units > 0 {
+		response.Extensions = map[string]any{CostExtension: g.cost(ctx, a)}
 	}
-	return g.cost(ctx, a)
+	return response
 }
 
 // Cost is what an answer tells of its cost. Its members are sorted by name.
@@ -84,22 +95,6 @@ type Cost struct {
 	Remaining     *int    `json:"remaining,omitempty"`
 	ResetAt       string  `json:"resetAt,omitempty"`
 	UsedReadUnits float64 `json:"usedReadUnits"`
-}
-
-// AppendJSON appends the cost as encoding/json writes it. Nearly every answer has one, and
-// reflection would take some 2 µs for it.
-func (c Cost) AppendJSON(to []byte) []byte {
-	to = strconv.AppendInt(append(to, `{"estimatedReadUnits":`...), int64(c.EstimatedReadUnits), 10)
-	to = strconv.AppendInt(append(to, `,"limit":`...), int64(c.Limit), 10)
-	to = strconv.AppendFloat(append(to, `,"readUnits":`...), c.ReadUnits, 'f', -1, 64)
-	if c.Remaining != nil {
-		to = strconv.AppendInt(append(to, `,"remaining":`...), int64(*c.Remaining), 10)
-	}
-	if c.ResetAt != "" { // a time, of which JSON escapes nothing
-		to = append(append(append(to, `,"resetAt":"`...), c.ResetAt...), '"')
-	}
-	to = strconv.AppendFloat(append(to, `,"usedReadUnits":`...), c.UsedReadUnits, 'f', -1, 64)
-	return append(to, '}')
 }
 
 // cost returns what the operation was estimated to cost and did cost, what one may cost, and what

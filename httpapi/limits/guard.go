@@ -14,8 +14,7 @@ import (
 )
 
 // Guard applies the limits to each operation. It is an extension of gqlgen's executor, and must be
-// the first one that reads operations. Field and Answer are called with what is resolved and
-// answered.
+// the first one that reads operations.
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
@@ -24,7 +23,7 @@ type Guard struct {
 	// Documents are the documents that the server has validated before. Required: the cache that
 	// the server itself uses.
 	Documents graphql.Cache[*ast.QueryDocument]
-	// NoIntrospection refuses introspection.
+	// NoIntrospection refuses introspection. Otherwise the guard allows it.
 	NoIntrospection bool
 	// Quota bounds what clients may use over time. Optional.
 	Quota Quota
@@ -47,6 +46,8 @@ var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
 	graphql.OperationContextMutator
+	graphql.FieldInterceptor
+	graphql.ResponseInterceptor
 } = (*Guard)(nil)
 
 // ExtensionName implements graphql.HandlerExtension.
@@ -82,6 +83,7 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 // MutateOperationContext reads the operation and checks what it may cost, before anything is read
 // from the table.
 func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	operation.DisableIntrospection = g.NoIntrospection
 	if g.NoIntrospection {
 		if err := checkIntrospection(operation.Operation.SelectionSet); err != nil {
 			return err

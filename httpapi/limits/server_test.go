@@ -15,6 +15,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/resolvers"
@@ -108,7 +109,7 @@ func (closed) Viewer(context.Context) comment.Viewer {
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
-		Schema:           direct.NewSchema(&resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}}),
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Comments:         s,

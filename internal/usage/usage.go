@@ -8,7 +8,6 @@ package usage
 import (
 	"context"
 	"fmt"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 
@@ -195,65 +194,4 @@ func With(ctx context.Context, o *Operation) context.Context {
 func From(ctx context.Context) *Operation {
 	o, _ := ctx.Value(contextKey{}).(*Operation)
 	return o
-}
-
-// QuotedBytes returns how many bytes a text takes as a JSON string, quotes included, as gqlgen
-// writes it: a byte that JSON does not allow in a string becomes two or six bytes.
-func QuotedBytes(text string) int {
-	size := len(text) + len(`""`)
-	for i := PlainBytes(text); i < len(text); i += 1 + PlainBytes(text[i+1:]) {
-		switch text[i] {
-		case '"', '\\', '\n', '\r', '\t':
-			size++
-		default:
-			size += len(`\u0000`) - 1
-		}
-	}
-	return size
-}
-
-// PlainBytes returns how many bytes come before the first that JSON does not allow in a string:
-// quote, backslash or control character. It looks at sixteen bytes at a time, as nearly all are plain,
-// then at eight. The last eight overlap with those before.
-func PlainBytes(text string) int {
-	i, last := 0, len(text)-8
-	for ; i < last-8; i += 16 {
-		both := text[i : i+16]
-		if specials(eightBytes(both))|specials(eightBytes(both[8:])) != 0 {
-			break
-		}
-	}
-	for ; i <= last; i += 8 {
-		if special := specials(eightBytes(text[i : i+8])); special != 0 {
-			return i + bits.TrailingZeros64(special)/8
-		}
-	}
-	if last >= 0 {
-		if special := specials(eightBytes(text[last:])); special != 0 {
-			return last + bits.TrailingZeros64(special)/8
-		}
-		return len(text)
-	}
-	for ; i < len(text); i++ {
-		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
-			return i
-		}
-	}
-	return i
-}
-
-// eightBytes returns the first eight bytes of a text, the first of them lowest.
-func eightBytes(text string) uint64 {
-	_ = text[7] // one check of bounds
-	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-}
-
-// specials marks by its highest bit the first byte that is not plain, and perhaps bytes after it:
-// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord. Bytes from 0x80 on are plain.
-// Flipping bit 1 makes a quote a space, a control character another one, and nothing else either.
-func specials(word uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	low, backslash := (word^ones*2)-ones*('"'-1), (word^ones*'\\')-ones
-	return (low | backslash) &^ word & highs
 }

@@ -99,31 +99,3 @@ func TestWithoutAccount(t *testing.T) {
 		t.Errorf("%v, %v units", err, o.Units())
 	}
 }
-
-// The bytes of a quoted text are counted as one would count them one by one.
-func TestQuotedBytes(t *testing.T) {
-	special := rapid.SampledFrom([]byte("\"\\\n\r\t\x00\x1f !#\x7f\x80\xff[]"))
-	rapid.Check(t, func(t *rapid.T) {
-		raw := rapid.SliceOfN(rapid.OneOf(special, rapid.Byte()), 0, 40).Draw(t, "text")
-		raw = append(rapid.SliceOfN(rapid.ByteRange('a', 'z'), 0, 20).Draw(t, "before"), raw...)
-		plain, want := len(raw), len(raw)+2
-		for i, c := range raw {
-			long := c < ' ' && c != '\n' && c != '\r' && c != '\t'
-			switch {
-			case long:
-				want += 5
-			case c < ' ' || c == '"' || c == '\\':
-				want++
-			default:
-				continue
-			}
-			plain = min(plain, i)
-		}
-		if got := usage.QuotedBytes(string(raw)); got != want {
-			t.Fatalf("%q takes %d bytes, not %d", raw, want, got)
-		}
-		if got := usage.PlainBytes(string(raw)); got != plain {
-			t.Fatalf("%q begins with %d plain bytes, not %d", raw, plain, got)
-		}
-	})
-}

@@ -9,10 +9,18 @@ import (
 
 // part writes something of a T: one field, or everything asked of it.
 type part[T any] struct {
-	// size returns how many bytes write adds, or fewer.
-	size func(T, *texts) int
-	// write appends JSON. It takes the texts that size left.
-	write func(out []byte, of T, known *texts) []byte
+	// texts returns the length of the texts that write appends, in bytes. It is nil if there are none.
+	texts func(T) int
+	// write appends JSON.
+	write func(out []byte, of T) []byte
+}
+
+// size returns the length of the texts of a T, in bytes.
+func (p part[T]) size(of T) int {
+	if p.texts == nil {
+		return 0
+	}
+	return p.texts(of)
 }
 
 // field is a field of a type that needs no resolver. A test holds type and arguments against the
@@ -73,7 +81,7 @@ func (o *object[T]) asked(operation *graphql.OperationContext, set ast.Selection
 // member returns how to write one field of an object.
 func (o *object[T]) member(operation *graphql.OperationContext, c graphql.CollectedField) (p part[*T], plain bool) {
 	if c.Name == "__typename" {
-		return typename[*T](o.name()), true
+		return part[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
 	}
 	field, known := o.fields[c.Name]
 	if !known || !field.takes(c.Definition.Arguments) {
@@ -82,29 +90,19 @@ func (o *object[T]) member(operation *graphql.OperationContext, c graphql.Collec
 	return field.asked(operation, c)
 }
 
-// typename writes the name of a type.
-func typename[T any](name string) part[T] {
-	quoted := `"` + name + `"`
-	return part[T]{
-		size:  func(T, *texts) int { return len(quoted) },
-		write: func(out []byte, _ T, _ *texts) []byte { return append(out, quoted...) },
-	}
-}
-
 // whole writes an object of its members.
 func whole[T any](members []member[T]) part[T] {
 	return part[T]{
-		size: func(of T, known *texts) int {
-			size := len("{}")
+		texts: func(of T) (size int) {
 			for i := range members {
-				size += len(members[i].before) + members[i].size(of, known)
+				size += members[i].size(of)
 			}
 			return size
 		},
-		write: func(out []byte, of T, known *texts) []byte {
+		write: func(out []byte, of T) []byte {
 			out = append(out, '{')
 			for i := range members {
-				out = members[i].write(append(out, members[i].before...), of, known)
+				out = members[i].write(append(out, members[i].before...), of)
 			}
 			return append(out, '}')
 		},
@@ -114,27 +112,21 @@ func whole[T any](members []member[T]) part[T] {
 // listOf writes a list whose elements a part writes.
 func listOf[T any](p part[T]) part[[]T] {
 	return part[[]T]{
-		size: func(list []T, known *texts) int {
-			*known = slices.Grow(*known, len(list)*usualTexts)
-			size := len("[]")
+		texts: func(list []T) (size int) {
 			for _, of := range list {
-				size += p.size(of, known)
+				size += p.size(of)
 			}
 			return size
 		},
-		write: func(out []byte, list []T, known *texts) []byte {
+		write: func(out []byte, list []T) []byte {
 			out = append(out, '[')
 			for i, of := range list {
 				if i > 0 {
 					out = append(out, ',')
 				}
-				out = p.write(out, of, known)
+				out = p.write(out, of)
 			}
 			return append(out, ']')
 		},
 	}
 }
-
-// usualTexts is how many texts an element of a list has: the title and the text of a comment, and the
-// name of its author.
-const usualTexts = 3

@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/graph/scalar"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -30,25 +31,18 @@ var products = &object[counted]{
 
 // statsOf returns how to write the field stats, of all languages or of a single one.
 func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p part[*counted], plain bool) {
-	language, read := languageOf(asked.Field, operation.Variables)
-	if !read {
-		return part[*counted]{}, false // gqlgen reports it
-	}
 	var filter comment.Filter
-	if language != nil {
-		filter.Languages = []comment.Language{*language}
+	if given := asked.ArgumentMap(operation.Variables)["lang"]; given != nil {
+		language, err := scalar.UnmarshalLanguage(given)
+		if err != nil {
+			return part[*counted]{}, false // gqlgen reports it
+		}
+		filter.Languages = []comment.Language{language}
 	}
 	written, plain := counts.asked(operation, asked.Selections)
-	if !plain {
-		return part[*counted]{}, false
-	}
-	size := written.size(&comment.Statistics{}, new(texts)) // numbers and times have the same size whatever they are
-	return part[*counted]{
-		size: func(*counted, *texts) int { return size },
-		write: func(out []byte, of *counted, known *texts) []byte {
-			return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf}, known)
-		},
-	}, true
+	return part[*counted]{write: func(out []byte, of *counted) []byte {
+		return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
+	}}, plain
 }
 
 // productList returns a Value of products if only their ids and statistics are asked for. It then

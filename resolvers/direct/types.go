@@ -77,7 +77,7 @@ var (
 		types: []string{"CommentStats"},
 		fields: map[string]field[*comment.Statistics]{
 			"total":   number(func(s *comment.Statistics) int { return s.Total() }),
-			"average": short("Float", appendAverage),
+			"average": leaf("Float", appendAverage),
 			"ratings": several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
 			"asOf":    optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
 		},

@@ -17,34 +17,17 @@ type Value struct {
 
 // valueOf returns the Value that a part writes of something.
 func valueOf[T any](p part[T], of T) Value {
-	left := new(texts)
-	size := p.size(of, left)
-	all := *left
-	return Value{size: size, write: func(out []byte) []byte {
-		*left = all
-		return p.write(out, of, left)
-	}}
+	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
 }
 
-// valueIn returns what a resolved field became: null if it has no Value.
-func valueIn(m graphql.Marshaler) Value {
-	if v, ok := m.(Value); ok {
-		return v
-	}
-	return Value{size: len(null), write: func(out []byte) []byte { return append(out, null...) }}
-}
-
-// room is for how many bytes to make room: some texts have bytes that are escaped.
-func (v Value) room() int { return v.size + v.size/8 }
-
-// Size returns about how many bytes are written, never more than there will be.
+// Size returns how many bytes the texts have: nearly all that is written, and never more than that.
 func (v Value) Size() int { return v.size }
 
 // MarshalGQL implements [graphql.Marshaler].
 func (v Value) MarshalGQL(w io.Writer) {
 	var out []byte
 	if buffer, ok := w.(*bytes.Buffer); ok { // gqlgen's own buffer, written in place
-		buffer.Grow(v.room())
+		buffer.Grow(2 * v.size)
 		out = buffer.AvailableBuffer()
 	}
 	_, _ = w.Write(v.write(out)) // a buffer returns no error
@@ -80,23 +63,4 @@ func askedHere[T any](ctx context.Context, of *object[T]) (p part[*T], plain boo
 		return part[*T]{}, false
 	}
 	return of.asked(graphql.GetOperationContext(ctx), field.Selections)
-}
-
-// values are those of resolved fields.
-type values []named
-
-// named is a value with the name under which it is asked for.
-type named struct {
-	name string
-	Value
-}
-
-// of returns the value of a name, a Value of no size if there is none.
-func (v values) of(name string) Value {
-	for i := range v {
-		if v[i].name == name {
-			return v[i].Value
-		}
-	}
-	return Value{}
 }

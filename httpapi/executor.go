@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/httpapi/limits"
+)
+
+// documents is how many validated documents are cached: a client that sends the same ones has them
+// parsed and validated once.
+const documents = 256
+
+// newExecutor returns gqlgen's executor of the schema, with the limits, the coercion of values and
+// the middleware of fields. The first extension is the outermost.
+func newExecutor(o Options) *executor.Executor {
+	cache := lru.New[*ast.QueryDocument](documents)
+	e := executor.New(o.Schema)
+	e.SetQueryCache(cache)
+	e.SetErrorPresenter(o.ErrorPresenter)
+	e.SetRecoverFunc(recoverPanic)
+	e.SetDefaultRulesFn(o.validationRules)
+	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
+	e.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
+	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
+	if o.Fields != nil {
+		e.AroundFields(o.Fields)
+	}
+	return e
+}
+
+// validationRules are the rules that documents are validated by.
+func (o Options) validationRules() *rules.Rules {
+	if o.NoIntrospection {
+		return coercion.ValidationRules(limits.RulesWithoutSuggestions())
+	}
+	return coercion.ValidationRules(rules.NewDefaultRules())
+}
