@@ -104,14 +104,13 @@ bench: provision-engine
 # of your own with DATA=file, and as import has them: LANGUAGE=en, MAP="rating=stars language=country", LANGUAGE_OF="UK=en
 # DE=de", FORMAT=tsv; LEAST=20 leaves out products of fewer comments. PRODUCTS=2000 says how many products to generate as a
 # catalogue, COUNTS=1000,1000000 how many comments on one product; one of the two alone leaves out the other. OUT=name is
-# where table and plot go. IMPORT=1 imports all into one table of the local engine, and measures what a process pays that
-# is then started on it.
-bench-plans: OUT ?= $(if $(DATA)$(COUNTS)$(PRODUCTS)$(IMPORT),,docs/plans)
-bench-plans: $(if $(IMPORT),provision-engine)
+# where table and plot go.
+bench-plans: OUT ?= $(if $(DATA)$(COUNTS)$(PRODUCTS),,docs/plans)
+bench-plans:
 	@. internal/provision/tmp.sh && go run ./internal/planbench/run $(if $(DATA),-data "$(DATA)") $(if $(FORMAT),-format $(FORMAT)) \
 		$(if $(LANGUAGE),-language $(LANGUAGE)) $(foreach pair,$(MAP),-map "$(pair)") \
 		$(foreach pair,$(LANGUAGE_OF),-language-of "$(pair)") $(if $(LEAST),-least $(LEAST)) \
-		$(if $(COUNTS)$(PRODUCTS),-counts "$(COUNTS)" -products $(or $(PRODUCTS),0)) $(if $(IMPORT),-import) $(if $(OUT),-out $(OUT))
+		$(if $(COUNTS)$(PRODUCTS),-counts "$(COUNTS)" -products $(or $(PRODUCTS),0)) $(if $(OUT),-out $(OUT))
 
 # What a jump to a page by its number takes in each store of page numbers, beside walking by cursor and beside OFFSET over
 # whole rows in PostgreSQL; what inserts, deletes, builds and storage take. Figures, plot and tables go to docs/.

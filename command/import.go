@@ -96,15 +96,11 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target s
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	counter := counts.NewCounter(session.Client, session.Table)
 	runner := newCounting(session, "talkback import", counter, pages, term.Logger)
-	store := dynamo.NewStore(session.Client, session.Table)
-	store.LearnOf(counter)
 	runner.Prepare(ctx)
 	var counted time.Duration
-	err = session.watch(ctx, func(ctx context.Context) error {
-		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) (err error) {
-			counted, err = runner.Until(ctx, work.Run, func(b counting.Backlog) { printBacklog(term.Err, "All rows are in", b) })
-			return err
-		})
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		counted, err = runner.Until(ctx, work.Run, func(b counting.Backlog) { printBacklog(term.Err, "All rows are in", b) })
+		return err
 	})
 	return printReport(term.Out, work, counted, err)
 }

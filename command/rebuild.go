@@ -11,7 +11,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/terminal"
 )
@@ -50,18 +49,14 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
 	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run
 	pages.rebuild(rebuilder)
-	store := dynamo.NewStore(session.Client, session.Table)
-	store.LearnOfAll(rebuilder)
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err
 	}
 	var result counts.RebuildResult
-	err = session.watch(ctx, func(ctx context.Context) error {
-		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) (err error) {
-			result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.Show(int(p.Items), p.Items) })
-			return err
-		})
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.Show(int(p.Items), p.Items) })
+		return err
 	})
 	took := progress.End()
 	if err != nil {

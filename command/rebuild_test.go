@@ -9,12 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -61,43 +56,6 @@ func TestRebuildAndVerify(t *testing.T) {
 		got.WriteString(e.says(arguments[0], arguments[1:]...))
 	}
 	compareGolden(t, "testdata/rebuild.golden", []byte(got.String()))
-}
-
-// A rebuild leaves hints on large products, and so does an import, which passes all by. So a server
-// that starts on a table that was just filled knows them.
-func TestRebuildAndImportLeaveHints(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t)
-	const products, entryBytes = 6, 12
-	var comments []comment.Comment
-	reviews := "id,product,rating,lang,text,date\n"
-	for i, c := range counted(20 * products) {
-		c.ProductID, c.Language = fmt.Sprint("product-", i%products), "en"
-		comments = append(comments, c)
-		reviews += fmt.Sprintf("%d,%s,%d,en,good,2024-05-01\n", i, c.ProductID, c.Rating)
-	}
-	hints := func(table string) int {
-		found, err := call.NewLocalClient(endpoint).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: layout.StreamKey("PLANS", "PRIOR#1")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		bytes, _ := found.Item["hints"].(*types.AttributeValueMemberB)
-		if bytes == nil {
-			return 0
-		}
-		return len(bytes.Value) / entryBytes
-	}
-	e := newExporter(t, endpoint)
-	e.fill(comments)
-	e.says("rebuild")
-	if got := hints(e.table); got != products {
-		t.Errorf("%d hints after a rebuild, want %d", got, products)
-	}
-	i := newImporter(t, endpoint)
-	i.want(summary(len(comments), len(comments), 0, 0, 0), write(t, "reviews.csv", reviews))
-	if got := hints(i.table); got != products {
-		t.Errorf("%d hints after an import, want %d", got, products)
-	}
 }
 
 // While a rebuild is at work, another says who is; when it was killed, another goes on after some

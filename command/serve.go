@@ -189,14 +189,12 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	opening.Open(c.Handler(store, around.authorizer, term))
 	c.announce(server.listener.Addr(), session, around.writing, around.bounds, term)
 	return session.watch(ctx, func(ctx context.Context) error {
-		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
-			if c.NoCount {
-				return server.wait(ctx)
-			}
-			// Another process counts on as soon as this one takes no more connections.
-			counted := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
-			return errors.Join(counted, server.wait(ctx))
-		})
+		if c.NoCount {
+			return server.wait(ctx)
+		}
+		// Another process counts on as soon as this one takes no more connections.
+		counted := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
+		return errors.Join(counted, server.wait(ctx))
 	})
 }
 

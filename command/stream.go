@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -79,8 +78,6 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
 	counter := newCounter(session)
 	runner := newCounting(session, "talkback stream", counter, pages, term.Logger)
-	store := dynamo.NewStore(session.Client, session.Table)
-	store.LearnOf(counter)
 	measured.ofCounting(runner)
 	measured.ofPageIndex(pages)
 	runner.Consumer.Expiry = c.LeaseTime
@@ -88,11 +85,9 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	runner.Prepare(ctx)
 	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {
-		return store.KeepPrior(ctx, term.Logger, func(ctx context.Context) error {
-			return pages.Beside(ctx, func(ctx context.Context) error {
-				runner.Run(ctx)
-				return nil
-			})
+		return pages.Beside(ctx, func(ctx context.Context) error {
+			runner.Run(ctx)
+			return nil
 		})
 	})
 }

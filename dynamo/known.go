@@ -12,9 +12,6 @@ func (s *Store) known(q comment.Query) planner.Known {
 	}
 	known := s.memory.recall(q)
 	known.Sizes = s.sizes.of(q.Product)
-	if known.Prior = s.prior(); known.Stats == nil {
-		known.Hint = s.learner.Hint(q.Product, q.Filter.Languages...)
-	}
 	return known
 }
 
@@ -29,6 +26,6 @@ func (s *Store) knownMeanwhile(q comment.Query, known planner.Known) planner.Kno
 		return known
 	}
 	latest := s.memory.peek(q.Product)
-	latest.Sizes, latest.Prior, latest.Hint = known.Sizes, known.Prior, known.Hint
+	latest.Sizes = known.Sizes
 	return latest
 }

@@ -40,7 +40,7 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 	l.meter = capacity.NewMeter(planner.PageEstimate(q), pageCure)
 	q.Filter = s.settled(q)
 	l.window = planner.WindowOf(q)
-	l.planner.Product, l.planner.Filter, l.planner.Known, l.planner.Memo = q.Product, q.Filter, known, s.choices
+	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
 }
 
 // settled is the filter of a query. For a query of settled comments it leaves out those that are
@@ -116,9 +116,7 @@ func (l *listing) take(ctx context.Context) ([]layout.Compressed, error) {
 	}
 	r := last(runs)
 	l.store.malformed.Report(r.improper()...)
-	sizes := r.sizes()
-	l.store.sizes.learn(l.query.Product, sizes)
-	l.store.learn(l.query, runs, sizes, taken)
+	l.store.sizes.learn(l.query.Product, r.sizes())
 	if len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}

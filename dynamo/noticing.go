@@ -18,7 +18,6 @@ const createdError = 15 * time.Minute
 // the shards that it reads. Follow must be called before the Counter is used.
 func (s *Store) Follow(counter *counts.Counter) {
 	counter.OnChange(s.heardMove, s.heard) // moves first: counting takes time, and pages are being read
-	s.LearnOf(counter)
 }
 
 // heard notes a change that came through the stream.

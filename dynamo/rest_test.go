@@ -2,8 +2,11 @@ package dynamo
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -78,6 +81,60 @@ func TestMovesBelowTheFirstWave(t *testing.T) {
 		m := moved{}.after(move{position: s.comments[row.at].ID.Position(), from: comment.Cell{Language: "en", Rating: 1}, to: comment.Cell{Language: "en", Rating: 2}, version: 2})
 		if got := stayed(r.readAt(m.position), m); got != row.want {
 			t.Errorf("%s: it stayed where it was read: %t", row.why, got)
+		}
+	}
+}
+
+// manyOf are so many comments of a product, all with one rating and in one language.
+func manyOf(t *testing.T, product string, count, rating int) []comment.Comment {
+	out := commenttest.Many(commenttest.Rand(t), product, count)
+	for i := range out {
+		out[i].Rating, out[i].Language = rating, "de"
+	}
+	return out
+}
+
+// slowFirst is a table whose first read takes so long that the product's statistics, which were
+// asked for beside the page, are there before it ends.
+type slowFirst struct {
+	*warehouse
+	during func()
+}
+
+func (s slowFirst) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if s.calls.Load() == 0 {
+		s.during()
+	}
+	return s.warehouse.Query(ctx, in, options...)
+}
+
+// Statistics that come while the first wave of a cold page is under way plan the second.
+func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
+	comments := manyOf(t, "product-0", 400, 5)
+	for i := range 3 {
+		comments[200+i].Rating = 1 + i
+	}
+	stats := comment.Stats{"de": {1, 1, 1, 0, 397}}
+	for _, row := range []struct {
+		during func(*Store)
+		want   bool
+	}{
+		{func(*Store) {}, false},
+		{func(s *Store) { s.memory.shown("product-0", stats) }, true},
+	} {
+		table := slowFirst{warehouse: &warehouse{comments: comments}}
+		store := NewStore(&table, "comments")
+		table.during = func() { row.during(store) }
+		store.UseStatistics(nil, 0)
+		page, err := store.Comments(t.Context(), comment.Query{
+			Product: "product-0", Filter: comment.Filter{Ratings: []int{1, 2, 3, 4}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20},
+		})
+		if err != nil || len(page.Comments) != 3 {
+			t.Fatalf("%d comments, %v", len(page.Comments), err)
+		}
+		last := page.Plan().Reads[len(page.Plan().Reads)-1]
+		if got := last.Limit == 1; page.Plan().Waves != 2 || last.PartitionKey != "P#product-0/4" || got != row.want {
+			t.Errorf("it is known that no comment has four stars: %t, want %t:\n%s", got, row.want, page.Plan().Summary())
 		}
 	}
 }

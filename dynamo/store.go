@@ -12,7 +12,6 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/telemetry/spans"
 )
@@ -36,8 +35,8 @@ type writer interface {
 // is set up.
 //
 // A Store remembers what it saw, so that pages cost less: statistics of products, sizes of
-// comments, what pages held, what products are like. All of that is a hint. When it is wrong, a page costs more reads, and
-// shows the same comments.
+// comments, what pages held. When that is wrong, a page costs more reads, and shows the same
+// comments.
 type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
 	*counts.Reader
@@ -49,9 +48,6 @@ type Store struct {
 	// Hints for plans.
 	given    func(comment.Query) planner.Known // in the place of statistics and sizes; nil before UseKnown
 	memory   *memory                           // statistics of products; nil before UseStatistics
-	learner  *prior.Learner                    // of what products are like
-	prior    func() *planner.Prior             // what the learner says, unless UsePrior fixed it
-	choices  *planner.Memo                     // that plans made by what the learner says alone
 	sizes    *sizes                            // of the comments of products
 	recent   *recent                           // what pages held when they were last read
 	attempts *attempts                         // that were given up lately
@@ -76,14 +72,9 @@ type Store struct {
 func NewStore(client client, table string) *Store {
 	s := &Store{
 		Reader: counts.NewReader(client, table), client: call.For(client, call.ForComments), table: table, now: time.Now,
-		choices: planner.NewMemo(), sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
+		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
-	s.learner = prior.NewLearner()
-	s.prior = s.learner.Prior
-	s.Reader.OnRead(func(product string, stats comment.Stats) {
-		s.memory.shown(product, stats)
-		s.learner.Count(product, stats)
-	})
+	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
 	return s
 }
 
@@ -92,13 +83,7 @@ func NewStore(client client, table string) *Store {
 // and of the one that counts. With a maxAge of 0, all partitions are read. Call it before the first
 // query.
 func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, func(ctx context.Context, product string) (counts.Snapshot, error) {
-		read, err := s.Latest(ctx, product)
-		if err == nil {
-			s.learner.Count(product, read.Stats)
-		}
-		return read, err
-	})
+	s.memory = newMemory(source, maxAge, s.Latest)
 }
 
 // UseKnown plans pages with what known returns for a query, instead of what the Store remembers of

@@ -67,7 +67,7 @@ var (
 	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "leaders"}}
 	knowledge = Attribute{"talkback.knowledge", []string{"cold", "warm"}}
 	purpose   = Attribute{"talkback.purpose", []string{
-		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS", "PLAN_KNOWLEDGE",
+		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS",
 		"COUNTING", "LEASE", "REBUILD", "MAINTENANCE",
 	}}
 )

@@ -12,18 +12,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
-	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/stores"
@@ -84,21 +81,8 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	if pages.Name == stores.Table {
 		counter.KeepPages(pagetable.New(numbers, table), logger)
 	}
-	learner := prior.NewLearner()
-	dynamo.LearnFrom(learner, counter)
-	hints := prior.NewVisits(ctx, &prior.Keeper{Client: call.For(client, call.ForPlanKnowledge), Table: table, Learner: learner, Logger: logger})
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	return tell.after(saving(hints, function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke)), nil
-}
-
-// saving returns a function like another one, which saves what plans learn before it returns.
-// With what it tells, that takes less than the time that the function has kept for its report.
-func saving(hints *prior.Visits, invoke invoke) invoke {
-	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-		response, err := invoke(ctx, event)
-		hints.Save(ctx)
-		return response, err
-	}
+	return tell.after(function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
 }
 
 // handler counts. Nothing goes on after Handle: between two invocations, the process stands still.

@@ -17,7 +17,6 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/pagestores"
-	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -119,40 +118,6 @@ func TestFunctionFeeds(t *testing.T) {
 	found, err = builder.Find(t.Context(), list, nil)
 	if err != nil || found.Counts.Total() != 2 {
 		t.Errorf("%d comments, %v", found.Counts.Total(), err)
-	}
-}
-
-// A function that counts leaves hints on large products, when its invocation ends. The next one knows
-// them from its start.
-func TestFunctionLeavesHints(t *testing.T) {
-	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	table := dynamotest.TableName(t)
-	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
-	none, err := pagesTarget(stores.None, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := newFunction(t.Context(), client, table, none, teller{}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const products, each = 5, 40
-	var comments []comment.Comment
-	for i := range products {
-		comments = append(comments, commenttest.Many(commenttest.Rand(t), fmt.Sprint("p", i), each)...)
-	}
-	hand(t, f, "1", comments...)
-	learner := prior.NewLearner()
-	prior.NewVisits(t.Context(), &prior.Keeper{Client: client, Table: table, Learner: learner, Logger: slog.New(slog.DiscardHandler)})
-	for i := range products {
-		if got := learner.Hint(fmt.Sprint("p", i)).Comments; got < each/2 || got > 2*each {
-			t.Errorf("product %d has about %v comments, by its hint; want %d", i, got, each)
-		}
-	}
-	if of := learner.Prior().Sizes; of == prior.NewLearner().Prior().Sizes {
-		t.Errorf("comments are as large as if none was counted: %v", of)
 	}
 }
 

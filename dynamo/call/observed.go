@@ -39,15 +39,14 @@ type Observer interface {
 
 // Purposes of calls beside those of a page's plan, for the client of a component.
 const (
-	ForComments      = "COMMENT"
-	ForStatistics    = "STATISTICS"
-	ForLeaderboards  = "LEADERBOARD"
-	ForPageNumbers   = "PAGE_NUMBERS"
-	ForPlanKnowledge = "PLAN_KNOWLEDGE"
-	ForCounting      = "COUNTING"
-	ForLeases        = "LEASE"
-	ForRebuild       = "REBUILD"
-	ForMaintenance   = "MAINTENANCE"
+	ForComments     = "COMMENT"
+	ForStatistics   = "STATISTICS"
+	ForLeaderboards = "LEADERBOARD"
+	ForPageNumbers  = "PAGE_NUMBERS"
+	ForCounting     = "COUNTING"
+	ForLeases       = "LEASE"
+	ForRebuild      = "REBUILD"
+	ForMaintenance  = "MAINTENANCE"
 )
 
 // Observed returns a client like another one, whose calls an observer is told of. Calls are for

@@ -19,9 +19,6 @@ type Change struct {
 	Before, After *comment.Cell
 	// Version is the comment's version after the change; 0 if it was deleted or has none.
 	Version int
-	// Bytes is the size of the comment's entry in the index by language and rating after the change;
-	// 0 if it was deleted.
-	Bytes int
 	// Position orders the changes of a comment.
 	Position stream.Position
 	// Created is when the change was made, to the second, by DynamoDB's clock.
@@ -71,7 +68,7 @@ func decodeChange(record stream.Record) (change Change, about bool, err error) {
 		if change.After, err = cellOf(record.New); err != nil {
 			return Change{}, false, fmt.Errorf("item of comment %s: %w", change.ID, err)
 		}
-		change.Version, change.Bytes = r.Version(), layout.EntrySize(record.New, layout.ByLangAndRating)
+		change.Version = r.Version()
 	}
 	if !layout.NoComment(record.Old) {
 		change.Before, _ = cellOf(record.Old) // stays nil if it cannot be read

@@ -55,17 +55,13 @@ type Counter struct {
 	pages  *pages
 	// before and after are called for each change.
 	before, after func(Change)
-	// counted is called with the counts of a product that changed.
-	counted func(product string, stats comment.Stats)
-	// handled is called with all changes that were counted together.
-	handled func([]Change)
 }
 
 var _ stream.Handler = (*Counter)(nil)
 
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string) *Counter {
-	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}, counted: func(string, comment.Stats) {}, handled: func([]Change) {}}
+	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}}
 }
 
 // Feed sets an index of ranks that is handed an entry for each change once it is counted. A change
@@ -93,15 +89,6 @@ func (c *Counter) AwaitMerges(ctx context.Context) { c.pages.await(ctx) }
 // that failed. Call it before the first Handle.
 func (c *Counter) OnChange(before, after func(Change)) { c.before, c.after = before, after }
 
-// OnCounted sets a function that is called with the counts of a product each time that they change.
-// It must not change them, and may be called by several goroutines. Call it before the first Handle.
-func (c *Counter) OnCounted(tell func(product string, stats comment.Stats)) { c.counted = tell }
-
-// OnHandled sets a function that is called with the changes of each call of Handle that they were
-// counted in. It must not change them, and may be called by several goroutines. Call it before the
-// first Handle.
-func (c *Counter) OnHandled(tell func([]Change)) { c.handled = tell }
-
 // Handle counts the changes of comments among records, and ignores other records. Without an error
 // all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
 // of the record or of an item that it concerns; all others are counted. Any other error may pass.
@@ -120,7 +107,6 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	if err != nil {
 		return err
 	}
-	c.handled(changes)
 	if len(failed) > 0 {
 		return failed
 	}
@@ -308,7 +294,6 @@ func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings lea
 			progress = true
 			for _, t := range pack.tallies {
 				pending.done(t.product, t.standings)
-				c.counted(t.product, t.after.stats)
 			}
 			return nil
 		}))

@@ -103,7 +103,6 @@ type Rebuilder struct {
 	feed   feed
 	pages  PageIndex
 	log    *slog.Logger
-	right  func(product string, stats comment.Stats)
 }
 
 // pace is the waits of a rebuild.
@@ -115,12 +114,8 @@ func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
 	if calls < 1 {
 		calls = call.DefaultScanCalls
 	}
-	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}, feed: noFeed{}, right: func(string, comment.Stats) {}}
+	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}, feed: noFeed{}}
 }
-
-// OnRight sets a function that is called with the counts of each product once they are right. It
-// must not change them, and may be called by several goroutines. Call it before Run.
-func (r *Rebuilder) OnRight(tell func(product string, stats comment.Stats)) { r.right = tell }
 
 // Feed sets an index of ranks that is handed an entry for each comment that was counted wrongly,
 // before it is counted as it is. Call it before Run.
@@ -198,7 +193,7 @@ func (r *Rebuilder) recounter(owner string) recounter {
 	}
 	return recounter{
 		examiner:   examiner{client: r.client, table: r.table, runs: r.pages},
-		transactor: r.client, counter: counter, feed: r.feed, pages: r.pages, owner: owner, right: r.right,
+		transactor: r.client, counter: counter, feed: r.feed, pages: r.pages, owner: owner,
 	}
 }
 

@@ -167,7 +167,6 @@ type recounter struct {
 	pages      merger // nil if the page index is not kept
 	owner      string // of the rebuild, in holds
 	settings   leaderSettings
-	right      func(product string, stats comment.Stats)
 
 	counted, repaired atomic.Int64 // comments, products
 
@@ -288,7 +287,6 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	}
 	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
 	if !fix.needed {
-		r.right(rc.product, after.stats)
 		return true, r.tidy(ctx, seen)
 	}
 	misfit := seen.runs.wrong() + fix.newest
@@ -313,7 +311,6 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	if fix.wrong {
 		r.repaired.Add(1)
 	}
-	r.right(rc.product, after.stats)
 	if fix.page.starts || fix.page.ends {
 		err = r.merge(ctx, rc.product)
 	}

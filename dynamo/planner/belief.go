@@ -1,14 +1,15 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// belief takes the place of counts that are not known: what is likely of a product, by the Prior,
-// by a Hint and by a Sample.
+// belief takes the place of counts that are not known: what is likely of a product, by what
+// products are like and by a Sample.
 //
 // Shares of ratings and languages have Dirichlet distributions. Each comment that was seen counts
 // as much as one of those that the mean shares stand for.
@@ -32,80 +33,29 @@ type belief struct {
 const (
 	// shareTotal is the sum of all shares. It is so large that shares of rare cells are above 0.
 	shareTotal = 1 << 28
-	// leastShare is the least share of a rating or a language: the Prior may be of other products.
+	// leastShare is the least share of what is not in the list: products may be of another kind.
 	leastShare = 0.002
-	// hintWeight is how many comments the shares of a Hint count as.
-	hintWeight = 40
-	// mostAlike bounds how many comments the shares of a Prior count as.
-	mostAlike = 1000
 )
 
 // newBelief is what is likely of a product when a stretch of one of its lists is to be read.
-func newBelief(known Known, filter comment.Filter, r Request) *belief {
-	prior := known.prior()
-	m := mixOf(prior, known.Hint, filter)
+func newBelief(filter comment.Filter, r Request) *belief {
+	m := mixOf(filter)
 	b := m.belief(r.Sample)
-	list := float64(b.list) / shareTotal
-	b.sizes = sizesOf(prior, known.Hint).toRead(r, filter, list, m.sampled(r.Sample))
+	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, m.sampled(r.Sample))
 	return b
 }
 
 // mix is how the comments of a product are likely to be distributed before any of them was seen.
 type mix struct {
 	filter    comment.Filter
-	ratings   [comment.MaxRating]float64 // shares of all ratings
-	languages []float64                  // shares of the languages of the filter
-	// alikeRatings and alikeLanguages are how many comments the shares count as.
-	alikeRatings, alikeLanguages float64
+	languages []float64 // shares of the languages of the filter
 }
 
-func mixOf(prior *Prior, hint Hint, filter comment.Filter) mix {
-	m := mix{filter: filter, ratings: prior.Ratings, languages: make([]float64, len(filter.Languages))}
-	m.alikeRatings, m.alikeLanguages = soundWeight(prior.RatingsAlike), soundWeight(prior.LanguagesAlike)
-	named := prior.named(filter.Languages, m.languages)
-	if hinted := sum(hint.Languages[:]); hinted > 0 && len(m.languages) <= HintedLanguages {
-		named, m.alikeLanguages = min(hinted, 1), m.alikeLanguages+hintWeight
-		for i := range m.languages {
-			m.languages[i] = max(hint.Languages[i], leastShare)
-		}
-	}
-	if sum(hint.Ratings[:]) > 0 {
-		m.ratings, m.alikeRatings = hint.Ratings, m.alikeRatings+hintWeight
-	}
-	scale(m.languages, min(named, 1-leastShare))
-	scale(m.ratings[:], 1)
-	for i := range m.ratings {
-		m.ratings[i] = max(m.ratings[i], leastShare)
-	}
-	scale(m.ratings[:], 1)
+// mixOf is the mix for a filter. Each of its languages has its share of what the others leave.
+func mixOf(filter comment.Filter) mix {
+	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
+	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare))
 	return m
-}
-
-// named sets the shares of some languages, of a sum that it leaves to be made true, and returns
-// their share together. Each language that the Prior does not know has its share of what the others
-// leave.
-func (p *Prior) named(languages []comment.Language, shares []float64) float64 {
-	total, left := 0.0, 1.0
-	for i, language := range languages {
-		share, known := p.Languages[language]
-		if known {
-			total += share
-		} else {
-			share = p.OtherLanguage
-			left *= 1 - min(share, 1)
-		}
-		shares[i] = max(share, leastShare)
-	}
-	total = min(total, 1)
-	return max(total+(1-total)*(1-left), leastShare)
-}
-
-// soundWeight is a weight of a Prior, at least 1 and at most mostAlike whatever it is.
-func soundWeight(alike float64) float64 {
-	if !(alike >= 1) {
-		return 1
-	}
-	return min(alike, mostAlike)
 }
 
 func sum(shares []float64) (total float64) {
@@ -135,7 +85,7 @@ func (m mix) belief(s *Sample) *belief {
 		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
 		scale(inLanguages, 1)
 	}
-	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s), ratings: m.alikeRatings * rated, languages: m.alikeLanguages * named}
+	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s), ratings: ratingsAlike * rated, languages: languagesAlike * named}
 	for i := range inRatings {
 		inRatings[i] = posterior(inRatings[i], b.ratings, s.ratings[i], s.returned)
 	}
@@ -162,25 +112,22 @@ func (m mix) sampled(s *Sample) float64 {
 	case s != nil && s.partition.Index.SplitsByLanguage():
 		return sum(m.languages) // a list in one language
 	case s != nil && s.partition.Index.SplitsByRating():
-		return m.ratings[s.partition.Rating-1]
+		return likelyRatings[s.partition.Rating-1]
 	}
 	return 1
 }
 
 // known is how many comments the share of the list in a partition of an index counts as.
 func (m mix) known(index layout.Index) float64 {
-	switch {
-	case index.SplitsByLanguage() || len(m.languages) == 0:
-		return m.alikeRatings
-	case index.SplitsByRating():
-		return m.alikeLanguages
+	if index.SplitsByLanguage() || len(m.languages) == 0 {
+		return ratingsAlike
 	}
-	return min(m.alikeRatings, m.alikeLanguages)
+	return languagesAlike // which is less
 }
 
 // wantedRatings are the shares of the ratings of the filter, of sum 1, and their share of all.
 func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
-	for i, one := range m.ratings {
+	for i, one := range likelyRatings {
 		if len(m.filter.Ratings) == 0 || slices.Contains(m.filter.Ratings, i+1) {
 			in[i] = one
 		}
@@ -195,7 +142,7 @@ func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
 func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
 	row := func(language comment.Language, in, share float64) (counts comment.Counts) {
-		for i, rating := range m.ratings {
+		for i, rating := range likelyRatings {
 			mean := share * rating
 			switch {
 			case in > 0 && inRatings[i] > 0:

@@ -25,7 +25,7 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 		e.known = make([]cumulated, 0, len(counted))
 		return e
 	}
-	e.belief, e.Trusted = newBelief(known, filter, r), false
+	e.belief, e.Trusted = newBelief(filter, r), false
 	e.grid = e.belief.shares
 	e.matches = max(e.belief.list, 1)
 	e.known = make([]cumulated, 0, len(e.belief.sizes))
@@ -66,7 +66,6 @@ func (e *estimator) choose() choice {
 		s, _ := e.share(&best.Cover[i])
 		c.limits[i] = e.first(&best.Cover[i], s).limit
 	}
-	e.firsts, e.known = nil, nil // a Memo keeps the estimator
 	return c
 }
 

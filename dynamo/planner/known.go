@@ -21,10 +21,6 @@ type Known struct {
 	Newest *newest.Bounds
 	// Sizes are the sizes of comments that were read lately, zero if none were.
 	Sizes Sizes
-	// Prior is what is likely of products whose counts are not known, nil for DefaultPrior.
-	Prior *Prior
-	// Hint is what else is known of this product, as far as its counts are not.
-	Hint Hint
 }
 
 // empty tells whether a filter is known to allow no comment. Languages that share one row of the
@@ -36,14 +32,6 @@ func (k *Known) empty(filter comment.Filter) bool {
 // older tells whether all that a filter allows is known to be older than a position.
 func (k *Known) older(filter comment.Filter, than comment.Position) bool {
 	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(filter, k.Stats).Compare(than) < 0
-}
-
-// prior is what is likely of products.
-func (k *Known) prior() *Prior {
-	if k.Prior == nil {
-		return DefaultPrior()
-	}
-	return k.Prior
 }
 
 // counts are the counts to plan a list by, nil if there are none. Those by which nothing is in the
@@ -60,11 +48,8 @@ func (k *Known) counts(filter comment.Filter) comment.Stats {
 
 // LikelySizes are the sizes of comments: those of the product, or what is likely.
 func (k *Known) LikelySizes() Sizes {
-	switch prior := k.prior(); {
-	case k.Sizes.Any.Mean > 0:
+	if k.Sizes.Any.Mean > 0 {
 		return k.Sizes
-	case prior.Sizes.Any.Mean > 0:
-		return prior.Sizes
 	}
 	return Sizes{Any: unknownSize}
 }

@@ -13,31 +13,11 @@ type likelySize struct{ comments, probability float64 }
 // likelySizes are numbers of comments, ascending, whose probabilities have the sum 1.
 type likelySizes []likelySize
 
-// sizesOf are the numbers of comments that a product may have: about in the middle of each class of
-// a Prior, or around what a Hint says.
-func sizesOf(prior *Prior, hint Hint) likelySizes {
-	if hint.Comments > 0 {
-		return likelySizes{{hint.Comments * 0.7, 0.3}, {hint.Comments, 0.4}, {hint.Comments * 1.4, 0.3}}
-	}
-	out := make(likelySizes, 0, SizeClasses)
-	least := 1
-	for i, share := range prior.Products {
-		most := 2 * least
-		if i < len(SizeBounds) {
-			most = SizeBounds[i]
-		}
-		if share > 0 {
-			out = append(out, likelySize{float64(least+most) / 2, share})
-		}
-		least = most + 1
-	}
-	return out
-}
-
 // toRead are the numbers of comments that there may be left to read for a request, if the list has
 // such a share of the product, and the partition of a sample another. A stretch behind a cursor, and
 // one within a range of dates, may be any part of the product.
 func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
+	l = slices.Clone(l)
 	if before := r.before(); before > 0 {
 		l = l.above(float64(before) / max(share, 0.1)) // of a smaller share, more is likely to be in the list
 	}

@@ -15,8 +15,6 @@ type Planner struct {
 	Filter comment.Filter
 	// Known is what is known of the product.
 	Known Known
-	// Memo remembers choices, nil for none. Plans are the same with it and without.
-	Memo *Memo
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
@@ -29,10 +27,7 @@ func (p *Planner) Take(r Request) Plan {
 		p.alone(&plan)
 		return plan
 	}
-	chosen, remembered := p.Memo.choose(p.Known, p.Filter, r)
-	if !remembered {
-		chosen = newEstimator(p.Known, p.Filter, r).choose()
-	}
+	chosen := newEstimator(p.Known, p.Filter, r).choose()
 	plan.Chosen, plan.estimator = chosen.candidate, chosen.estimator
 	plan.Likely, plan.Remembered = chosen.estimator.belief != nil, r.Last.current(r.Want)
 	p.read(&plan, chosen.limits)

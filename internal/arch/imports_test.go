@@ -69,7 +69,7 @@ var own = map[string]struct {
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
-		"comment", "dynamo/bulkhead", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "dynamo/prior", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream", "telemetry/spans",
+		"comment", "dynamo/bulkhead", "dynamo/call", "dynamo/capacity", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "internal/panics", "internal/usage", "pageindex", "pageindex/numbers", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
 	"dynamo/layout":   {[]string{"comment", "dynamo/wire", "dynamo/layout/deflate", "internal/slab"}, "what is stored does not depend on how it is read"},
 	"dynamo/bulkhead": {[]string{"comment"}, "calls are counted by product, whatever they read"},
@@ -78,7 +78,6 @@ var own = map[string]struct {
 	"dynamo/call":     {[]string{"comment", "dynamo/layout", "dynamo/roundtrip", "dynamo/wire", "internal/panics", "internal/usage", "internal/wait", "telemetry/spans"}, "a call is made the same way, whatever it is for"},
 	"dynamo/newest":   {[]string{"comment"}, "what is stored of the newest comments is decided without a table, so that every history can be tried"},
 	"dynamo/planner":  {[]string{"comment", "dynamo/capacity", "dynamo/layout", "dynamo/newest"}, "a plan is a value: a planner that made calls could not be tested without a table"},
-	"dynamo/prior":    {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/planner", "internal/panics", "internal/wait"}, "what products are like is learnt of what others read: it plans and reads no page"},
 	"dynamo/leases":   {[]string{"comment", "dynamo/call", "dynamo/layout", "stream"}, "who reads the stream does not depend on what is made of its records"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/capacity", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/newest", "internal/panics", "internal/usage", "internal/wait", "pageindex", "pageindex/runs", "stream",
@@ -86,7 +85,7 @@ var own = map[string]struct {
 	"dynamo/roundtrip":      {nil, "a request is sent the same way, whatever is asked"},
 	"stream":                {[]string{"comment", "internal/panics", "internal/wait", "telemetry/spans"}, "a stream is read without knowing what its records are about"},
 	"stream/function":       {[]string{"stream"}, "an entry point knows what it hands over, not what is made of it"},
-	"cmd/talkback-lambda":   {[]string{"comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/prior", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function", "telemetry"}, "a function is wired like a command, and is none"},
+	"cmd/talkback-lambda":   {[]string{"comment", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "pageindex/keeper", "pageindex/markers", "pageindex/stores", "pageindex/table", "stream", "stream/function", "telemetry"}, "a function is wired like a command, and is none"},
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/panics", "internal/wait", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
 	"pageindex/audit":       {[]string{"comment", "pageindex", "pageindex/chunks"}, "an index is judged by its answers alone; chunks sorts what they are compared with"},
@@ -154,7 +153,7 @@ var own = map[string]struct {
 	"internal/provisiontest": {nil, "it finds programs; engine's own tests need them, so it cannot know engine"},
 	"internal/dynamotest":    {[]string{"internal/engine", "internal/engine/child", "internal/provisiontest"}, "it starts engines and knows nothing of tables"},
 	"internal/bench":         {nil, "it measures from outside; its tests wire what they measure"},
-	"internal/planbench":     {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "dynamo/prior", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
+	"internal/planbench":     {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
 	"internal/faulttest":     {nil, "a network knows nothing of what goes over it"},
 	"internal/episode":       {[]string{"internal/faulttest", "internal/wait"}, "trouble knows the names of a table's parts, and nothing of what is in them"},
 	"internal/workload":      {[]string{"comment"}, "it speaks to a server over HTTP only, and shares no code with what it checks but the form of an id"},
@@ -214,13 +213,13 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/prior", "dynamo/wire", "pageindex/markers", "pageindex/table", "pageindex/s3", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/wire", "pageindex/markers", "pageindex/table", "pageindex/s3", "stream", "stream/function", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/s3"}, "objects are known in one place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
-	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "dynamo/prior", "graph/lookahead", "pageindex/chunks", "telemetry/spans"}, "what outlives a request is remembered in few places, and bounded"},
+	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "graph/lookahead", "pageindex/chunks", "telemetry/spans"}, "what outlives a request is remembered in few places, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"dynamo/layout/deflate", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},
 	{"github.com/go-faster/jx", []string{"dynamo/wire", "httpapi"}, "JSON of the table is decoded in one place, and that of requests checked in another"},

@@ -10,10 +10,8 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/dynamo/prior"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -25,9 +23,6 @@ type Product struct {
 	sizes    planner.Sizes
 	table    *Table
 	ledger   ledger
-	prior    *planner.Prior // for the cold way, nil for what every Store knows
-	asked    *dynamo.Store  // of the table that it was imported into; nil for none
-	saved    *prior.Learner // what earlier processes saved, for the cold way; nil for nothing
 }
 
 // NewProduct returns a product with comments, in any order and at different positions.

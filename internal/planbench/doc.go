@@ -5,15 +5,12 @@
 //
 //	make bench-plans                                  # generated comments; writes docs/plans.csv and docs/plans.svg
 //	make bench-plans DATA=reviews.tsv LANGUAGE=en     # reviews of your own, read as import reads them
-//	make bench-plans PRODUCTS=2000 IMPORT=1           # on a table of the local engine, right after an import
 //
 // The way of a page: data.go has the comments, made by generate.go and catalogue.go or read from a
-// file, priors.go what is learnt of them, questions.go and walks.go their pages, ways.go the ways to
-// read a page, ledger.go and foresight.go the least that any way can cost; measure.go runs them all,
-// set.go does so for many products, imported.go for processes that are started on a table which was
-// just filled, summary.go takes averages, and report.go, plot.go write them down.
+// file, questions.go and walks.go their pages, ways.go the ways to read a page, ledger.go and
+// foresight.go the least that any way can cost; measure.go runs them all, set.go does so for many
+// products, summary.go takes averages, and report.go, plot.go write them down.
 //
 // Reads are answered from memory, by table.go, query.go and store.go, which tests hold against real
-// engines: a page takes microseconds, and nothing of what is measured is time. Only the processes of
-// imported.go ask an engine.
+// engines: a page takes microseconds, and nothing of what is measured is time.
 package planbench

@@ -83,7 +83,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		q.Slice.Page = rapid.IntRange(1, pages+2).Draw(t, "page")
 
 		store := p.table.Store()
-		known := rapid.SampledFrom([]planner.Known{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}, {Prior: anyPrior(t), Hint: anyHint(t)}}).Draw(t, "known")
+		known := rapid.SampledFrom([]planner.Known{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
 		store.UseKnown(func(comment.Query) planner.Known { return known })
 		store.NumberPages(indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")})
 

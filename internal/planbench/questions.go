@@ -19,15 +19,13 @@ type Walk int
 const (
 	// EachPage asks for pages one by one, each by its cursor.
 	EachPage Walk = iota
-	// NoHints walks from page to page. Each page is answered by a process that was just started.
-	NoHints
-	// Hints is NoHints with processes that start with what earlier ones saved of large products.
-	Hints
+	// PageAfterPage walks from page to page. Each page is answered by a process that was just started.
+	PageAfterPage
 )
 
 // String returns the name of the walk in tables.
 func (w Walk) String() string {
-	return [...]string{"each page", "walk without hints", "walk with hints"}[w]
+	return [...]string{"each page", "walk without hints"}[w] // the name from when processes could start with hints
 }
 
 // visit is a page to be read.

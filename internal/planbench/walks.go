@@ -11,19 +11,15 @@ const walkedPages = 3
 
 // MeasureWalk reads the first pages of every list of a product that has more than one, one after the
 // other.
-func MeasureWalk(ctx context.Context, p *Product, size int, walk Walk) ([]Row, error) {
-	ways := []Way{Narrowest, Cold, Planned}
-	if walk == Hints {
-		p, ways = p.hinted(), []Way{Cold}
-	}
+func MeasureWalk(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, filter := range p.filters() {
 		for _, v := range p.walkOf(filter, size) {
-			row, err := p.measure(ctx, v, ways...)
+			row, err := p.measure(ctx, v, Narrowest, Cold, Planned)
 			if err != nil {
 				return nil, err
 			}
-			row.Walk = walk
+			row.Walk = PageAfterPage
 			rows = append(rows, row)
 		}
 	}

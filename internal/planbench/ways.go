@@ -32,12 +32,8 @@ const (
 	// Narrowest reads a full page from each partition that holds nothing else, and merges. It differs
 	// from FullPages where all ratings are chosen.
 	Narrowest
-	// Cold is the Store's planner when nothing is known of the product, but what other products are
-	// like.
+	// Cold is the Store's planner when nothing is known of the product.
 	Cold
-	// Imported is the Store's planner in a process that was just started, on the table that the
-	// products were imported into. It knows what the import saved.
-	Imported
 	// Planned is the Store's planner when it knows the product's counts and how large its comments
 	// are.
 	Planned
@@ -52,7 +48,7 @@ const (
 
 // String returns the name of the way in tables.
 func (w Way) String() string {
-	return [ways]string{"full pages", "one index", "narrowest", "cold", "after an import", "planned", "read before", "foresight"}[w]
+	return [ways]string{"full pages", "one index", "narrowest", "cold", "planned", "read before", "foresight"}[w]
 }
 
 // Cost is the cost of a page.
@@ -78,9 +74,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Narrowest:
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
-		return p.plan(ctx, p.table.Store(), q, p.likely(q.Filter))
-	case Imported:
-		return ask(ctx, p.asked, q)
+		return p.plan(ctx, p.table.Store(), q, planner.Known{})
 	case Planned:
 		return p.plan(ctx, p.table.Store(), q, p.known())
 	case Again:
@@ -100,17 +94,7 @@ func (p *Product) known() planner.Known {
 
 // plan has a Store plan and read a page.
 func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
-	return p.planBy(ctx, store, q, func(comment.Query) planner.Known { return known })
-}
-
-// planBy is plan with what may be known better for a second wave.
-func (p *Product) planBy(ctx context.Context, store *dynamo.Store, q comment.Query, known func(comment.Query) planner.Known) ([]comment.ID, Cost, error) {
-	store.UseKnown(known)
-	return ask(ctx, store, q)
-}
-
-// ask has a Store read a page.
-func ask(ctx context.Context, store *dynamo.Store, q comment.Query) ([]comment.ID, Cost, error) {
+	store.UseKnown(func(comment.Query) planner.Known { return known })
 	page, err := store.Comments(ctx, q)
 	if err != nil {
 		return nil, Cost{}, err

@@ -34,8 +34,6 @@ type settings struct {
 	products int
 	counts   string
 	seed     uint64
-	imported bool
-	engine   string
 	out      string
 }
 
@@ -51,8 +49,6 @@ func parse(args []string) (settings, error) {
 	flags.IntVar(&s.products, "products", 2000, "how many products to generate as a catalogue")
 	flags.StringVar(&s.counts, "counts", "1000,10000,100000", "how many comments to generate on one product, one measurement each")
 	flags.Uint64Var(&s.seed, "seed", 1, "of the generated comments")
-	flags.BoolVar(&s.imported, "import", false, "import all into a table, and measure what a process pays that is then started on it")
-	flags.StringVar(&s.engine, "engine", "bin/dynoxide", "program of the local engine, for -import")
 	flags.StringVar(&s.out, "out", "", "write the table to this file with .csv, and the plot with .svg")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -80,13 +76,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	var summary planbench.Summary
-	if s.imported {
-		err = measureImported(ctx, s.engine, sets, &summary)
-	} else {
-		err = measureSets(ctx, sets, &summary)
-	}
-	if err != nil {
-		return err
+	for _, products := range sets {
+		if err := planbench.MeasureSet(ctx, products, &summary); err != nil {
+			return err
+		}
 	}
 	averages := summary.Averages()
 	if err := planbench.WriteTable(out, averages); err != nil || s.out == "" {
@@ -128,15 +121,6 @@ func (s settings) generated() (sets [][][]comment.Comment, err error) {
 		sets = append(sets, [][]comment.Comment{planbench.Generate(count, s.seed)})
 	}
 	return sets, nil
-}
-
-func measureSets(ctx context.Context, sets [][][]comment.Comment, summary *planbench.Summary) error {
-	for _, products := range sets {
-		if err := planbench.MeasureSet(ctx, products, summary); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // write makes the files of the table and of the plot.

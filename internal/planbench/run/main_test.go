@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // reviews makes a file of so many reviews of one product, and of one of another.
@@ -59,17 +57,6 @@ func TestGeneratedIsMeasured(t *testing.T) {
 	}
 }
 
-// A catalogue and lone products are imported into one table, which a process is then started on.
-func TestImportedIsMeasured(t *testing.T) {
-	var out strings.Builder
-	if err := run(t.Context(), []string{"-import", "-engine", provisiontest.DynoxideBinary(t), "-products", "10", "-counts", "30,90"}, &out); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "12 products, weight: comments") || !strings.Contains(out.String(), "after an import") {
-		t.Errorf("the report says\n%s", out.String())
-	}
-}
-
 func TestWhatCannotBeMeasured(t *testing.T) {
 	for _, row := range []struct {
 		why  string
@@ -80,7 +67,6 @@ func TestWhatCannotBeMeasured(t *testing.T) {
 		{"a file that is not there", []string{"-data", "nowhere.tsv", "-language", "en"}, "nowhere.tsv"},
 		{"a file without a language", []string{"-data", reviews(t, 30)}, "language"},
 		{"a file of small products only", []string{"-data", reviews(t, 30), "-language", "en", "-map", "rating=stars", "-least", "50"}, "at least 50"},
-		{"an engine that is not there", []string{"-import", "-engine", "nowhere", "-products", "1", "-counts", ""}, "nowhere"},
 		{"a word that is no flag", []string{"fast"}, "fast"},
 	} {
 		if err := run(t.Context(), row.args, io.Discard); err == nil || !strings.Contains(err.Error(), row.says) {
