@@ -15,17 +15,6 @@ const (
 // clocks of servers differ, and 10 s by which an index may lag, rounded up.
 const SettleTime = 30 * time.Second
 
-// Order is the order of a list of comments.
-type Order string
-
-// The two orders of a list.
-const (
-	// NewestFirst lists the latest comment first.
-	NewestFirst Order = "NEWEST_FIRST"
-	// OldestFirst lists the earliest comment first.
-	OldestFirst Order = "OLDEST_FIRST"
-)
-
 // Query asks for one page of the comments of a product.
 type Query struct {
 	// Product is the id of the product.
@@ -94,11 +83,7 @@ func (s Slice) Check(order Order) error {
 	if s.After == nil || s.Before == nil {
 		return nil
 	}
-	ahead := s.Before.Compare(*s.After)
-	if order == NewestFirst {
-		ahead = -ahead
-	}
-	if ahead <= 0 {
+	if order.Compare(*s.After, *s.Before) >= 0 {
 		return Errorf(BadInput, "the cursor in before must stand behind the one in after; swap them, or give one of them alone")
 	}
 	return nil

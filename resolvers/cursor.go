@@ -41,11 +41,17 @@ type fingerprint [fingerprintLength]byte
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // fingerprint returns a hash that tells lists apart. Each part is written with its end, so that it
-// cannot run into the next.
+// cannot run into the next. Cursors outlive releases: languages, ratings and dates are written for
+// every list, in the form of the first release, and any other condition only if there is one.
 func (l list) fingerprint() fingerprint {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %s %q %d %d %d", l.product, l.order, l.filter.Languages, l.filter.Ratings,
 		millisecond(l.filter.CreatedAfter), millisecond(l.filter.CreatedBefore))
+	for _, condition := range l.filter.Conditions() {
+		if condition.Attribute != comment.OfLanguage && condition.Attribute != comment.OfRating {
+			fmt.Fprintf(h, " %s %q", condition.Attribute, condition.Values)
+		}
+	}
 	return fingerprint(h.Sum(nil)[:fingerprintLength])
 }
 

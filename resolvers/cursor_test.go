@@ -27,6 +27,20 @@ func TestCursorReadsBack(t *testing.T) {
 	}
 }
 
+// Cursors that clients got of the first release are valid for the same lists.
+func TestKeptCursor(t *testing.T) {
+	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
+	for cursor, of := range map[string]list{
+		"AQGPNAaeAAECAwQFBgcICQrb1a-BnFxuVGQn": coffee,
+		"AQGPNAaeAAECAwQFBgcICQqWlXGAtLRmlgVz": {product: "coffee", order: comment.NewestFirst},
+		"AQGPNAaeAAECAwQFBgcICQrAlLSD7kl6fLwr": {product: "coffee", order: comment.OldestFirst, filter: comment.Filter{CreatedAfter: &moment}},
+	} {
+		if p, err := of.position("after", &cursor); err != nil || *p != somewhere {
+			t.Errorf("%s of %+v reads as %v, %v", cursor, of, p, err)
+		}
+	}
+}
+
 func TestCursorOfAnotherList(t *testing.T) {
 	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	later := moment.Add(time.Millisecond)

@@ -9,27 +9,6 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// list reads the page that a field asks for. If newest comments are asked for beside it, and it
-// may have them, it is read once for all these fields.
-func (r *Resolver) list(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
-	if !field.Page.FromNewest {
-		return r.page(ctx, field, q)
-	}
-	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
-	if !asked.Any() {
-		return r.page(ctx, field, q)
-	}
-	return r.readShared(ctx, asked.pageOf(q.Product, field))
-}
-
-// page reads a page of comments, with their texts if the field asks for these. It begins to fetch the
-// statistics that the root field noted, so that they are read at the same time.
-func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
-	q.WithoutText = !field.WantsText
-	loaders.BeginStats(ctx)
-	return r.Comments.Comments(ctx, q)
-}
-
 // latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if there
 // is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
 // index.
@@ -78,12 +57,4 @@ func (r *Resolver) told(ctx context.Context, asked newestAsked, product string, 
 		return loaders.NewestComment{}
 	}
 	return loaders.From(ctx).Newest(ctx, product, want, inList(ctx))[at]
-}
-
-// readShared reads a page that several fields look at, once.
-func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
-	loaders.BeginStats(ctx)
-	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
-		return r.Comments.Comments(ctx, page.query)
-	})
 }

@@ -1,6 +1,12 @@
 package resolvers
 
-import "github.com/talkback/talkback/comment"
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/loaders"
+)
 
 // list is a whole list of comments, to which cursors belong.
 type list struct {
@@ -9,21 +15,36 @@ type list struct {
 	order   comment.Order
 }
 
-// listOf returns the list that the arguments of a field name.
-func listOf(product string, filter *comment.Filter, order *comment.Order) (list, error) {
-	l := list{product: product, order: comment.NewestFirst}
-	if order != nil {
-		l.order = *order
-	}
-	if filter == nil {
-		return l, nil
-	}
-	normalized, err := filter.Normalize()
-	l.filter = normalized
-	return l, err
-}
-
 // query returns the query for a slice of the list.
 func (l list) query(slice comment.Slice) comment.Query {
 	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
+}
+
+// list reads the page that a field asks for. If newest comments are asked for beside it, and it
+// may have them, it is read once for all these fields.
+func (r *Resolver) list(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
+	if !field.Page.FromNewest {
+		return r.page(ctx, field, q)
+	}
+	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
+	if !asked.Any() {
+		return r.page(ctx, field, q)
+	}
+	return r.readShared(ctx, asked.pageOf(q.Product, field))
+}
+
+// page reads a page of comments, with their texts if the field asks for these. It begins to fetch the
+// statistics that the root field noted, so that they are read at the same time.
+func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
+	q.WithoutText = !field.WantsText
+	loaders.BeginStats(ctx)
+	return r.Comments.Comments(ctx, q)
+}
+
+// readShared reads a page that several fields look at, once.
+func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
+	loaders.BeginStats(ctx)
+	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
+		return r.Comments.Comments(ctx, page.query)
+	})
 }

@@ -39,12 +39,9 @@ func (a newestAsked) page(product string, ratings []int) (newestPage, bool) {
 func (a newestAsked) pageOf(product string, field *lookahead.Field) newestPage {
 	page := field.Page
 	query := comment.Query{
-		Product: product, Filter: page.Filter, Order: comment.NewestFirst,
+		Product: product, Filter: page.Filter, Order: page.Order,
 		Slice:     comment.Slice{Size: page.Size, FromEnd: page.FromEnd, Page: page.Number},
 		Numbering: page.Numbering, WithoutText: !field.WantsText && !a.Text,
-	}
-	if page.FromEnd {
-		query.Order = comment.OldestFirst
 	}
 	return newestPage{key: loaders.PageKey{Product: product, Field: field}, query: query}
 }

@@ -14,15 +14,15 @@ type productResolver struct{ *Resolver }
 
 // Comments returns a page of the comments of the product.
 func (r productResolver) Comments(
-	ctx context.Context, product *comment.Product, filter *comment.Filter, order *comment.Order,
+	ctx context.Context, product *comment.Product, _ *comment.Filter, _ *comment.Order,
 	_ *int, after *string, _ *int, before *string, settledOnly *bool, page *int,
 ) (*graph.CommentConnection, error) {
-	list, err := listOf(product.ID, filter, order)
-	if err != nil {
-		return nil, err
-	}
 	field := lookahead.From(ctx)
 	asked := field.Page
+	if asked.Refused != nil {
+		return nil, asked.Refused
+	}
+	list := list{product: product.ID, filter: asked.Filter, order: asked.Order}
 	slice, err := list.slice(asked, after, before, page)
 	if err != nil {
 		return nil, err

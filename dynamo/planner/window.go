@@ -77,7 +77,7 @@ func (w Window) Past(read comment.Position) Window {
 // WindowOf is the window of a question. A page counted from the end of the list is read backwards.
 func WindowOf(q comment.Query) Window {
 	w := Window{
-		descending: (q.Order == comment.NewestFirst) != q.Slice.FromEnd,
+		descending: q.Order.Descends() != q.Slice.FromEnd,
 		start:      q.Slice.After,
 		end:        q.Slice.Before,
 	}

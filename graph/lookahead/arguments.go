@@ -1,12 +1,11 @@
 package lookahead
 
 import (
-	"strings"
-
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/scalar"
 )
 
 // Argument returns an argument of a field, nil if neither the operation nor the schema gives it. It is
@@ -68,42 +67,64 @@ func (f *Field) countIDs(argument any) {
 // pageOf reads the arguments of a connection of comments.
 func pageOf(given arguments) *Page {
 	first, last := given.named("first"), given.named("last")
-	page := &Page{Size: comment.DefaultPageSize, FromEnd: last != nil, BothEnds: first != nil && last != nil}
+	page := &Page{Size: comment.DefaultPageSize, FromEnd: last != nil, BothEnds: first != nil && last != nil, Order: comment.NewestFirst}
 	page.Size = integer(first, page.Size)
 	page.Size = integer(last, page.Size)
 	page.Number = integer(given.named("page"), 0)
-	filter, _ := given.named("filter").(map[string]any)
-	page.Dated = filter["createdAfter"] != nil || filter["createdBefore"] != nil
-	page.Filter = filterOf(filter)
+	if order, ok := given.named("order").(string); ok {
+		page.Order = comment.Order(order)
+	}
+	page.Filter, page.Refused = filterOf(given.named("filter"))
+	page.Counted = page.Filter.Counted()
 	page.FromNewest = page.fromNewest(given)
 	return page
 }
 
 // fromNewest reports whether a page begins, or from the end of its list ends, with the newest
-// comment of all languages and dates.
+// comment of those with the ratings of its filter.
 func (p *Page) fromNewest(given arguments) bool {
-	oldestFirst := given.named("order") == string(comment.OldestFirst)
-	return oldestFirst == p.FromEnd && !p.Dated && len(p.Filter.Languages) == 0 && p.Number <= 1 &&
+	return p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
 		given.named("after") == nil && given.named("before") == nil && given.named("settledOnly") != true
 }
 
-// filterOf reads the languages and ratings of a filter. A filter that the field will refuse, and
-// that therefore reads nothing, is as good as none.
-func filterOf(given map[string]any) comment.Filter {
-	var filter comment.Filter
-	for _, value := range list(given["languages"]) {
-		if text, ok := value.(string); ok {
-			filter.Languages = append(filter.Languages, comment.Language(strings.ToLower(text)))
+// filterOf reads a filter and normalizes it. It is the one place where one becomes a
+// [comment.Filter].
+func filterOf(argument any) (filter comment.Filter, err error) {
+	given, _ := argument.(map[string]any)
+	if filter.Languages, err = values(given["languages"], scalar.UnmarshalLanguage); err != nil {
+		return comment.Filter{}, err
+	}
+	if filter.Ratings, err = values(given["ratings"], graphql.UnmarshalInt); err != nil {
+		return comment.Filter{}, err
+	}
+	if filter.CreatedAfter, err = optional(given["createdAfter"], scalar.UnmarshalDateTime); err != nil {
+		return comment.Filter{}, err
+	}
+	if filter.CreatedBefore, err = optional(given["createdBefore"], scalar.UnmarshalDateTime); err != nil {
+		return comment.Filter{}, err
+	}
+	return filter.Normalize()
+}
+
+// values reads a list of values, nil for null.
+func values[T any](argument any, unmarshal func(any) (T, error)) (read []T, err error) {
+	for _, value := range list(argument) {
+		one, err := unmarshal(value)
+		if err != nil {
+			return nil, err
 		}
+		read = append(read, one)
 	}
-	for _, value := range list(given["ratings"]) {
-		filter.Ratings = append(filter.Ratings, integer(value, 0))
+	return read, nil
+}
+
+// optional reads a value, nil for null.
+func optional[T any](argument any, unmarshal func(any) (T, error)) (*T, error) {
+	if argument == nil {
+		return nil, nil
 	}
-	normalized, err := filter.Normalize()
-	if err != nil {
-		return comment.Filter{}
-	}
-	return normalized
+	value, err := unmarshal(argument)
+	return &value, err
 }
 
 // list returns the elements of an argument. A single value where a list is wanted is a list of it.

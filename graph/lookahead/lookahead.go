@@ -60,11 +60,13 @@ type Page struct {
 	FromEnd bool
 	// BothEnds says that sizes from both ends were given, which the field refuses.
 	BothEnds bool
-	// Filter has the languages and ratings of the filter. They are normalized, but the languages
-	// are not yet in canonical form. It is empty when the field is going to refuse the filter.
-	Filter comment.Filter
-	// Dated says that the filter has a range of dates.
-	Dated bool
+	// Filter and Order name the list of the page. The filter is normalized. It is empty if it is
+	// refused, for the reason Refused.
+	Filter  comment.Filter
+	Refused error
+	Order   comment.Order
+	// Counted says that the statistics of the product have the counts of the list.
+	Counted bool
 	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
 	// below 1.
 	Number int
@@ -72,7 +74,7 @@ type Page struct {
 	// for which the statistics have.
 	OnlyCounts bool
 	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
-	// FromEnd is set, and that the list has all languages and dates.
+	// FromEnd is set, and that the list is restricted to some ratings at most.
 	FromNewest bool
 	// Numbering is what to tell of page numbers along with the page.
 	Numbering comment.Numbering
@@ -80,8 +82,7 @@ type Page struct {
 	Cursors bool
 	// Plan says that the plan of the page is asked for.
 	Plan bool
-	// Count is what to count of the whole list along with the page: nothing unless Dated, since the
-	// statistics of the product have the counts of other lists.
+	// Count is what to count of the whole list along with the page: nothing if Counted.
 	Count comment.Counting
 }
 

@@ -121,7 +121,7 @@ func (r *reading) field(f *Field, asked *selection, page *Page) {
 		f.Fields = r.fields(asked.below, page)
 	}
 	if f.Page != nil {
-		f.Page.OnlyCounts = f.Page.Size == 0 && !f.Page.Dated && onlyCounts(f.Fields)
+		f.Page.OnlyCounts = f.Page.Size == 0 && f.Page.Counted && onlyCounts(f.Fields)
 	}
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
@@ -160,10 +160,10 @@ func (p *Page) tell(f *Field) {
 	}
 }
 
-// counts has something counted along with the page if its list has a range of dates, and reports
-// whether it has.
+// counts has something counted along with the page unless the statistics have the counts of its
+// list, and reports whether it has.
 func (p *Page) counts(counting comment.Counting) bool {
-	if p == nil || !p.Dated {
+	if p == nil || p.Counted {
 		return false
 	}
 	p.Count = max(p.Count, counting)

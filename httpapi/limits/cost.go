@@ -240,12 +240,12 @@ func linkedPlaces(page *lookahead.Page) int { return 2*page.Numbering.Around + 5
 // nothing.
 func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.MaxPageSize) }
 
-// partitions returns how many partitions are read for a page and, if it has a range of dates,
-// perhaps once more for counting by rating.
+// partitions returns how many partitions are read for a page and, if its list is counted by
+// reading, perhaps once more for counting by rating.
 func partitions(page *lookahead.Page) float64 {
 	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
 	reads := languages * max(1, ratings)
-	if page.Dated {
+	if !page.Counted {
 		reads += languages * cmp.Or(ratings, comment.MaxRating)
 	}
 	return float64(reads)
@@ -270,11 +270,11 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 // statistics of their product.
 func (f priced) rows(languages int) float64 { return float64(languages) * f.prices.StatsUnits() }
 
-// counted returns the price of counting the list of the page above. Without a range of dates it
-// comes from the statistics. Otherwise it is counted once, for the field that wants most.
+// counted returns the price of counting the list of the page above. If the statistics do not have
+// its counts, it is counted once, for the field that wants most.
 func (f priced) counted(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
-	if !inside.page.Dated {
+	if inside.page.Counted {
 		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
 	return raise(&inside.list.count, f.prices.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)

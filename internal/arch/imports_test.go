@@ -65,7 +65,7 @@ var own = map[string]struct {
 	"graph":            {[]string{"comment", "graph/scalar"}, "generated code knows the nouns and how scalars are written"},
 	"loaders":          {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "a resolver that knew the table would plan and read on its own"},
-	"graph/lookahead":  {[]string{"comment"}, "what is asked is read before anything that answers it"},
+	"graph/lookahead":  {[]string{"comment", "graph/scalar"}, "what is asked is read before anything that answers it"},
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
