@@ -7,131 +7,154 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
-
-	"github.com/talkback/talkback/internal/surrogate"
 )
-
-var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
 // the parameters of a GET, in bytes.
 func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
-	given, refused := readMembers(r, maxQuery)
-	if refused != nil {
+	given := members{RawParams: graphql.RawParams{Headers: r.Header}}
+	if refused := given.readRequest(r, maxQuery); refused != nil {
 		return nil, refused
 	}
-	params, refused := given.params()
-	if refused != nil {
-		return nil, refused
-	}
-	if len(params.Query) > maxQuery {
+	switch {
+	case !slices.Contains(given.names, "query"):
+		return nil, noQuery
+	case len(given.Query) > maxQuery:
 		return nil, queryTooLong.with(maxQuery)
 	}
-	joined, ok := joinPairs(params.Query)
+	joined, ok := joinPairs(given.Query)
 	if !ok {
 		return nil, halfPair
 	}
-	params.Query = joined
-	params.Headers = r.Header
-	return params, nil
+	given.Query = joined
+	return &given.RawParams, nil
 }
 
-func readMembers(r *http.Request, maxQuery int) (members, *refusal) {
+// members are the members of a request that were read so far.
+type members struct {
+	graphql.RawParams
+	names []string
+}
+
+func (m *members) readRequest(r *http.Request, maxQuery int) *refusal {
 	if r.Method == http.MethodGet {
-		return readAddress(r, maxQuery)
+		return m.readAddress(r.URL, maxQuery)
 	}
-	return readBody(r)
-}
-
-// readBody reads the members of a POST.
-func readBody(r *http.Request) (given members, refused *refusal) {
 	if refused := checkContentType(r.Header); refused != nil {
-		return given, refused
+		return refused
 	}
-	body := requestOf(r.Context()).body
-	if !utf8.Valid(body) {
-		return given, badText
-	}
-	return readObject(bytes.TrimPrefix(body, byteOrderMark))
+	return readJSON(bytes.TrimPrefix(requestOf(r.Context()).body, []byte("\ufeff")), m.readBody)
 }
 
 // readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
 // parameters, which forms send for fields that are not filled in.
-func readAddress(r *http.Request, maxQuery int) (given members, refused *refusal) {
-	if len(r.URL.RawQuery) > maxQuery {
-		return given, addressTooBig.with(maxQuery)
+func (m *members) readAddress(address *url.URL, maxQuery int) *refusal {
+	if len(address.RawQuery) > maxQuery {
+		return addressTooBig.with(maxQuery)
 	}
-	parameters, err := url.ParseQuery(r.URL.RawQuery)
+	parameters, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
-		return given, badParameters
+		return badParameters
 	}
 	for name, values := range parameters {
-		for _, value := range values {
-			if !utf8.ValidString(value) {
-				return given, badText
-			}
-			if value == "" && name != "query" {
+		for _, text := range values {
+			if text == "" && name != "query" {
 				continue
 			}
-			if refused := given.add([]byte(name), asJSON(name, value)); refused != nil {
-				return given, refused
+			if refused := m.readParameter(name, text); refused != nil {
+				return refused
 			}
 		}
 	}
-	return given, nil
-}
-
-// asJSON returns a parameter as the member of a body.
-func asJSON(name, value string) json.RawMessage {
-	if (name == "variables" || name == "extensions") && json.Valid([]byte(value)) {
-		return json.RawMessage(value)
-	} // else it is as good as a text, which these must not be
-	quoted, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // a string can always be encoded
-	}
-	return quoted
-}
-
-// params checks the types of the members. Null counts as absent, except for the query.
-func (m *members) params() (*graphql.RawParams, *refusal) {
-	if m.query == nil || string(m.query) == "null" {
-		return nil, noQuery
-	}
-	var params graphql.RawParams
-	return &params, cmp.Or(
-		decode(&params.Query, "query", m.query, textOf, "a string"),
-		decode(&params.OperationName, "operationName", m.operationName, textOf, "a string or null"),
-		decode(&params.Variables, "variables", m.variables, objectOf, "an object or null"),
-		decode(&params.Extensions, "extensions", m.extensions, objectOf, "an object or null"),
-	)
-}
-
-// decode sets a parameter to what is read from a member, unless that is absent.
-func decode[T any](to *T, name string, raw json.RawMessage, read func([]byte) (T, bool), want string) *refusal {
-	switch {
-	case raw == nil || isNull(raw):
-		return nil
-	case bytes.Contains(raw, numberEscape) && surrogate.HalfInJSON(string(raw)):
-		return halfPair
-	}
-	value, ok := read(raw)
-	if !ok {
-		return badMember.with(name, want)
-	}
-	*to = value
 	return nil
 }
 
-// numberEscape begins an escape of a character by its number.
-var numberEscape = []byte(`\u`)
+// readParameter reads a member of a GET. Broken JSON is as good as a text, which variables and
+// extensions must not be.
+func (m *members) readParameter(name, text string) *refusal {
+	if !utf8.ValidString(text) {
+		return badText
+	}
+	if name != "variables" && name != "extensions" {
+		return m.set(name, text)
+	}
+	var value any
+	switch refused := readJSON([]byte(text), func(in jsonReader) (err error) {
+		value, err = in.value()
+		return err
+	}); refused {
+	case nil:
+		return m.set(name, value)
+	case badJSON:
+		return m.set(name, text)
+	default:
+		return refused
+	}
+}
 
-// isNull reports whether valid JSON is null.
-func isNull(value []byte) bool { return trimSpace(value)[0] == 'n' }
+// readBody reads the members of a POST.
+func (m *members) readBody(in jsonReader) error {
+	switch in.PeekKind() {
+	case '[':
+		return batch
+	case '{':
+		return in.object(func(name string) error { return m.readMember(name, in) })
+	}
+	if _, err := in.value(); err != nil {
+		return err
+	}
+	return badShape
+}
+
+func (m *members) readMember(name string, in jsonReader) error {
+	if !slices.Contains(memberNames, name) {
+		return in.SkipValue()
+	}
+	value, err := in.value()
+	if err != nil {
+		return err
+	}
+	if refused := m.set(name, value); refused != nil {
+		return refused
+	}
+	return nil
+}
+
+var memberNames = []string{"query", "operationName", "variables", "extensions"}
+
+// set sets a member unless it is unknown. It refuses one that is given twice, or of another type.
+// Null counts as absent, except for the query.
+func (m *members) set(name string, value any) *refusal {
+	switch {
+	case !slices.Contains(memberNames, name):
+		return nil
+	case slices.Contains(m.names, name):
+		return givenTwice.with(name)
+	case value == nil && name == "query":
+		return noQuery
+	}
+	m.names = append(m.names, name)
+	ok, want := false, "an object or null"
+	switch name {
+	case "query":
+		m.Query, ok = value.(string)
+		want = "a string"
+	case "operationName":
+		m.OperationName, ok = value.(string)
+		want = "a string or null"
+	case "variables":
+		m.Variables, ok = value.(map[string]any)
+	case "extensions":
+		m.Extensions, ok = value.(map[string]any)
+	}
+	if !ok && value != nil {
+		return badMember.with(name, want)
+	}
+	return nil
+}

@@ -61,6 +61,9 @@ const (
 	acceptPost = jsonType
 )
 
+// Error implements error.
+func (f *refusal) Error() string { return f.message }
+
 // with returns the refusal with values for the verbs of its message. They are names and bounds of
 // this server, never what the client sent.
 func (f *refusal) with(values ...any) *refusal {

@@ -1,118 +1,73 @@
 package httpapi
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/lexer"
-
-	"github.com/talkback/talkback/internal/surrogate"
 )
 
-// This file joins surrogate pairs such as \uD83D\uDE00, since gqlparser replaces each half by
-// U+FFFD.
+var (
+	// marked matches comments, block strings and strings. As in the parser, the last three of several
+	// quotes close a block string. What is not closed goes on to the end.
+	marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
+	// escapes matches escapes in a string: a surrogate pair, half of one, or another.
+	escapes = regexp.MustCompile(`\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[dD][89a-fA-F][[:xdigit:]]{2}|\\.`)
+)
 
-// joinPairs replaces each pair in the strings of a query by the character that it stands for.
-// Spaces behind the string make up for its lost length, so that errors name the columns of what was
-// sent. It reports false if there is half of a pair. Comments and block strings have no such
-// escapes and stay unchanged, and so do strings that the parser refuses.
+const (
+	halfLength = len(`\uD83D`)
+	pairLength = 2 * halfLength
+)
+
+// joinPairs replaces each surrogate pair such as \uD83D\uDE00 in the strings of a query by the
+// character that it stands for: gqlparser would make U+FFFD of each half. It reports false if there
+// is half of a pair. Comments and block strings have no such escapes.
 func joinPairs(query string) (joined string, ok bool) {
 	if !strings.Contains(query, `\u`) {
 		return query, true
 	}
-	var out strings.Builder
-	for query != "" {
-		length := strings.IndexAny(query, `"#`)
-		switch {
-		case length < 0:
-			length = len(query)
-		case query[length] == '#':
-			length += lineLength(query[length:])
-		case strings.HasPrefix(query[length:], `"""`):
-			length += blockLength(query[length:])
-		default:
-			out.WriteString(query[:length])
-			query = query[length:]
-			if length, ok = joinString(query, &out); !ok {
-				return "", false
-			}
-			query = query[length:]
-			continue
+	ok = true
+	return marked.ReplaceAllStringFunc(query, func(part string) string {
+		if part[0] == '#' || strings.HasPrefix(part, `"""`) {
+			return part
 		}
-		out.WriteString(query[:length])
-		query = query[length:]
-	}
-	return out.String(), true
+		joined, whole := joinString(part)
+		ok = ok && whole
+		return joined
+	}), ok
 }
 
-// lineLength returns the length of a text up to the end of its first line.
-func lineLength(text string) int {
-	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
-		return end
+// joinString does so for a string. Spaces behind the string make up for its lost length, so that
+// errors name the columns of what was sent. A string that the parser refuses stays as it is: the
+// error is then inside, where spaces would change its column.
+func joinString(sent string) (joined string, ok bool) {
+	pairs, ok := 0, true
+	joined = escapes.ReplaceAllStringFunc(sent, func(escape string) string {
+		switch len(escape) {
+		case pairLength:
+			pairs++
+			return string(utf16.DecodeRune(unit(escape[:halfLength]), unit(escape[halfLength:])))
+		case halfLength:
+			ok = false
+		}
+		return escape
+	})
+	reader := lexer.New(&ast.Source{Input: sent})
+	if _, err := reader.ReadToken(); err != nil {
+		return sent, ok
 	}
-	return len(text)
+	return joined + strings.Repeat(" ", pairs*(pairLength-1)), ok
 }
 
-// blockLength returns the length of the block string at the beginning of a text. As in the parser,
-// the last three of several quotes close it.
-func blockLength(text string) int {
-	const quotes = `"""`
-	for length := len(quotes); length < len(text); length++ {
-		switch rest := text[length:]; {
-		case strings.HasPrefix(rest, `\`+quotes):
-			length += len(quotes)
-		case strings.HasPrefix(rest, quotes):
-			return len(text) - len(strings.TrimLeft(rest, `"`))
-		}
+// unit returns the UTF-16 unit of an escape such as \uD83D.
+func unit(escape string) rune {
+	value, err := strconv.ParseUint(escape[len(`\u`):], 16, 16)
+	if err != nil {
+		panic(err) // the expression matches digits alone
 	}
-	return len(text)
-}
-
-// joinString writes the string at the beginning of a text, and returns its length.
-func joinString(text string, out *strings.Builder) (length int, ok bool) {
-	var joined strings.Builder
-	joined.WriteByte('"')
-	length = 1
-	missing := 0 // columns
-	for length < len(text) {
-		switch c := text[length]; c {
-		case '\\':
-			r, n, half := surrogate.Escape(text[length:])
-			if half {
-				return 0, false
-			}
-			if r != 0 {
-				joined.WriteRune(r)
-				missing += n - 1
-			} else {
-				joined.WriteString(text[length : length+n])
-			}
-			length += n
-		case '"', '\n', '\r': // the end of the line ends a string too, which the parser refuses
-			joined.WriteByte(c)
-			length++
-			writeString(out, text[:length], joined.String(), missing)
-			return length, true
-		default:
-			joined.WriteByte(c)
-			length++
-		}
-	}
-	out.WriteString(text) // it is not closed
-	return length, true
-}
-
-// writeString writes a joined string and the spaces behind it. If nothing was joined or the parser
-// refuses the string, it writes the string as it was sent: the error is then inside, where spaces
-// would change its column.
-func writeString(out *strings.Builder, sent, joined string, missing int) {
-	if missing > 0 {
-		reader := lexer.New(&ast.Source{Input: sent})
-		if _, err := reader.ReadToken(); err == nil {
-			out.WriteString(joined)
-			out.WriteString(strings.Repeat(" ", missing))
-			return
-		}
-	}
-	out.WriteString(sent)
+	return rune(value)
 }

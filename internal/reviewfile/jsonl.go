@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/talkback/talkback/internal/surrogate"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // jsonRecords reads one JSON object per line.
@@ -57,7 +57,7 @@ func parseObject(text []byte) (object map[string]any, reason string) {
 	if _, err := in.Token(); err != io.EOF {
 		return nil, "the line goes on after its JSON object; each review stands on a line of its own"
 	}
-	if surrogate.HalfInJSON(string(text)) {
+	if !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return nil, halfOf("line", `an escape such as \uD83D`)
 	}
 	if len(object) > maxColumns {
