@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -41,12 +40,12 @@ type api struct {
 	server  *httptest.Server
 	log     *bytes.Buffer
 
-	sequence   int                  // of the last change that was counted
-	pages      pageindex.Index      // finds pages by number; none if nil
-	watermark  dynamo.Watermark     // up to when changes are counted; unknown if nil
-	authorizer authoring.Authorizer // of who may write; everyone if nil
-	header     string               // Authorization, as requests carry it; none if empty
-	serve      command.Serve        // flags beyond those
+	sequence   int              // of the last change that was counted
+	pages      pageindex.Index  // finds pages by number; none if nil
+	watermark  dynamo.Watermark // up to when changes are counted; unknown if nil
+	authorizer auth.Authorizer  // of who may write; everyone if nil
+	header     string           // Authorization, as requests carry it; none if empty
+	serve      command.Serve    // flags beyond those
 }
 
 // newAPI starts the service on an engine.

@@ -12,11 +12,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/talkback/talkback/auth/authoring"
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/proxies"
 	"github.com/talkback/talkback/quota"
-	"github.com/talkback/talkback/quota/redis"
 )
 
 // ClientFlags say what each client may use over time, and how clients are told apart.
@@ -76,7 +75,7 @@ func orDefault(flag *uint32, unset uint32) uint32 {
 
 // limits returns what bounds clients, nil if nothing does, and a notice that says it. The end of the
 // context, and then close, end what is done for them.
-func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who authoring.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
+func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who auth.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
 	reads, writes := f.policies(address)
 	stop = func() {}
 	if f.Servers == 0 || f.Burst != nil && *f.Burst == 0 {
@@ -87,7 +86,7 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	}
 	keep := func(p quota.Policy) httpapi.Quota { return quota.NewLedger(p.Share(int(f.Servers))) }
 	if f.Redis != "" {
-		store, err := redis.Open(f.Redis, table)
+		store, err := quota.OpenRedis(f.Redis, table)
 		if err != nil {
 			return nil, "", stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
 		}
@@ -120,7 +119,7 @@ func inWords(reads, writes quota.Policy) string {
 // client returns a function that tells the client of a request: the customer of its token, else its
 // address. Moderators are not limited, nor are requests from this process, which come from no
 // address: pages that are the same for everyone.
-func (f *ClientFlags) client(who authoring.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
+func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
 	trusted := proxies.Trusted(f.Trusted)
 	warn := sync.OnceFunc(func() {
 		log.Warn("a request has X-Forwarded-For and comes from no trusted proxy: all clients of a proxy share one limit then", "cure", "--trusted-proxy")

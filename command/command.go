@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
 )
@@ -113,11 +113,11 @@ func finish(err error, term Terminal) int {
 
 // report prints an error, or logs it where programs read the log.
 func report(err error, term Terminal) {
-	text := terminal.PrintableLines(plainly(err, term.Logger))
+	text := output.PrintableLines(plainly(err, term.Logger))
 	if term.LogsJSON {
 		term.Logger.Error("the command failed", "error", text)
 		return
 	}
-	screen := terminal.ScreenOf(term.Err)
+	screen := output.ScreenOf(term.Err)
 	fmt.Fprintln(term.Err, screen.Fold(screen.Error("talkback:")+" "+text))
 }

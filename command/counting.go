@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/counting"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -68,7 +68,7 @@ func printBacklog(out io.Writer, done string, b counting.Backlog) {
 	if !b.Rebuilding {
 		text = fmt.Sprintf("the last %s are still to be counted", lagText(b.Behind))
 	}
-	_, _ = fmt.Fprintln(out, terminal.ScreenOf(out).Fold(done+"; "+text+"."))
+	_, _ = fmt.Fprintln(out, output.ScreenOf(out).Fold(done+"; "+text+"."))
 }
 
 // lagText formats a lag: as 1.5 s below a minute, else in whole seconds.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/doctor"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
 )
@@ -201,23 +201,23 @@ func (c *Doctor) print(out io.Writer, all []doctor.Finding) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(all)
 	}
-	_, err := io.WriteString(out, findingsText(all, terminal.ScreenOf(out)))
+	_, err := io.WriteString(out, findingsText(all, output.ScreenOf(out)))
 	return err
 }
 
 // findingsText formats findings for a screen: a table of all, then what to do about those that are
 // not as they should be.
-func findingsText(all []doctor.Finding, screen terminal.Screen) string {
-	table := terminal.NewTable("CHECK", "RESULT", "FOUND")
+func findingsText(all []doctor.Finding, screen output.Screen) string {
+	table := output.NewTable("CHECK", "RESULT", "FOUND")
 	var cures strings.Builder
 	for _, f := range all {
 		result := screen.Notice(string(f.Result))
 		if f.Result == doctor.OK {
 			result = screen.Good(string(f.Result))
 		}
-		table.Row(f.Check, result, terminal.Printable(f.Found))
+		table.Row(f.Check, result, output.Printable(f.Found))
 		if f.Cure != "" {
-			fmt.Fprintf(&cures, "  %s: %s\n", f.Check, terminal.Printable(f.Cure))
+			fmt.Fprintf(&cures, "  %s: %s\n", f.Check, output.Printable(f.Cure))
 		}
 	}
 	text := table.On(screen)

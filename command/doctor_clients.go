@@ -8,7 +8,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/quota"
-	"github.com/talkback/talkback/quota/redis"
 )
 
 // examine checks what bounds clients, and the Redis that they are counted in, if one is named.
@@ -33,7 +32,7 @@ const examineTimeout = 5 * time.Second
 
 func (f *ClientFlags) examineRedis(ctx context.Context, table string) doctor.Finding {
 	const check = "client limits"
-	store, err := redis.Open(f.Redis, table)
+	store, err := quota.OpenRedis(f.Redis, table)
 	if err != nil {
 		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))
 	}

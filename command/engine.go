@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/engine"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // EngineFlags select the engine and the table.
@@ -44,7 +44,7 @@ func (f *EngineFlags) check() error {
 // checkOutput refuses to write over a file of the local engine.
 func (f *EngineFlags) checkOutput(path string) error {
 	if f.local() && engine.Owns(f.Data, path) {
-		return usagef("%s is a file of the local engine, which stores comments: name another file", terminal.Printable(path))
+		return usagef("%s is a file of the local engine, which stores comments: name another file", output.Printable(path))
 	}
 	return nil
 }

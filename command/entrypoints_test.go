@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
 	"github.com/talkback/talkback/stream"
-	"github.com/talkback/talkback/stream/function"
 )
 
 // lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch,
@@ -30,13 +29,13 @@ type lambda struct {
 	random *rand.Rand
 	again  int // reports of failures
 
-	function *function.Function
+	function *stream.Function
 }
 
 // newLambda makes one whose calls to the table go wrong now and then.
 func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 	client, _ := faulttest.Under(a.session.Client, faulttest.OneIn(r, 10))
-	f := function.New(counts.NewCounter(client, a.session.Table), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
+	f := stream.NewFunction(counts.NewCounter(client, a.session.Table), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Explain prints how a page of comments is read.
@@ -50,7 +50,7 @@ func (c *Explain) explain(ctx context.Context, store *dynamo.Store, q comment.Qu
 			return err
 		}
 	}
-	_, err = io.WriteString(term.Out, explained(page.Plan(), terminal.ScreenOf(term.Out)))
+	_, err = io.WriteString(term.Out, explained(page.Plan(), output.ScreenOf(term.Out)))
 	return err
 }
 
@@ -90,7 +90,7 @@ func placeOf(flag, id string) (*comment.Position, error) {
 }
 
 // explained formats a plan as tables.
-func explained(plan comment.QueryPlan, screen terminal.Screen) string {
+func explained(plan comment.QueryPlan, screen output.Screen) string {
 	result := fmt.Sprintf("The page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
 	return screen.Fold(positionText(plan.Position)) + plansTable(plan.Candidates, screen.Style).On(screen) + "\n" +
@@ -109,8 +109,8 @@ func positionText(p *comment.PagePosition) string {
 	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-func plansTable(candidates []comment.PlanCandidate, style terminal.Style) *terminal.Table {
-	table := terminal.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
+func plansTable(candidates []comment.PlanCandidate, style output.Style) *output.Table {
+	table := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
 	for _, candidate := range candidates {
 		chosen := ""
 		if candidate.Chosen {
@@ -129,14 +129,14 @@ func estimateText(estimate *float64) string {
 	return fmt.Sprintf("%.1f", *estimate)
 }
 
-func readsTable(plan comment.QueryPlan, style terminal.Style) *terminal.Table {
-	table := terminal.NewTable("READ", "INDEX", "LIMIT", "CALLS", "SCANNED", "RETURNED", "UNITS")
+func readsTable(plan comment.QueryPlan, style output.Style) *output.Table {
+	table := output.NewTable("READ", "INDEX", "LIMIT", "CALLS", "SCANNED", "RETURNED", "UNITS")
 	for _, r := range plan.Reads {
-		table.Row(terminal.Printable(r.PartitionKey), r.Index, strconv.Itoa(r.Limit), strconv.Itoa(r.Queries),
+		table.Row(output.Printable(r.PartitionKey), r.Index, strconv.Itoa(r.Limit), strconv.Itoa(r.Queries),
 			strconv.Itoa(r.ItemsRead), strconv.Itoa(r.ItemsKept), fmt.Sprintf("%.1f", r.ReadUnits))
 	}
 	for _, skip := range plan.Skipped {
-		table.Row(terminal.Printable(skip.PartitionKey), skip.Index, style.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
+		table.Row(output.Printable(skip.PartitionKey), skip.Index, style.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
 	}
 	return table
 }

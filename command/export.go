@@ -21,8 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Export writes the comments of the table to a file.
@@ -60,21 +59,21 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 
-	progress := terminal.NewProgress(term.Err, -1, "comments")
+	progress := output.NewProgress(term.Err, -1, "comments")
 	var done exported
 	err = session.watch(ctx, func(ctx context.Context) error {
 		// A write to a pipe may block until its reader continues. Do not wait for that.
 		var err error
-		done, err = wait.Result(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
+		done, err = task.Await(ctx, func() (exported, error) { return c.export(ctx, session, out, progress) })
 		return err
 	})
 	progress.End() // an abandoned writer shows nothing afterwards
 	if err != nil {
 		return exportStopped(err, out)
 	}
-	report := terminal.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)",
-		done.comments, out.Name(), done.took.Seconds(), terminal.Rate(done.comments, done.took))
-	_, err = fmt.Fprintln(term.Err, terminal.ScreenOf(term.Err).Fold(report))
+	report := output.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)",
+		done.comments, out.Name(), done.took.Seconds(), output.Rate(done.comments, done.took))
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
 
@@ -84,10 +83,10 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	if _, err := io.WriteString(said, terminal.ScreenOf(said).Fold(improperText(items))); err != nil {
+	if _, err := io.WriteString(said, output.ScreenOf(said).Fold(improperText(items))); err != nil {
 		return err
 	}
-	return errors.New(terminal.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
+	return errors.New(output.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
 }
 
 func (c *Export) check() error {
@@ -141,7 +140,7 @@ type exported struct {
 }
 
 // export writes all comments and keeps the file.
-func (c *Export) export(ctx context.Context, session *Session, out *output.File, progress *terminal.Progress) (exported, error) {
+func (c *Export) export(ctx context.Context, session *Session, out *output.File, progress *output.Progress) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
 	var mu sync.Mutex
 	var improper []layout.Improper

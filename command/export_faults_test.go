@@ -21,7 +21,6 @@ import (
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Whichever call of an export and of an import meets whichever fault, the file and the table hold
@@ -70,7 +69,7 @@ func exportTo(t *testing.T, where string, session *Session, file string) {
 		t.Fatal(err)
 	}
 	export := &Export{File: file, Calls: 1}
-	if _, err := export.export(t.Context(), session, out, terminal.NewProgress(io.Discard, -1, "comments")); err != nil {
+	if _, err := export.export(t.Context(), session, out, output.NewProgress(io.Discard, -1, "comments")); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
 }
@@ -83,7 +82,7 @@ func importFrom(t *testing.T, where string, session *Session, file string, rows 
 	}
 	work := &importer.Import{
 		Input: in, Loader: dynamo.NewLoader(session.Client, session.Table, 1), Rejects: importer.PrintRejects(io.Discard),
-		Progress: terminal.NewProgress(io.Discard, -1, "rows"), ChunkRows: 25,
+		Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 25,
 	}
 	err = work.Run(t.Context())
 	summary, _ := work.Report(nil, 0)

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/command"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // What commands print in a file and on terminals of some widths; the print is in
 // testdata/screens.golden. Colors are at 80 columns, with «1m» for an escape.
 func TestScreens(t *testing.T) {
 	var got strings.Builder
-	for _, screen := range []terminal.Screen{{}, {Columns: 40}, {Columns: 60}, {Columns: 80, Style: true}} {
+	for _, screen := range []output.Screen{{}, {Columns: 40}, {Columns: 60}, {Columns: 80, Style: true}} {
 		fmt.Fprintf(&got, "======== %+v\n\n%s\n", screen, command.Screens(screen))
 	}
 	shown := strings.NewReplacer("\x1b[0m", "»", "\x1b[", "«").Replace(got.String())

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/importer"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
 	"github.com/talkback/talkback/pageindex/stores"
 )
 
@@ -65,7 +65,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		Input:     in,
 		Rejects:   rejects,
 		Limit:     limit,
-		Progress:  terminal.NewProgress(term.Err, in.Size(), "rows"),
+		Progress:  output.NewProgress(term.Err, in.Size(), "rows"),
 		ChunkRows: importer.ChunkRows(c.Calls),
 		DryRun:    c.DryRun,
 	}
@@ -111,13 +111,13 @@ func printReport(out io.Writer, work *importer.Import, counted time.Duration, er
 	if summary == "" {
 		return err
 	}
-	_, unwritten := fmt.Fprintln(out, importedText(summary, terminal.ScreenOf(out)))
+	_, unwritten := fmt.Fprintln(out, importedText(summary, output.ScreenOf(out)))
 	return errors.Join(unwritten, err)
 }
 
 // importedText formats the report of an import for a screen: what became of the rows, and what to
 // know of it.
-func importedText(summary string, screen terminal.Screen) string {
+func importedText(summary string, screen output.Screen) string {
 	lines := strings.Split(summary, "\n")
 	for i := 1; i < len(lines); i++ {
 		lines[i] = screen.Notice(lines[i])

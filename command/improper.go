@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // improperText lists the keys of invalid items, one per line.
 func improperText(items []layout.Improper) string {
 	var text strings.Builder
 	for _, item := range items {
-		fmt.Fprintln(&text, terminal.Printable(item.String()))
+		fmt.Fprintln(&text, output.Printable(item.String()))
 	}
 	return text.String()
 }
@@ -23,5 +23,5 @@ func improperError(items []layout.Improper) error {
 	if len(items) == 0 {
 		return nil
 	}
-	return errors.New(terminal.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
+	return errors.New(output.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex/stores"
 )
 
@@ -41,7 +41,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	work := func(ctx context.Context) error {
 		defer close(written)
 		for !isRead(ctx, leases) {
-			_ = wait.For(ctx, time.Millisecond)
+			_ = task.Wait(ctx, time.Millisecond)
 		}
 		late.Hold(true)
 		_, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(ctx, commenttest.Many(commenttest.Rand(t), "vase", 5))

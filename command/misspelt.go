@@ -9,7 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
 
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // variablePrefix begins the names of all environment variables of this program.
@@ -20,11 +20,11 @@ const variablePrefix = "TALKBACK_"
 // and others for a service called talkback.
 func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
 	known := variables(app.Node)
-	screen := terminal.ScreenOf(out)
+	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
 		if near := resembling(name, known); near != "" {
-			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", terminal.Printable(name), near)
+			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
 			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed write is no reason to stop
 		}
 	}

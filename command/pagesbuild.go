@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/files"
 )
@@ -28,7 +28,7 @@ const indexed = 1000
 // Run makes the files and prints how many comments they hold. After an error the folder holds what
 // it held before.
 func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
-	source, err := wait.Result(ctx, func() (*reviewfile.Source, error) { return reviewfile.Open(c.From, term.In) })
+	source, err := task.Await(ctx, func() (*reviewfile.Source, error) { return reviewfile.Open(c.From, term.In) })
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	if err != nil {
 		return err
 	}
-	progress := terminal.NewProgress(term.Err, source.Size, "comments")
+	progress := output.NewProgress(term.Err, source.Size, "comments")
 	count, err := c.add(ctx, source, build, progress)
 	took := progress.End()
 	if err != nil {
-		return fmt.Errorf("no index was made of %s: %w", terminal.Printable(c.From), err)
+		return fmt.Errorf("no index was made of %s: %w", output.Printable(c.From), err)
 	}
 	if err := build.Finish(ctx, ""); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 
 // add brings all comments of an export into an index. A row that cannot be read ends it: an index
 // that lacks one is wrong everywhere behind it.
-func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pageindex.Build, progress *terminal.Progress) (count int, err error) {
+func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pageindex.Build, progress *output.Progress) (count int, err error) {
 	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From)})
 	if err != nil {
 		return 0, err
@@ -90,8 +90,8 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 }
 
 func (c *Pages) report(out io.Writer, count int, took time.Duration) error {
-	_, err := terminal.English.Fprintf(out, "%d comments indexed in %s in %.1f s (%.0f comments/s)\n"+
+	_, err := output.English.Fprintf(out, "%d comments indexed in %s in %.1f s (%.0f comments/s)\n"+
 		"A server with --pages files:%s does not know how old they are: it builds the index anew from its table.\n",
-		count, terminal.Printable(c.To), took.Seconds(), terminal.Rate(count, took), terminal.Printable(c.To))
+		count, output.Printable(c.To), took.Seconds(), output.Rate(count, took), output.Printable(c.To))
 	return err
 }

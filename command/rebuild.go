@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Rebuild counts all comments again.
@@ -68,13 +68,13 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 // printRebuilt prints what was repaired. Its error says what could not be.
 func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
 	text := improperText(result.Improper) + rebuildSummary(result, took) + "\n"
-	if _, err := io.WriteString(out, terminal.ScreenOf(out).Fold(text)); err != nil {
+	if _, err := io.WriteString(out, output.ScreenOf(out).Fold(text)); err != nil {
 		return err
 	}
 	err := improperError(result.Improper)
 	switch {
 	case len(result.Failed) > 0:
-		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), terminal.Printable(strings.Join(result.Failed, ", "))))
+		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), output.Printable(strings.Join(result.Failed, ", "))))
 	case !result.Complete:
 		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
 	}
@@ -89,7 +89,7 @@ func (c *Rebuild) check() error {
 }
 
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
-	text := terminal.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
+	text := output.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
 	if done.Resumed {
 		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"

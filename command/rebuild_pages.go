@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // rebuildPages builds the store of the flag anew, and prints how many comments it holds.
@@ -31,10 +31,10 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case err != nil:
 		return fmt.Errorf("building the page index stopped (%w); run it again", err)
 	}
-	_, err = fmt.Fprintln(term.Out, terminal.ScreenOf(term.Out).Fold(rebuiltPages(pages.target.Name, entries, took)))
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(rebuiltPages(pages.target.Name, entries, took)))
 	return err
 }
 
 func rebuiltPages(store string, entries int64, took time.Duration) string {
-	return terminal.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", terminal.Printable(store), entries, took.Seconds())
+	return output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(store), entries, took.Seconds())
 }

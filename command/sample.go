@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/sample"
-	"github.com/talkback/talkback/internal/terminal"
 )
 
 // sampleChunk is the number of comments between two updates of the progress. It also fits one read
@@ -41,7 +41,7 @@ func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(
 func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)
-	progress := terminal.NewProgress(term.Err, int64(total), "comments")
+	progress := output.NewProgress(term.Err, int64(total), "comments")
 	defer progress.End()
 	loader := dynamo.NewLoader(session.Client, session.Table, 0)
 	done := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -26,19 +26,19 @@ var (
 )
 
 // Screens returns what commands print on a screen, of names that are hard to print.
-func Screens(screen terminal.Screen) string {
+func Screens(screen output.Screen) string {
 	width := 80
 	if screen.Columns > 0 {
-		width = min(screen.Columns, terminal.Readable)
+		width = min(screen.Columns, output.Readable)
 	}
 	return "# explain\n" + explained(screenedPlan(), screen) +
 		"\n# stream --status\n" + screenedStatus().text(screen) +
 		"\n# verify\n" + verifiedText(screenedDrifts(), 1500*time.Millisecond, screen) +
 		"\n# rebuild\n" + screen.Fold(rebuildSummary(counts.RebuildResult{Products: 12345, Comments: 67, Repaired: 8, Resumed: true}, time.Minute)+"\n") +
-		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+terminal.Printable(wide+".rejects.tsv"), screen) + "\n" +
+		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+output.Printable(wide+".rejects.tsv"), screen) + "\n" +
 		"\n# show\n" + shown(screenedComment(), width, screen) +
 		"\n# stats\n" + screenedRatings().text(noon, screen) +
-		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+terminal.PrintableLines(noProduct(escape).Error())) + "\n"
+		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+output.PrintableLines(noProduct(escape).Error())) + "\n"
 }
 
 func screenedPlan() comment.QueryPlan {
@@ -103,12 +103,12 @@ func screenedRatings() rated {
 // a word stays whole, so that it can be copied. No character reaches the terminal that it would obey.
 func TestScreensFit(t *testing.T) {
 	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {
-		for line := range strings.Lines(Screens(terminal.Screen{Columns: columns, Style: true})) {
+		for line := range strings.Lines(Screens(output.Screen{Columns: columns, Style: true})) {
 			line = strings.TrimSuffix(line, "\n")
-			if fields := strings.Fields(line); terminal.Width(line) > columns && terminal.Width(fields[len(fields)-1])+12 < columns {
-				t.Errorf("%d columns: %d are taken by %q", columns, terminal.Width(line), line)
+			if fields := strings.Fields(line); output.Width(line) > columns && output.Width(fields[len(fields)-1])+12 < columns {
+				t.Errorf("%d columns: %d are taken by %q", columns, output.Width(line), line)
 			}
-			if plain := terminal.Unstyled(line); plain != terminal.Printable(plain) {
+			if plain := output.Unstyled(line); plain != output.Printable(plain) {
 				t.Errorf("%d columns: %q", columns, line)
 			}
 		}
@@ -117,12 +117,12 @@ func TestScreensFit(t *testing.T) {
 
 // A file gets each finding on a line of its own, without colors, at any width.
 func TestScreensInAFile(t *testing.T) {
-	text := Screens(terminal.Screen{})
+	text := Screens(output.Screen{})
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("a file gets escapes: %q", text)
 	}
 	for _, drift := range screenedDrifts().Drifts {
-		if line := fmt.Sprintln(terminal.Printable(drift.String())); !strings.Contains(text, line) {
+		if line := fmt.Sprintln(output.Printable(drift.String())); !strings.Contains(text, line) {
 			t.Errorf("%q is not on a line", line)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -131,7 +130,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 
 // surroundings are what a server has that needs no table.
 type surroundings struct {
-	authorizer      authoring.Authorizer
+	authorizer      auth.Authorizer
 	writing, bounds string // who may write, and what bounds each client, in words
 	traces          *telemetry.Traces
 	ends            []func() // what began
@@ -329,11 +328,11 @@ func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time,
 }
 
 // Handler wires what answers requests. The authorizer decides who may write.
-func (c *Serve) Handler(store *dynamo.Store, authorizer authoring.Authorizer, term Terminal) http.Handler {
+func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Terminal) http.Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
 		Comments: store,
 		Leaders:  store,
-		Author:   &authoring.Writer{Store: store, Authorizer: authorizer},
+		Author:   &auth.Writer{Store: store, Authorizer: authorizer},
 	}})
 	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
 	if c.NoIntrospection {

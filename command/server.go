@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Bounds on connections. Both reading a request and writing its response have to end: a client that
@@ -124,7 +124,7 @@ func (s *server) serve(ctx context.Context) error {
 func (s *server) leave(ctx context.Context, cause error) {
 	s.connections.Stop()
 	if errors.Is(cause, errTerminated) {
-		_ = wait.For(ctx, s.delay)
+		_ = task.Wait(ctx, s.delay)
 	}
 	_ = httpapi.CloseListener(ctx, s.listener) // serving on it ends either way
 }

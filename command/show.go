@@ -9,7 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Show prints one comment.
@@ -32,27 +32,27 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, shown(inspection, widthOf(term.Out), terminal.ScreenOf(term.Out)))
+	_, err = io.WriteString(term.Out, shown(inspection, widthOf(term.Out), output.ScreenOf(term.Out)))
 	return err
 }
 
 // widthOf returns the width of texts on an output, in columns.
-func widthOf(out io.Writer) int { return min(terminal.Columns(out), terminal.Readable) }
+func widthOf(out io.Writer) int { return min(output.Columns(out), output.Readable) }
 
 // shown formats a comment and its keys for a screen. Texts are wrapped to a width on any output.
-func shown(i dynamo.Inspection, width int, screen terminal.Screen) string {
+func shown(i dynamo.Inspection, width int, screen output.Screen) string {
 	return showComment(i.Comment, width, screen) + screen.Fold(showCompression(i)) + showEntries(i.Entries, screen)
 }
 
 // showComment formats a comment: its text, its author and its times.
-func showComment(c comment.Comment, width int, screen terminal.Screen) string {
+func showComment(c comment.Comment, width int, screen output.Screen) string {
 	var out strings.Builder
 	stars := starsOf(c.Rating)
 	head := stars
 	if c.Title != nil {
-		head += "  " + terminal.Printable(*c.Title)
+		head += "  " + output.Printable(*c.Title)
 	}
-	for i, line := range terminal.Wrap(head, width) {
+	for i, line := range output.Wrap(head, width) {
 		if i == 0 {
 			line = strings.Replace(line, stars, screen.Stars(stars), 1)
 		}
@@ -61,9 +61,9 @@ func showComment(c comment.Comment, width int, screen terminal.Screen) string {
 	fmt.Fprintln(&out)
 	for _, row := range [][2]string{
 		{"id", string(c.ID)},
-		{"product", terminal.Printable(c.ProductID)},
-		{"language", terminal.Printable(string(c.Language))},
-		{"author", fmt.Sprintf("%s (%s)", terminal.Printable(c.Author.Name), terminal.Printable(authorText(c.Author)))},
+		{"product", output.Printable(c.ProductID)},
+		{"language", output.Printable(string(c.Language))},
+		{"author", fmt.Sprintf("%s (%s)", output.Printable(c.Author.Name), output.Printable(authorText(c.Author)))},
 		{"written", timeText(c.CreatedAt())},
 		{"edited", editedText(c)},
 		{"version", fmt.Sprint(c.Version)},
@@ -88,7 +88,7 @@ func showText(text string, width int) string {
 	}
 	var out strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n") {
-		for _, line := range terminal.Wrap(terminal.Printable(paragraph), width-len(indent)) {
+		for _, line := range output.Wrap(output.Printable(paragraph), width-len(indent)) {
 			fmt.Fprintln(&out, strings.TrimRight(indent+line, " "))
 		}
 	}
@@ -101,12 +101,12 @@ func showCompression(i dynamo.Inspection) string {
 	if i.CompressedBytes == 0 {
 		return ""
 	}
-	return terminal.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
+	return output.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
 }
 
 // showEntries lists the keys of a comment in the table and its indexes, and what reading each entry
 // costs.
-func showEntries(entries []dynamo.Entry, screen terminal.Screen) string {
+func showEntries(entries []dynamo.Entry, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(screen.Fold(screen.Head("Keys") + ", with the size of the entry and the cost of reading it alone\n"))
 	for _, e := range entries {
@@ -114,9 +114,9 @@ func showEntries(entries []dynamo.Entry, screen terminal.Screen) string {
 		if e.Index == "" {
 			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
 		}
-		out.WriteString("\n" + screen.Hang("  "+name, 19, terminal.English.Sprintf("%d bytes, %s", e.Bytes, cost)))
+		out.WriteString("\n" + screen.Hang("  "+name, 19, output.English.Sprintf("%d bytes, %s", e.Bytes, cost)))
 		for _, key := range [][2]string{{e.PartitionAttr, e.PartitionKey}, {e.SortAttr, e.SortKey}} {
-			out.WriteString(screen.Hang("    "+screen.Faint(key[0]), 12, terminal.Printable(key[1])))
+			out.WriteString(screen.Hang("    "+screen.Faint(key[0]), 12, output.Printable(key[1])))
 		}
 	}
 	return out.String()

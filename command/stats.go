@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Stats prints how the comments of a product are rated.
@@ -35,7 +35,7 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(term.Out, rated.text(time.Now(), terminal.ScreenOf(term.Out)))
+		_, err = io.WriteString(term.Out, rated.text(time.Now(), output.ScreenOf(term.Out)))
 		return err
 	})
 }
@@ -144,9 +144,9 @@ func addSharedRows(ctx context.Context, store *dynamo.Store, product string, sta
 }
 
 // text formats the counts for a screen.
-func (r rated) text(now time.Time, screen terminal.Screen) string {
+func (r rated) text(now time.Time, screen output.Screen) string {
 	total := r.counts.Total()
-	head := screen.Head(terminal.Printable(r.product)) + "\n" + commentsText(total)
+	head := screen.Head(output.Printable(r.product)) + "\n" + commentsText(total)
 	if mean, any := r.counts.Average(); any {
 		head += fmt.Sprintf(", %.2f stars on average", mean)
 	}
@@ -166,13 +166,13 @@ func commentsText(n int) string {
 	if n == 1 {
 		return "1 comment"
 	}
-	return terminal.English.Sprintf("%d comments", n)
+	return output.English.Sprintf("%d comments", n)
 }
 
 // histogram has a bar for each rating that the filter allows. The longest bar is that of the
 // largest count.
-func (r rated) histogram(screen terminal.Screen) string {
-	bars := terminal.Histogram{}
+func (r rated) histogram(screen output.Screen) string {
+	bars := output.Histogram{}
 	for _, row := range r.counts.Ratings() {
 		if len(r.filter.Ratings) == 0 || slices.Contains(r.filter.Ratings, row.Rating) {
 			bars.Add(starsOf(row.Rating), row.Count)
@@ -181,12 +181,12 @@ func (r rated) histogram(screen terminal.Screen) string {
 	return bars.On(screen)
 }
 
-func (r rated) languageTable() *terminal.Table {
-	table := terminal.NewTable("LANGUAGE", "COMMENTS", "SHARE", "AVERAGE")
+func (r rated) languageTable() *output.Table {
+	table := output.NewTable("LANGUAGE", "COMMENTS", "SHARE", "AVERAGE")
 	for _, row := range r.languages {
 		mean, _ := row.counts.Average()
 		total := row.counts.Total()
-		table.Row(terminal.Printable(row.name), terminal.English.Sprint(total), terminal.Share(total, r.counts.Total()), fmt.Sprintf("%.2f", mean))
+		table.Row(output.Printable(row.name), output.English.Sprint(total), output.Share(total, r.counts.Total()), fmt.Sprintf("%.2f", mean))
 	}
 	return table
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -50,12 +50,12 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 
 // write prints the status.
 func (s status) write(out io.Writer) error {
-	_, err := io.WriteString(out, s.text(terminal.ScreenOf(out)))
+	_, err := io.WriteString(out, s.text(output.ScreenOf(out)))
 	return err
 }
 
 // text formats the status for a screen.
-func (s status) text(screen terminal.Screen) string {
+func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
 	fmt.Fprintf(&head, "%s\n", headlineStyled(s.headline(), screen.Style))
 	if line := s.rebuildLine(); line != "" {
@@ -71,14 +71,14 @@ func (s status) text(screen terminal.Screen) string {
 	if len(s.deadLetters) > 0 {
 		fmt.Fprintf(&dead, "\n%s, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n", screen.Notice("Dead-lettered"))
 		for _, a := range s.deadLetters {
-			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), terminal.Printable(a.Key), terminal.Printable(a.Reason))
+			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), output.Printable(a.Key), output.Printable(a.Reason))
 		}
 	}
 	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
 }
 
 // headlineStyled marks the word of a headline that says whether the statistics are right.
-func headlineStyled(headline string, style terminal.Style) string {
+func headlineStyled(headline string, style output.Style) string {
 	word := headline[:strings.IndexAny(headline+":", ":;")]
 	if word == "Complete" {
 		return style.Good(word) + headline[len(word):]
@@ -92,7 +92,7 @@ func (s status) headline() string {
 	switch {
 	case s.state.Gap != nil:
 		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
-			s.state.Gap.Found.Format(time.RFC3339), terminal.Printable(s.state.Gap.Reason))
+			s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason))
 	case !s.state.Complete:
 		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
 	case s.state.Label == "":
@@ -109,20 +109,20 @@ func (s status) rebuildLine() string {
 	case r.Who == "":
 		return ""
 	case r.Interrupted:
-		return terminal.English.Sprintf("A rebuild by %s was interrupted after %d items; talkback rebuild continues it", terminal.Printable(r.Who), r.Items)
+		return output.English.Sprintf("A rebuild by %s was interrupted after %d items; talkback rebuild continues it", output.Printable(r.Who), r.Items)
 	default:
-		return terminal.English.Sprintf("A rebuild is under way, by %s: %d items so far", terminal.Printable(r.Who), r.Items)
+		return output.English.Sprintf("A rebuild is under way, by %s: %d items so far", output.Printable(r.Who), r.Items)
 	}
 }
 
 // pagesLine says how far a store of page numbers is.
 func (s status) pagesLine(store keeper.Status) string {
-	name := "Page numbers in " + terminal.Printable(store.Name)
+	name := "Page numbers in " + output.Printable(store.Name)
 	switch {
 	case store.Work.Owner != "":
-		return terminal.English.Sprintf("%s: being built by %s, %d comments so far", name, terminal.Printable(store.Work.Who), store.Work.Entries)
+		return output.English.Sprintf("%s: being built by %s, %d comments so far", name, output.Printable(store.Work.Who), store.Work.Entries)
 	case store.Away != nil:
-		return fmt.Sprintf("%s: the store does not answer (%s)", name, terminal.Printable(store.Away.Error()))
+		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
 	case store.Complete && !store.Asked:
 		return name + ": complete, as far as the table knows; with --pages, the store is asked"
 	case store.Complete:
@@ -132,12 +132,12 @@ func (s status) pagesLine(store keeper.Status) string {
 	if store.Since.IsZero() {
 		return fmt.Sprintf("%s: not complete; %s", name, cure)
 	}
-	return fmt.Sprintf("%s: not complete since %s (%s); %s", name, store.Since.Format(time.RFC3339), terminal.Printable(store.Reason), cure)
+	return fmt.Sprintf("%s: not complete since %s (%s); %s", name, store.Since.Format(time.RFC3339), output.Printable(store.Reason), cure)
 }
 
 // table has a row for each shard.
-func (s status) table(style terminal.Style) *terminal.Table {
-	table := terminal.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
+func (s status) table(style output.Style) *output.Table {
+	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
 	leases := slices.Clone(s.leases)
 	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
 	for _, lease := range leases {
@@ -153,7 +153,7 @@ func (s status) table(style terminal.Style) *terminal.Table {
 		if lease.DeadLetters > 0 {
 			deadLetters = style.Notice(deadLetters)
 		}
-		table.Row(terminal.Printable(lease.Shard), terminal.Printable(owner), behind, terminal.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
+		table.Row(output.Printable(lease.Shard), output.Printable(owner), behind, output.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
 	}
 	return table
 }

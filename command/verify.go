@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -91,24 +91,24 @@ func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error
 
 // printVerified prints what was found. Its error says how many drifts and invalid items there are.
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
-	_, err := io.WriteString(out, verifiedText(found, took, terminal.ScreenOf(out)))
+	_, err := io.WriteString(out, verifiedText(found, took, output.ScreenOf(out)))
 	if len(found.Drifts) > 0 {
-		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild repairs them, at any time", len(found.Drifts))))
+		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild repairs them, at any time", len(found.Drifts))))
 	}
 	return errors.Join(err, improperError(found.Improper))
 }
 
 // verifiedText formats what was found for a screen, a line for each finding.
-func verifiedText(found counts.Verified, took time.Duration, screen terminal.Screen) string {
+func verifiedText(found counts.Verified, took time.Duration, screen output.Screen) string {
 	var text strings.Builder
 	for _, drift := range found.Drifts {
-		fmt.Fprintln(&text, terminal.Printable(drift.String()))
+		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
 	for _, product := range found.Restless {
-		fmt.Fprintf(&text, "%s: not verified, because its counts keep changing: run this again later\n", terminal.Printable(product))
+		fmt.Fprintf(&text, "%s: not verified, because its counts keep changing: run this again later\n", output.Printable(product))
 	}
 	text.WriteString(improperText(found.Improper))
-	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products counted in %.1f s: %s", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
+	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products counted in %.1f s: %s", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
 	if len(found.Drifts) > 0 && found.Unproven {
 		fmt.Fprintln(&text, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/terminal"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/audit"
 )
@@ -109,7 +109,7 @@ func verifyProduct(ctx context.Context, scanner *dynamo.Scanner, index pageindex
 		if err != nil || len(drifts) == 0 || look == pagesLooks {
 			return drifts, err
 		}
-		if err := wait.For(ctx, pause); err != nil {
+		if err := task.Wait(ctx, pause); err != nil {
 			return nil, err
 		}
 		places = audit.Places{}
@@ -146,22 +146,22 @@ func printPagesVerified(ctx context.Context, session *Session, pages *pages, ter
 
 // printVerifiedPages prints what was found. Its error says how many drifts there are.
 func printVerifiedPages(out io.Writer, found verifiedPages, products int, took time.Duration) error {
-	screen := terminal.ScreenOf(out)
+	screen := output.ScreenOf(out)
 	var text strings.Builder
 	for _, drift := range found.drifts {
-		fmt.Fprintln(&text, terminal.Printable(drift.String()))
+		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
-	fmt.Fprintln(&text, terminal.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
+	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
 	_, err := io.WriteString(out, screen.Fold(text.String()))
 	if len(found.drifts) > 0 {
-		err = errors.Join(err, errors.New(terminal.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))
+		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))
 	}
 	return err
 }
 
-func driftText(drifts int, style terminal.Style) string {
+func driftText(drifts int, style output.Style) string {
 	if drifts == 0 {
 		return style.Good("no drift")
 	}
-	return style.Bad(terminal.English.Sprintf("%d drifts", drifts))
+	return style.Bad(output.English.Sprintf("%d drifts", drifts))
 }

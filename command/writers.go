@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/auth"
-	"github.com/talkback/talkback/auth/authoring"
 	"github.com/talkback/talkback/httpapi"
 )
 
@@ -25,7 +24,7 @@ type WriterFlags struct {
 // authorizer returns what decides who may write. Without tokens, writing is open to this machine,
 // and so to pages of the origins in its browsers, and closed if the server listens to other
 // machines. The notice says which.
-func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who authoring.Authorizer, notice string, err error) {
+func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,
 		Algorithm:      f.JWTAlgorithm,

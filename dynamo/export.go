@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
@@ -131,7 +131,7 @@ func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
 	for _, read := range reads {
-		group.Go(panics.Guarded(func() error { return readToEnd(ctx, read, pages) }))
+		group.Go(task.Guarded(func() error { return readToEnd(ctx, read, pages) }))
 	}
 	return group.Wait()
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // flightTimeout bounds a read whose caller has no deadline.
@@ -91,7 +91,7 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 		defer cancel()
 		reading = limited
 	}
-	shared.err = panics.Guard(func() (err error) {
+	shared.err = task.Guard(func() (err error) {
 		shared.page, err = read(reading)
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A Store remembers the statistics of products that are queried often. They serve two purposes.
@@ -209,7 +209,7 @@ func (m *memory) refresh(product string) bool {
 	go func() {
 		defer func() { <-m.places }()
 		// An error does no harm: without statistics, plans read every partition.
-		_ = panics.Guard(func() error { return m.fetch(context.Background(), product) })
+		_ = task.Guard(func() error { return m.fetch(context.Background(), product) })
 	}()
 	return true
 }

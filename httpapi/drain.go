@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -33,7 +33,7 @@ func (c *Connections) Stop() {
 // requests that it has just read. So it comes after Drain, which leaves it nothing but HTTP/2.
 func (c *Connections) Drain(ctx context.Context) error {
 	for c.expireQuiet(time.Now()) > 0 {
-		if err := wait.For(ctx, lookEvery); err != nil {
+		if err := task.Wait(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Listen listens on a TCP address in a way that [CloseListener] can end well: Linux refuses filters on
@@ -26,8 +26,8 @@ const handshakes = 10 * time.Millisecond
 // that comes meanwhile tries again after a second, and is refused then.
 func CloseListener(ctx context.Context, listener net.Listener) error {
 	if waiting, err := refuseNew(listener); err == nil {
-		_ = wait.For(ctx, handshakes)
-		for waiting() && wait.For(ctx, time.Millisecond) == nil {
+		_ = task.Wait(ctx, handshakes)
+		for waiting() && task.Wait(ctx, time.Millisecond) == nil {
 		}
 	}
 	return listener.Close()

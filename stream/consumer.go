@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Defaults of a Consumer's options.
@@ -148,7 +148,7 @@ func (c *Consumer) Drain(ctx context.Context) error {
 		case err == nil && fence.Passed(leases):
 			return nil
 		}
-		if err := wait.For(ctx, c.heartbeat()/4); err != nil {
+		if err := task.Wait(ctx, c.heartbeat()/4); err != nil {
 			return err
 		}
 	}

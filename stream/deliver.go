@@ -11,8 +11,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Retries of a record that fails on its own: how many tries it gets, and the first wait, which
@@ -72,7 +71,7 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 // An error concerns all the records.
 func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, err error) {
 	for tries := 1; ; tries++ {
-		err := panics.Try(func() error { return handler.Handle(ctx, records) })
+		err := task.Try(func() error { return handler.Handle(ctx, records) })
 		var named RecordErrors
 		switch {
 		case err == nil:
@@ -89,7 +88,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		if tries == recordTries {
 			return failures, nil
 		}
-		if err := wait.For(ctx, recordFirstWait<<(tries-1)); err != nil {
+		if err := task.Wait(ctx, recordFirstWait<<(tries-1)); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +121,7 @@ func passes(err error) bool {
 
 // reasonOf returns the type of an error, without its text.
 func reasonOf(err error) string {
-	var panicked *panics.Error
+	var panicked *task.Panic
 	if errors.As(err, &panicked) {
 		return panicked.Error()
 	}

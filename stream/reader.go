@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // releaseTimeout bounds how long a reader that ends may take to release its lease.
@@ -73,7 +73,7 @@ func (r *reader) keep(ctx context.Context) (lost bool) {
 			return true
 		}
 		r.note(ctx, &failures, err, "a lease cannot be renewed")
-		if wait.For(ctx, r.spread(r.heartbeat)-time.Since(started)) != nil {
+		if task.Wait(ctx, r.spread(r.heartbeat)-time.Since(started)) != nil {
 			return false
 		}
 	}
@@ -167,7 +167,7 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 			r.report(ctx, failures, err, "a shard cannot be read on", "shard", r.status().Shard)
 			rest = r.backoff(failures)
 		}
-		if wait.For(ctx, rest) != nil {
+		if task.Wait(ctx, rest) != nil {
 			return false
 		}
 	}

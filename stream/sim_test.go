@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // keys is how many items change in the simulation. The last one stands for the leases: each write
@@ -281,7 +281,7 @@ func (p *process) call(ctx context.Context, name string, effect func() error) er
 		}
 	}
 	p.mu.Unlock()
-	if err := wait.For(ctx, took); err != nil {
+	if err := task.Wait(ctx, took); err != nil {
 		return err
 	}
 	p.mu.Lock()

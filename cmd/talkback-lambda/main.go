@@ -26,7 +26,6 @@ import (
 	"github.com/talkback/talkback/pageindex/stores"
 	pagetable "github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
-	"github.com/talkback/talkback/stream/function"
 )
 
 func main() {
@@ -82,7 +81,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		counter.KeepPages(pagetable.New(numbers, table), logger)
 	}
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	return tell.after(function.New(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
+	return tell.after(stream.NewFunction(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
 }
 
 // handler counts. Nothing goes on after Handle: between two invocations, the process stands still.

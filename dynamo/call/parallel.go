@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // MaxAtOnce is how many calls Parallel makes at a time.
@@ -23,14 +23,14 @@ func Parallel(ctx context.Context, number int, do func(ctx context.Context, i in
 	case 0:
 		return nil
 	case 1:
-		return panics.Guard(func() error { return do(ctx, 0) })
+		return task.Guard(func() error { return do(ctx, 0) })
 	}
 	within, cancel := context.WithCancel(ctx) // another variable: one call takes no allocation for it
 	defer cancel()
 	var once sync.Once
 	var first error
 	one := func(i int) {
-		if err := panics.Guard(func() error { return do(within, i) }); err != nil {
+		if err := task.Guard(func() error { return do(within, i) }); err != nil {
 			once.Do(func() { first = err })
 			cancel()
 		}

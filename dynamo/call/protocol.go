@@ -15,7 +15,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/talkback/talkback/dynamo/wire"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // protocol is the SDK's protocol, but for usual inputs of lean reads, which package wire encodes, and
@@ -65,7 +65,7 @@ func (p *protocol) DeserializeResponse(
 	}
 	read := *response.Response // the body that the SDK closes stays where it is
 	read.Body = io.NopCloser(bytes.NewReader(buffer.Bytes()))
-	err := panics.Try(func() error { // damaged JSON makes the SDK's decoder panic
+	err := task.Try(func() error { // damaged JSON makes the SDK's decoder panic
 		return p.ClientProtocol.DeserializeResponse(ctx, schema, types, &smithyhttp.Response{Response: &read}, out)
 	})
 	if err != nil && success(response.Response) {

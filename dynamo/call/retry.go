@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Bulk work is tried this often without progress. Waits double from the first up to the longest,
@@ -40,5 +40,5 @@ func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 // callers that were throttled together from retrying together:
 // https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
 func pause(ctx context.Context, longest time.Duration) error {
-	return wait.For(ctx, rand.N(longest))
+	return task.Wait(ctx, rand.N(longest))
 }

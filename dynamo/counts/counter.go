@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -281,7 +281,7 @@ func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings lea
 	var group errgroup.Group
 	group.SetLimit(countCalls)
 	for _, pack := range packs(tallies, settings, c.table, c.now()) {
-		group.Go(panics.Guarded(func() error {
+		group.Go(task.Guarded(func() error {
 			err := c.transact(ctx, pack, settings)
 			for _, t := range pack.tallies {
 				c.pages.counted(ctx, t, err)

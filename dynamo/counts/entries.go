@@ -9,7 +9,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -48,7 +48,7 @@ func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries [
 	group.SetLimit(e.calls)
 	segments := e.calls * call.SegmentsPerCall
 	for segment := range segments {
-		group.Go(panics.Guarded(func() error {
+		group.Go(task.Guarded(func() error {
 			return entryPages{
 				read: func(ctx context.Context, start layout.Item) ([]layout.Item, layout.Item, error) {
 					return e.scan(ctx, segment, segments, start)

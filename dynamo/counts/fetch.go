@@ -11,7 +11,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // countCalls is the maximum number of concurrent calls of a Counter, and of one fetch.
@@ -32,7 +32,7 @@ func fetch(ctx context.Context, client call.BatchGetter, table string, keys []la
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(countCalls)
 	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
-		group.Go(panics.Guarded(func() error {
+		group.Go(task.Guarded(func() error {
 			items, left, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
 			if err != nil {
 				return call.Wrap(err, "BatchGetItem of %d keys", len(part))

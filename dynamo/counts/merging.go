@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/talkback/talkback/internal/panics"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -92,7 +92,7 @@ func (m *merging) start(product string) {
 	go func() {
 		m.slots <- struct{}{}
 		defer func() { <-m.slots }()
-		if err := panics.Guard(func() error { return m.merge(product) }); err != nil {
+		if err := task.Guard(func() error { return m.merge(product) }); err != nil {
 			m.log.Warn("the log of a page index cannot be merged; the next merge brings it in", "product", product, "error", err)
 		}
 		m.ended(product, g)

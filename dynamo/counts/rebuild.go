@@ -15,8 +15,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -228,7 +227,7 @@ func (r *rebuilding) whileOurs(ctx context.Context) error {
 	kept := make(chan error, 1)
 	go func() {
 		defer stop()
-		kept <- panics.Guard(func() error { return r.lease.keep(ctx) })
+		kept <- task.Guard(func() error { return r.lease.keep(ctx) })
 	}()
 	err := r.work(ctx)
 	stop()
@@ -288,7 +287,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		if s.done {
 			continue
 		}
-		group.Go(panics.Guarded(func() error {
+		group.Go(task.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
 				fresh, ours, others := r.seen.fresh(page.products)
@@ -332,7 +331,7 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		if pending = left; len(pending) == 0 {
 			return nil
 		}
-		if err := wait.For(ctx, r.pace.secondLook); err != nil {
+		if err := task.Wait(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
 	}
@@ -366,7 +365,7 @@ func (r *rebuilding) passed(segment, items, products int, next layout.Item) {
 // end settles the settings and says that the rebuild is done.
 func (r *rebuilding) end(ctx context.Context) error {
 	if r.settings.was != 0 { // the index is a moment behind the last moves
-		if err := wait.For(ctx, r.pace.secondLook); err != nil {
+		if err := task.Wait(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
 	}
@@ -419,7 +418,7 @@ func (r *rebuilding) chooseShards(ctx context.Context) error {
 	if err := r.settings.raise(ctx, r.client, r.table); err != nil {
 		return err
 	}
-	return wait.For(ctx, r.pace.shardsKnown)
+	return task.Wait(ctx, r.pace.shardsKnown)
 }
 
 // changeSettings changes the settings of the leaderboards.

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A rebuild saves how far it came in one item of the table, with every heartbeat. A number in the
@@ -70,7 +70,7 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 		case !same:
 			return comment.Errorf(comment.Conflict, "a rebuild is under way, by %s: wait until it has ended, or end it; then run this again", now.who)
 		}
-		if err := wait.For(ctx, l.heartbeat); err != nil {
+		if err := task.Wait(ctx, l.heartbeat); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (l *rebuildLease) put(ctx context.Context, it layout.Item, condition string
 // over.
 func (l *rebuildLease) keep(ctx context.Context) error {
 	for {
-		if err := wait.For(ctx, l.heartbeat); err != nil {
+		if err := task.Wait(ctx, l.heartbeat); err != nil {
 			return nil
 		}
 		if err := l.save(ctx); err != nil && ctx.Err() == nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -130,7 +129,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	group.SetLimit(v.calls)
 	segments := v.calls * call.SegmentsPerCall
 	for segment := range segments {
-		group.Go(panics.Guarded(func() error {
+		group.Go(task.Guarded(func() error {
 			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
 				fresh, ours, _ := v.seen.fresh(page.products)
 				defer ours.end()
@@ -159,7 +158,7 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 func (v *verifying) lookAgain(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
 	for pause := v.wait; len(v.suspects) > 0; pause = min(2*pause, verifyLongest) {
-		if err := wait.For(ctx, pause); err != nil {
+		if err := task.Wait(ctx, pause); err != nil {
 			return err
 		}
 		if err := v.awaitCounting(ctx, giveUp); err != nil {
@@ -170,7 +169,7 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(v.calls)
 		for _, s := range suspects {
-			group.Go(panics.Guarded(func() error { return v.inspect(ctx, s) }))
+			group.Go(task.Guarded(func() error { return v.inspect(ctx, s) }))
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -199,7 +198,7 @@ func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 		case err == nil && fence.Passed(leases):
 			return nil
 		}
-		if err := wait.For(ctx, v.wait); err != nil {
+		if err := task.Wait(ctx, v.wait); err != nil {
 			return err
 		}
 	}

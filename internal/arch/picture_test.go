@@ -20,7 +20,7 @@ const (
 	pictureEnd   = "```\n"
 )
 
-// The picture of who imports whom is drawn from the code: go test ./internal/arch -run Picture
+// The picture of which folder imports which is drawn from the code: go test ./internal/arch -run Picture
 // -update
 func TestPictureOfPackages(t *testing.T) {
 	raw, err := os.ReadFile(picturePath)
@@ -32,7 +32,7 @@ func TestPictureOfPackages(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("%s has no picture", picturePath)
 	}
-	is := pictureOf(shippedImports(t))
+	is := pictureOf(foldersOf(shippedImports(t)))
 	if *update {
 		if err := os.WriteFile(picturePath, []byte(before+pictureStart+is+pictureEnd+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -72,39 +72,59 @@ func shippedImports(t *testing.T) map[string][]string {
 	return shipped
 }
 
-// pictureOf draws each import that does not follow from others: an arrow to what is reached by
-// another way is left out.
-func pictureOf(imports map[string][]string) string {
-	var out strings.Builder
-	names := slices.Sorted(maps.Keys(imports))
-	var nodes []string
-	for _, name := range names {
-		if node := nodeOf(name); node != name {
-			nodes = append(nodes, fmt.Sprintf("%s[%s]", node, name))
+// foldersOf are the imports among the folders of the top level. A package below internal stands for
+// itself, unless it knows no more of ours than the nouns: then it is left out, as a leaf.
+func foldersOf(imports map[string][]string) map[string][]string {
+	folder := func(name string) string {
+		top, _, _ := strings.Cut(name, "/")
+		if top != "internal" {
+			return top
+		}
+		for _, imported := range imports[name] {
+			if imported != "comment" && !strings.HasPrefix(imported, "internal/") {
+				return name
+			}
+		}
+		return ""
+	}
+	folders := map[string][]string{}
+	for name := range imports {
+		from := folder(name)
+		if from == "" {
+			continue
+		}
+		for _, imported := range imports[name] {
+			if to := folder(imported); to != "" && to != from && !slices.Contains(folders[from], to) {
+				folders[from] = append(folders[from], to)
+			}
 		}
 	}
-	for line := range slices.Chunk(nodes, 7) {
-		fmt.Fprintf(&out, "  %s\n", strings.Join(line, "; "))
-	}
-	for _, name := range names {
+	return folders
+}
+
+// pictureOf draws each import that does not follow from others: an arrow to what is reached by
+// another way is left out. Two folders that reach each other keep their arrows.
+func pictureOf(imports map[string][]string) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(imports)) {
 		var arrows []string
 		for _, imported := range slices.Sorted(slices.Values(imports[name])) {
-			if !slices.ContainsFunc(imports[name], func(other string) bool { return other != imported && reaches(imports, other, imported) }) {
-				arrows = append(arrows, nodeOf(imported))
+			if !slices.ContainsFunc(imports[name], func(other string) bool {
+				return reaches(imports, other, imported, nil) && !reaches(imports, imported, other, nil) && !reaches(imports, other, name, nil)
+			}) {
+				arrows = append(arrows, imported)
 			}
 		}
 		if len(arrows) > 0 {
-			fmt.Fprintf(&out, "  %s --> %s\n", nodeOf(name), strings.Join(arrows, " & "))
+			fmt.Fprintf(&out, "  %s --> %s\n", name, strings.Join(arrows, " & "))
 		}
 	}
 	return out.String()
 }
 
-// reaches tells whether one package imports another, by way of others too.
-func reaches(imports map[string][]string, from, to string) bool {
-	return from == to || slices.ContainsFunc(imports[from], func(next string) bool { return reaches(imports, next, to) })
-}
-
-func nodeOf(name string) string {
-	return strings.NewReplacer("/", "_", "-", "_").Replace(name)
+// reaches tells whether one folder imports another, by way of others too that are not passed yet.
+func reaches(imports map[string][]string, from, to string, passed []string) bool {
+	return from == to || slices.ContainsFunc(imports[from], func(next string) bool {
+		return !slices.Contains(passed, next) && reaches(imports, next, to, append(passed, from))
+	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -71,7 +71,7 @@ func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) e
 			next = now.Add(tellEvery)
 			tell(backlogOf(leases, end))
 		}
-		_ = wait.For(ctx, waitingHeartbeat) // the loop looks at the context
+		_ = task.Wait(ctx, waitingHeartbeat) // the loop looks at the context
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -71,7 +71,7 @@ func (r *Runner) complete(ctx context.Context) error {
 			told = true
 			r.log.Info("all comments are to be counted, and this process waits for its turn", "reason", comment.MessageOf(err))
 		}
-		if err := wait.For(ctx, turnEvery); err != nil {
+		if err := task.Wait(ctx, turnEvery); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -18,7 +18,7 @@ const (
 // watchLag logs when the statistics are far behind the comments, and when they have caught up.
 func (r *Runner) watchLag(ctx context.Context) error {
 	for told := time.Duration(0); ; {
-		if err := wait.For(ctx, lagEvery); err != nil {
+		if err := task.Wait(ctx, lagEvery); err != nil {
 			return err
 		}
 		_, leases, err := r.leases.Current(ctx)

@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A task that stopped with an error is restarted after firstRestart, and after twice as long each
@@ -22,13 +21,13 @@ const (
 	passingTold    = 60
 )
 
-// restart runs a task until the context ends, and runs it again when it stops before. A panic
+// restart runs a named task until the context ends, and runs it again when it stops before. A panic
 // counts as an error.
-func (r *Runner) restart(ctx context.Context, task string, run func(context.Context) error) {
+func (r *Runner) restart(ctx context.Context, name string, run func(context.Context) error) {
 	passing := 0 // errors in a row
 	for pause := firstRestart; ctx.Err() == nil; {
 		began := time.Now()
-		err := panics.Try(func() error { return run(ctx) })
+		err := task.Try(func() error { return run(ctx) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -42,9 +41,9 @@ func (r *Runner) restart(ctx context.Context, task string, run func(context.Cont
 			passing = 0
 		}
 		if passing == 0 || passing%passingTold == 1 {
-			r.log.Error(task+" stopped and will begin again; the API is not concerned", "in", pause, "kind", int(comment.KindOf(err)), "error", err)
+			r.log.Error(name+" stopped and will begin again; the API is not concerned", "in", pause, "kind", int(comment.KindOf(err)), "error", err)
 		}
-		_ = wait.For(ctx, pause) // the loop looks at the context
+		_ = task.Wait(ctx, pause) // the loop looks at the context
 		pause = min(2*pause, longestRestart)
 	}
 }

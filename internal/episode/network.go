@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/faulttest"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // unanswered is after what time a caller in this process gives up on a HalfOpen call, as the
@@ -67,11 +67,11 @@ func (r *Running) End() (calls int) {
 // they hit.
 func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
 	for _, e := range s.Episodes {
-		if wait.For(ctx, e.Pause) != nil {
+		if task.Wait(ctx, e.Pause) != nil {
 			return calls
 		}
 		running := n.Begin(e)
-		_ = wait.For(ctx, e.For) // the loop looks at the context
+		_ = task.Wait(ctx, e.For) // the loop looks at the context
 		calls += running.End()
 	}
 	return calls
@@ -154,7 +154,7 @@ func (n *Network) hit(call Call) (e Episode, number int) {
 // slow makes a call after a delay. If its caller leaves before, the call arrives all the same.
 func (n *Network) slow(request *http.Request, body []byte, delay time.Duration) (*http.Response, error) {
 	began := time.Now()
-	if err := wait.For(request.Context(), delay); err != nil {
+	if err := task.Wait(request.Context(), delay); err != nil {
 		n.arrive(request, body, delay-time.Since(began))
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (n *Network) arrive(request *http.Request, body []byte, delay time.Duration
 	n.late++
 	n.mu.Unlock()
 	go func() {
-		_ = wait.For(context.WithoutCancel(request.Context()), delay) // it does not end
+		_ = task.Wait(context.WithoutCancel(request.Context()), delay) // it does not end
 		n.perform(request, body)
 		n.mu.Lock()
 		n.late--
@@ -190,7 +190,7 @@ func (n *Network) perform(request *http.Request, body []byte) {
 
 // hang waits until the caller gives up.
 func hang(request *http.Request, patience time.Duration) error {
-	if err := wait.For(request.Context(), patience); err != nil {
+	if err := task.Wait(request.Context(), patience); err != nil {
 		return err
 	}
 	return &url.Error{Op: "Post", URL: request.URL.String(), Err: os.ErrDeadlineExceeded}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // cell turns any bytes into one cell of a line of tab-separated values that is safe for terminals
@@ -27,7 +27,7 @@ func cell(text string) string {
 		switch char := text[at : at+size]; {
 		case shortEscapes[r] != "":
 			out.WriteString(shortEscapes[r])
-		case begins && isFormula(text, at), at == 0 && r == '"', !terminal.IsPrintable(r), r == utf8.RuneError && size == 1:
+		case begins && isFormula(text, at), at == 0 && r == '"', !output.IsPrintable(r), r == utf8.RuneError && size == 1:
 			for _, b := range []byte(char) {
 				fmt.Fprintf(&out, `\0%03o`, b)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 const (
@@ -41,7 +41,7 @@ type Import struct {
 	// Limit stops the import when it is exceeded. The zero Limit never is.
 	Limit Limit
 	// Progress shows how many rows are done. Required.
-	Progress *terminal.Progress
+	Progress *output.Progress
 	// ChunkRows is the number of rows to write at once: see ChunkRows.
 	ChunkRows int
 	// DryRun says that Loader writes nothing, which the report then tells.

@@ -18,7 +18,6 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
 )
 
 const header = "id,product,rating,language,text,date\n"
@@ -59,7 +58,7 @@ func newImport(t *testing.T, input io.Reader, loader Loader, rejects *Rejects) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Import{Input: in, Loader: loader, Rejects: rejects, Progress: terminal.NewProgress(io.Discard, -1, "rows"), ChunkRows: 10}
+	return &Import{Input: in, Loader: loader, Rejects: rejects, Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 10}
 }
 
 // untimed leaves out how long an import took.

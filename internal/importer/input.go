@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Input is an opened file of reviews.
@@ -22,7 +22,7 @@ type Input struct {
 // Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It
 // returns the context's error if the context ends before, as it may while a pipe has no writer.
 func Open(ctx context.Context, name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
-	return wait.Result(ctx, func() (*Input, error) { return open(name, options, stdin) })
+	return task.Await(ctx, func() (*Input, error) { return open(name, options, stdin) })
 }
 
 func open(name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
@@ -32,7 +32,7 @@ func open(name string, options reviewfile.Options, stdin io.Reader) (*Input, err
 	}
 	reader, err := reviewfile.NewReader(source, options)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", terminal.Printable(filepath.Base(name)), err), source.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(name)), err), source.Close())
 	}
 	return &Input{source, reader}, nil
 }

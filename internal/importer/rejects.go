@@ -11,7 +11,6 @@ import (
 
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/terminal"
 )
 
 // Errors of NewRejects about the name of the file.
@@ -54,7 +53,7 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	var exists *output.ExistsError
 	if errors.As(err, &exists) {
 		return nil, fmt.Errorf("the rejected rows would go to %s, which exists, perhaps from an earlier import: "+
-			"move it away, name another file by --rejects, or write over it by --force", terminal.Printable(path))
+			"move it away, name another file by --rejects, or write over it by --force", output.Printable(path))
 	}
 	return &Rejects{path: path, force: force}, err
 }
@@ -97,8 +96,8 @@ func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error 
 func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
 	for _, row := range rows[:min(len(rows), maxPrinted-r.printed)] {
 		r.printed++
-		line := fmt.Sprintf("line %d: %s", row.Line, terminal.Printable(row.Reason))
-		if _, err := fmt.Fprintln(r.said, terminal.ScreenOf(r.said).Fold(line)); err != nil {
+		line := fmt.Sprintf("line %d: %s", row.Line, output.Printable(row.Reason))
+		if _, err := fmt.Fprintln(r.said, output.ScreenOf(r.said).Fold(line)); err != nil {
 			return err
 		}
 	}
@@ -147,5 +146,5 @@ func (r *Rejects) failed(err error) error {
 	if errors.As(err, &unwritten) {
 		err = unwritten.Cause()
 	}
-	return fmt.Errorf("the rejected rows cannot be written to %s (%w): name another file by --rejects", terminal.Printable(r.path), err)
+	return fmt.Errorf("the rejected rows cannot be written to %s (%w): name another file by --rejects", output.Printable(r.path), err)
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/talkback/talkback/internal/terminal"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // Report ends an import, whose error it is given, and says what became of the rows. counted is how
@@ -45,8 +45,8 @@ func (m *Import) checkRows() error {
 
 func (m *Import) summary(took, counted time.Duration) string {
 	n := m.done
-	text := terminal.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		n.rows(), m.loadedText(), n.Repeated, n.rejected, took.Seconds(), terminal.Rate(n.rows(), took))
+	text := output.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
+		n.rows(), m.loadedText(), n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
 	if counted > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", counted.Seconds())
 	}
@@ -57,7 +57,7 @@ func (m *Import) summary(took, counted time.Duration) string {
 		text += "\nThis was a dry run: no table was asked, and nothing was written"
 	}
 	if n.rejected > 0 && m.Rejects.said == nil {
-		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", terminal.Printable(m.Rejects.path))
+		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", output.Printable(m.Rejects.path))
 	}
 	return text
 }
@@ -67,9 +67,9 @@ func (m *Import) loadedText() string {
 	n := m.done
 	switch {
 	case m.DryRun:
-		return terminal.English.Sprintf("%d that an empty table would take", n.Written)
+		return output.English.Sprintf("%d that an empty table would take", n.Written)
 	case n.Deleted > 0:
-		return terminal.English.Sprintf("%d written + %d already there + %d deleted before", n.Written, n.Existing, n.Deleted)
+		return output.English.Sprintf("%d written + %d already there + %d deleted before", n.Written, n.Existing, n.Deleted)
 	}
-	return terminal.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+	return output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
 }

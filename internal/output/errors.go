@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-
-	"github.com/talkback/talkback/internal/terminal"
 )
 
 // ExistsError is the refusal to replace a file.
@@ -16,7 +14,7 @@ type ExistsError struct{ name string }
 
 // Error names the file and the cure.
 func (e *ExistsError) Error() string {
-	return terminal.Printable(e.name) + " exists: give another name, or --force to write over it"
+	return Printable(e.name) + " exists: give another name, or --force to write over it"
 }
 
 // Error is the failure to write a file.
@@ -27,7 +25,7 @@ type Error struct {
 
 // Error names the file, the cause and the cure.
 func (e *Error) Error() string {
-	name := terminal.Printable(e.name)
+	name := Printable(e.name)
 	switch cause := e.Cause(); {
 	case errors.Is(e.err, syscall.EPIPE), errors.Is(e.err, io.ErrClosedPipe):
 		return fmt.Sprintf("the reader of %s has gone: what was written is incomplete", name)

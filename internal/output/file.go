@@ -1,4 +1,3 @@
-// Package output writes files that exist in full or not at all.
 package output
 
 import (
@@ -11,8 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/talkback/talkback/internal/terminal"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Standard is the file name that stands for standard output.
@@ -37,7 +35,7 @@ type File struct {
 // named pipe has to wait for its reader; if the context ends before, Open returns the context's
 // error.
 func Open(ctx context.Context, name string, force bool, stdout io.Writer) (*File, error) {
-	return wait.Result(ctx, func() (*File, error) { return open(name, force, stdout) })
+	return task.Await(ctx, func() (*File, error) { return open(name, force, stdout) })
 }
 
 func open(name string, force bool, stdout io.Writer) (*File, error) {
@@ -55,7 +53,7 @@ func open(name string, force bool, stdout io.Writer) (*File, error) {
 	if err != nil {
 		return nil, &Error{name, err}
 	}
-	return &File{name: terminal.Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
+	return &File{name: Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
 }
 
 func openSpecial(name string) (*File, error) {
@@ -63,7 +61,7 @@ func openSpecial(name string) (*File, error) {
 	if err != nil {
 		return nil, &Error{name, err}
 	}
-	return &File{name: terminal.Printable(name), to: file, close: file.Close}, nil
+	return &File{name: Printable(name), to: file, close: file.Close}, nil
 }
 
 // Check returns the error that Open would return now, except for those of creating the file.
@@ -91,7 +89,7 @@ func destination(name string, force bool) (path string, special bool, err error)
 	case err != nil:
 		return path, false, &Error{name, err}
 	case info.IsDir():
-		return path, false, fmt.Errorf("%s is a folder: give the name of a file", terminal.Printable(name))
+		return path, false, fmt.Errorf("%s is a folder: give the name of a file", Printable(name))
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
 		return path, true, nil
 	case !force:

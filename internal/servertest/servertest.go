@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/engine/child"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Bounds of waits. Only a failing test uses them up.
@@ -86,7 +86,7 @@ func (s *Server) Pause(tb testing.TB) {
 	ctx, cancel := context.WithTimeout(tb.Context(), stopWithin)
 	defer cancel()
 	for !paused(s.running.PID()) {
-		if err := wait.For(ctx, time.Millisecond); err != nil {
+		if err := task.Wait(ctx, time.Millisecond); err != nil {
 			tb.Fatalf("the server goes on: %v", err)
 		}
 	}

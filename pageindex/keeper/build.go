@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -77,7 +76,7 @@ func (b *build) acquire(ctx context.Context) error {
 		case alive:
 			return &comment.Error{Kind: comment.Conflict, Cause: errBusy, Message: fmt.Sprintf("the store is being built by %s: wait until that has ended, or end it", s.Work.Who)}
 		}
-		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
+		if err := task.Wait(ctx, b.Pace.Heartbeat); err != nil {
 			return err
 		}
 	}
@@ -109,11 +108,11 @@ func (b *build) whileOurs(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := panics.Try(func() error { return b.keep(ctx) }); err != nil {
+		if err := task.Try(func() error { return b.keep(ctx) }); err != nil {
 			stop(err)
 		}
 	}()
-	err := panics.Try(func() error { return b.work(ctx) })
+	err := task.Try(func() error { return b.work(ctx) })
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -125,7 +124,7 @@ func (b *build) whileOurs(ctx context.Context) error {
 // keep writes heartbeats until the context ends. Its error says why the build is in vain.
 func (b *build) keep(ctx context.Context) error {
 	for {
-		if err := wait.For(ctx, b.Pace.Heartbeat); err != nil {
+		if err := task.Wait(ctx, b.Pace.Heartbeat); err != nil {
 			return nil
 		}
 		b.tell(b.read.Load())
@@ -150,7 +149,7 @@ func (b *build) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := wait.For(ctx, b.Pace.Settle-b.seen.look(s, time.Now()).settled(time.Now())); err != nil {
+	if err := task.Wait(ctx, b.Pace.Settle-b.seen.look(s, time.Now()).settled(time.Now())); err != nil {
 		return err
 	}
 	state, _, err := b.Counted.Current(ctx)

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -73,8 +72,8 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed)
 	defer cancel()
 	for pause := firstRetry; ; pause *= 2 {
-		err := panics.Try(func() error { return k.feedOnce(ctx, identity, entries) })
-		if err == nil || errors.Is(err, errNotOurs) || wait.For(ctx, pause) != nil {
+		err := task.Try(func() error { return k.feedOnce(ctx, identity, entries) })
+		if err == nil || errors.Is(err, errNotOurs) || task.Wait(ctx, pause) != nil {
 			return err
 		}
 	}

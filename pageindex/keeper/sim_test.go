@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
@@ -125,7 +125,7 @@ func (w *world) lose(ctx context.Context) {
 	s.done = len(s.records)
 	w.mu.Unlock()
 	began := time.Now()
-	_ = wait.For(ctx, time.Duration(w.draw(70))*time.Second)
+	_ = task.Wait(ctx, time.Duration(w.draw(70))*time.Second)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p, moments := range w.truth {
@@ -156,7 +156,7 @@ var errTable = comment.Errorf(comment.Unavailable, "the table does not answer")
 
 // call begins a call: it takes a while, and may fail before or after its effect.
 func (p *process) call(ctx context.Context) (lost bool, err error) {
-	if err := wait.For(ctx, time.Duration(p.draw(30))*time.Millisecond); err != nil {
+	if err := task.Wait(ctx, time.Duration(p.draw(30))*time.Millisecond); err != nil {
 		return false, err
 	}
 	p.mu.Lock()
@@ -249,7 +249,7 @@ func (l *link) reach(ctx context.Context) (store *conformance.Model, lost bool, 
 	case mode == "slow":
 		pause = time.Duration(l.p.draw(1800)) * time.Millisecond
 	}
-	if err := wait.For(ctx, pause); err != nil {
+	if err := task.Wait(ctx, pause); err != nil {
 		return nil, false, err
 	}
 	if l.p.faulty(40) {
@@ -339,7 +339,7 @@ func (w *world) start(ctx context.Context, feeds bool, running *sync.WaitGroup) 
 	running.Go(func() {
 		for ctx.Err() == nil {
 			p.count(ctx)
-			_ = wait.For(ctx, time.Duration(w.draw(400))*time.Millisecond)
+			_ = task.Wait(ctx, time.Duration(w.draw(400))*time.Millisecond)
 		}
 	})
 	return p
@@ -435,7 +435,7 @@ func (w *world) disturb(ctx context.Context, p *process, running *sync.WaitGroup
 		w.mu.Lock()
 		p.link.mode = mode
 		w.mu.Unlock()
-		_ = wait.For(ctx, d)
+		_ = task.Wait(ctx, d)
 		w.mu.Lock()
 		p.link.mode = ""
 		w.mu.Unlock()
@@ -460,7 +460,7 @@ func (w *world) disturb(ctx context.Context, p *process, running *sync.WaitGroup
 		}
 	case 6:
 		w.stall(true)
-		_ = wait.For(ctx, 10*d)
+		_ = task.Wait(ctx, 10*d)
 		w.stall(false)
 	case 7: // a process without the store counts for a while
 		short, stop := context.WithTimeout(ctx, d)
@@ -524,7 +524,7 @@ func simulate(t *testing.T, seed uint64, lasts time.Duration) (answers int) {
 				select {
 				case <-stopWriting:
 					return
-				case <-time.After(time.Duration(1+w.draw(600)) * time.Millisecond): // see [wait.For]
+				case <-time.After(time.Duration(1+w.draw(600)) * time.Millisecond): // see [task.Wait]
 					w.write()
 				}
 			}

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/panics"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // A build that came to nothing, or whose store missed comments soon after, begins again after
@@ -59,7 +58,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	var t tending
 	for ctx.Err() == nil {
 		var now sight
-		err := panics.Try(func() (err error) {
+		err := task.Try(func() (err error) {
 			now, err = k.look(ctx)
 			return err
 		})
@@ -84,8 +83,8 @@ func (k *Keeper) Run(ctx context.Context) {
 
 // probe waits until the store answers. It asks the store alone, and reads nothing of the table.
 func (k *Keeper) probe(ctx context.Context) {
-	for wait.For(ctx, probeEvery) == nil {
-		err := panics.Try(func() error {
+	for task.Wait(ctx, probeEvery) == nil {
+		err := task.Try(func() error {
 			asked, cancel := context.WithTimeout(ctx, k.Pace.Feed)
 			defer cancel()
 			_, err := k.Store.Covers(asked)
@@ -125,7 +124,7 @@ func (t *tending) next(now time.Time) time.Duration {
 // sleep waits until the store is to be looked at again: after a while, when it is woken, or when
 // the table knows the store by another registration than was seen.
 func (k *Keeper) sleep(ctx context.Context, was Registration) {
-	_ = wait.For(ctx, min(k.Pace.Look, k.Pace.Check)) // no more often, however often it is woken
+	_ = task.Wait(ctx, min(k.Pace.Look, k.Pace.Check)) // no more often, however often it is woken
 	next := time.NewTicker(k.Pace.Look)
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
@@ -155,7 +154,7 @@ func (k *Keeper) tellAway(t *tending, now sight) {
 
 // rebuild builds the store after a pause.
 func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
-	if wait.For(ctx, t.next(time.Now())) != nil {
+	if task.Wait(ctx, t.next(time.Now())) != nil {
 		return
 	}
 	began := time.Now()

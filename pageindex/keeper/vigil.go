@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // patience is how many heartbeats of another build may be missed before it is taken over. What
@@ -73,7 +73,7 @@ func (k *Keeper) watch(ctx context.Context) vigil {
 				return seen
 			}
 		}
-		_ = wait.For(ctx, k.Pace.Heartbeat) // the loop looks at the context
+		_ = task.Wait(ctx, k.Pace.Heartbeat) // the loop looks at the context
 	}
 	return vigil{}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 const (
@@ -50,7 +50,7 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 		case fault == Missing:
 			s.made.Store(false)
 		case fault == Crossed:
-			if wait.For(ctx, rand.N(pause<<try)) != nil {
+			if task.Wait(ctx, rand.N(pause<<try)) != nil {
 				return s.explain(ctx, err)
 			}
 		case fault == Away && !away:

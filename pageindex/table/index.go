@@ -9,7 +9,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/runs"
 )
@@ -73,7 +73,7 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 			return pageindex.Found{}, err
 		}
 		l.consistent = true
-		if err := wait.For(ctx, findFirstWait<<try); err != nil {
+		if err := task.Wait(ctx, findFirstWait<<try); err != nil {
 			return pageindex.Found{}, err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
@@ -19,7 +19,7 @@ func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err e
 		if all, err = r.whole(ctx); !errors.Is(err, runs.ErrTorn) {
 			break
 		}
-		if err := wait.For(ctx, findFirstWait<<try); err != nil {
+		if err := task.Wait(ctx, findFirstWait<<try); err != nil {
 			return nil, err
 		}
 	}

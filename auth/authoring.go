@@ -1,6 +1,4 @@
-// Package authoring adds, edits and deletes comments: it checks the input, checks whether the
-// caller may write, and stores the result.
-package authoring
+package auth
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package wait_test
+package task_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // For takes exactly the duration, or less if the context ends before.
@@ -28,7 +28,7 @@ func TestFor(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), row.timeout)
 			defer cancel()
 			began := time.Now()
-			err := wait.For(ctx, row.wait)
+			err := task.Wait(ctx, row.wait)
 			if took := time.Since(began); took != row.took || !errors.Is(err, row.err) {
 				t.Errorf("%s: it took %s and returned %v, want %s and %v", row.why, took, err, row.took, row.err)
 			}
@@ -40,13 +40,13 @@ func TestFor(t *testing.T) {
 func TestResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		if value, err := wait.Result(t.Context(), func() (int, error) { return 7, broken }); value != 7 || !errors.Is(err, broken) {
+		if value, err := task.Await(t.Context(), func() (int, error) { return 7, broken }); value != 7 || !errors.Is(err, broken) {
 			t.Errorf("%d, %v", value, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		pipe := make(chan int)
-		value, err := wait.Result(ctx, func() (int, error) { return <-pipe, nil })
+		value, err := task.Await(ctx, func() (int, error) { return <-pipe, nil })
 		if value != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d, %v", value, err)
 		}

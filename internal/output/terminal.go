@@ -1,7 +1,7 @@
-// Package terminal writes for people: text that is safe to print, lines of a readable width,
-// colors, and progress. What it writes depends on whether an output is a terminal; a file or a pipe
-// gets plain text.
-package terminal
+// Package output writes for people: text that is safe to print, lines of a readable width, colors,
+// and progress. A file or a pipe gets plain text. It also writes files that exist in full or not at
+// all.
+package output
 
 import (
 	"io"

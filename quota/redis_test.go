@@ -1,4 +1,4 @@
-package redis_test
+package quota_test
 
 import (
 	"bytes"
@@ -13,16 +13,15 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/redistest"
-	"github.com/talkback/talkback/internal/wait"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/quota"
-	"github.com/talkback/talkback/quota/redis"
 )
 
 var policy = quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}
 
-func open(t *testing.T, url string) *redis.Store {
+func open(t *testing.T, url string) *quota.Redis {
 	t.Helper()
-	s, err := redis.Open(url, "comments")
+	s, err := quota.OpenRedis(url, "comments")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,13 +175,13 @@ func until(t *testing.T, what string, done func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: not within 20 s", what)
 		}
-		_ = wait.For(t.Context(), 10*time.Millisecond)
+		_ = task.Wait(t.Context(), 10*time.Millisecond)
 	}
 }
 
 // Errors have neither the password nor the URL.
 func TestErrorsHoldNoPassword(t *testing.T) {
-	if _, err := redis.Open("http://user:hush@cache:6379", "comments"); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "hush") {
+	if _, err := quota.OpenRedis("http://user:hush@cache:6379", "comments"); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), "hush") {
 		t.Errorf("an address that is none of Redis: %v", err)
 	}
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-package function_test
+package stream_test
 
 import (
 	"bytes"
@@ -22,7 +22,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/stream"
-	"github.com/talkback/talkback/stream/function"
 )
 
 // recorded is an event as Lambda sends it.
@@ -83,7 +82,7 @@ func invokeWith(t *testing.T, ctx context.Context, event events.DynamoDBEvent, h
 	t.Helper()
 	var said bytes.Buffer
 	kept := &fakeJournal{broken: broken}
-	response, err := function.New(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
+	response, err := stream.NewFunction(handler, kept, slog.New(slog.NewTextHandler(&said, nil))).Invoke(ctx, event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +253,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 		event := recorded(t, "comments.json")
 		row.damage(&event.Records[3])
 		handler := handlerFunc(func(context.Context, []stream.Record) error { t.Error(row.why + ": handled"); return nil })
-		_, err := function.New(handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		_, err := stream.NewFunction(handler, &fakeJournal{}, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
 		if err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v", row.why, err)
 		}

@@ -1,4 +1,4 @@
-package authoring_test
+package auth_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/talkback/talkback/auth/authoring"
+	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 )
 
@@ -80,7 +80,7 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 		{time.Second, time.Minute + time.Millisecond},
 		{time.Hour, time.Hour},
 	} {
-		w := authoring.Writer{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
+		w := auth.Writer{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
 		before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
 		after, problems, err := w.Edit(t.Context(), store.kept.ID, before, comment.Change{Rating: &rating})
 		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
@@ -115,7 +115,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 			row.kept(&store.kept)
 		}
 		before := store.kept
-		w := authoring.Writer{Store: store, Authorizer: everyone{}}
+		w := auth.Writer{Store: store, Authorizer: everyone{}}
 		after, problems, err := w.Edit(t.Context(), before.ID, before.Version, row.change)
 		if err != nil || len(problems) > 0 || store.writes != row.writes {
 			t.Errorf("%s: %v, %v, %d writes", row.why, problems, err, store.writes)
@@ -132,7 +132,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 // Without a version, a delete outlasts edits that come between; with one, it does not.
 func TestDeleteBesideEdits(t *testing.T) {
 	store := newStore(3)
-	w := authoring.Writer{Store: store, Authorizer: everyone{}}
+	w := auth.Writer{Store: store, Authorizer: everyone{}}
 	if c, problems, err := w.Delete(t.Context(), store.kept.ID, nil); err != nil || len(problems) > 0 || c.Version != 4 {
 		t.Errorf("whatever the version: %+v, %v, %v", c, problems, err)
 	}
@@ -146,7 +146,7 @@ func TestDeleteBesideEdits(t *testing.T) {
 // Who may not write does not get to the store.
 func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	store, version := newStore(0), 1
-	w := authoring.Writer{Store: store, Authorizer: nobody{}}
+	w := auth.Writer{Store: store, Authorizer: nobody{}}
 	draft := comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}
 	_, _, add := w.Add(t.Context(), draft, nil)
 	_, _, edit := w.Edit(t.Context(), store.kept.ID, 1, comment.Change{})
@@ -177,7 +177,7 @@ func (s slow) MayWrite(context.Context, comment.Author) error {
 // The place of a comment is made right before it is written, and not while it is asked who may.
 func TestPlaceOfACommentThatHasToWait(t *testing.T) {
 	now := written
-	w := authoring.Writer{Store: newStore(0), Authorizer: slow{decided: &now}, Now: func() time.Time { return now }}
+	w := auth.Writer{Store: newStore(0), Authorizer: slow{decided: &now}, Now: func() time.Time { return now }}
 	c, _, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)
 	if err != nil || !c.CreatedAt().Equal(written.Add(5*time.Second)) {
 		t.Errorf("it stands at %v, %v", c.CreatedAt(), err)
@@ -186,7 +186,7 @@ func TestPlaceOfACommentThatHasToWait(t *testing.T) {
 
 // A new comment stands at the time of writing, and no two at the same place.
 func TestPlaceOfANewComment(t *testing.T) {
-	w := authoring.Writer{Store: newStore(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
+	w := auth.Writer{Store: newStore(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
 	seen := map[comment.ID]bool{}
 	for range 100 {
 		c, problems, err := w.Add(t.Context(), comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}, nil)

@@ -1,0 +1,95 @@
+package quota
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/internal/redisdial"
+)
+
+//go:embed change.lua
+var changeText string
+
+var changeScript = goredis.NewScript(changeText)
+
+// Redis keeps what clients used in Redis, for several servers: one key for each client and policy,
+// which expires when the client has its whole burst again. It implements Store and is safe for
+// concurrent use.
+type Redis struct {
+	client goredis.UniversalClient
+	name   redisdial.ServerName
+	prefix string
+}
+
+var _ Store = (*Redis)(nil)
+
+// dialTimeout bounds connecting. Calls have the time of their contexts.
+const dialTimeout = time.Second
+
+// OpenRedis returns the store at a URL such as redis://host:6379/0. It connects when it is first used.
+// Servers of the same table share accounts. An error of the kind BadInput says that the URL is
+// wrong; it does not hold the URL.
+func OpenRedis(target, table string) (*Redis, error) {
+	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: dialTimeout, Call: dialTimeout, Retries: redisdial.NoRetries})
+	if err != nil {
+		return nil, err
+	}
+	return &Redis{client: client, name: name, prefix: "talkback:quota:" + table + ":"}, nil
+}
+
+// Name returns where the store is, without user and password.
+func (s *Redis) Name() string { return string(s.name) }
+
+// Close closes all connections.
+func (s *Redis) Close() error { return s.client.Close() }
+
+// Ping implements Store.
+func (s *Redis) Ping(ctx context.Context) error { return s.name.Failed(s.client.Ping(ctx).Err()) }
+
+// Change implements Store.
+func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed time.Duration, changed bool, err error) {
+	key := s.prefix + p.Name + ":" + hex.EncodeToString(c[:])
+	forced := 0
+	if cost.Forced {
+		forced = 1
+	}
+	reply, err := changeScript.Run(ctx, s.client, []string{key},
+		cost.Time.Microseconds(), p.Window().Microseconds(), p.Longest().Microseconds(), forced).Int64Slice()
+	if err != nil {
+		return 0, false, s.name.Failed(err)
+	}
+	if len(reply) != 2 {
+		return 0, false, fmt.Errorf("quota: the script in Redis replied %v, want two numbers", reply)
+	}
+	return time.Duration(reply[1]) * time.Microsecond, reply[0] == 1, nil
+}
+
+// examined is a policy of which a whole burst is used up for a millisecond.
+var examined = Policy{Name: "examined", Rate: 1000, Burst: 1}
+
+// Examine does what Change needs to be allowed and able to do, with the account of a client that
+// does not exist and that expires after a millisecond. It returns the version of the server, empty
+// if that does not tell, and how long a call took, connecting apart.
+func (s *Redis) Examine(ctx context.Context) (version string, took time.Duration, err error) {
+	if err := s.Ping(ctx); err != nil {
+		return "", 0, err
+	}
+	version = versionIn(s.client.Info(ctx, "server").Val()) // some users may not ask
+	began := time.Now()
+	_, _, err = s.Change(ctx, examined, Customer(rand.Text()), Cost{Time: time.Millisecond, Forced: true})
+	return version, time.Since(began), err
+}
+
+// versionIn returns the version that an answer to INFO tells.
+func versionIn(info string) string {
+	_, rest, _ := strings.Cut(info, "redis_version:")
+	version, _, _ := strings.Cut(rest, "\r")
+	return version
+}

@@ -1,0 +1,147 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// reportWithin is the time of an invocation that is reserved for the report. A function that is cut
+// off reports nothing, and its work would be repeated.
+const reportWithin = 2 * time.Second
+
+// atOnce is how many records are handed over at once. When the time is up, the batches done so far
+// count as processed.
+const atOnce = 250
+
+// Function is the entry point of AWS Lambda for the stream: Lambda hands over the records of a table's
+// stream in events, and is told from which record on to hand them over again. It is safe for use by
+// many goroutines at once.
+type Function struct {
+	handler Handler
+	journal Journal
+	log     *slog.Logger
+}
+
+// NewFunction makes a function of a handler. The journal is shared by all processes that read the stream.
+// The logger gets failures with positions and keys.
+func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Function {
+	return &Function{handler: handler, journal: journal, log: logger}
+}
+
+// Invoke processes the records of an event. It reports the first record that must come again, if
+// any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
+// by other readers of the stream, and does not hold up the others. An event that does not tell
+// which records it holds fails as a whole with an error.
+func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	records, err := eventRecords(event)
+	if err != nil {
+		return events.DynamoDBEventResponse{}, err
+	}
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-reportWithin))
+		defer cancel()
+	}
+	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	if done, err := f.process(ctx, records); err != nil {
+		again := records[done]
+		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
+		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
+	}
+	return response, nil
+}
+
+// process processes records[:done]: all of them unless there is an error.
+func (f *Function) process(ctx context.Context, records []Record) (done int, err error) {
+	for done < len(records) {
+		failures, n, err := Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
+		for _, failure := range failures {
+			if _, err := WriteDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
+				return done, err // records processed since come again, which is harmless
+			}
+		}
+		if done += n; err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// eventRecords returns the records of an event, in its order. They equal the records, with the same
+// positions, that a reader of the stream itself would get. So both may work on one table.
+func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
+	records := make([]Record, len(event.Records))
+	for i, r := range event.Records {
+		label, err := streamLabel(r.EventSourceArn)
+		if err != nil {
+			return nil, err
+		}
+		if r.Change.SequenceNumber == "" {
+			return nil, fmt.Errorf("record %d of %d has no sequence number", i+1, len(event.Records))
+		}
+		records[i] = Record{
+			Position: PositionOf(label, r.Change.SequenceNumber),
+			Sequence: r.Change.SequenceNumber,
+			Created:  r.Change.ApproximateCreationDateTime.Time,
+			Keys:     eventImage(r.Change.Keys),
+			Old:      eventImage(r.Change.OldImage),
+			New:      eventImage(r.Change.NewImage),
+		}
+	}
+	return records, nil
+}
+
+// streamLabel returns the label of a stream, which is the end of its ARN.
+func streamLabel(arn string) (string, error) {
+	_, label, found := strings.Cut(arn, "/stream/")
+	if !found || label == "" {
+		return "", fmt.Errorf("%q is not the name of a table's stream: the function must be given the stream of the table", arn)
+	}
+	return label, nil
+}
+
+// eventImage converts an item to the SDK's type; nil if there is none.
+func eventImage(attributes map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
+	if attributes == nil {
+		return nil
+	}
+	image := make(map[string]types.AttributeValue, len(attributes))
+	for name, value := range attributes {
+		image[name] = eventValue(value)
+	}
+	return image
+}
+
+func eventValue(value events.DynamoDBAttributeValue) types.AttributeValue {
+	switch value.DataType() {
+	case events.DataTypeString:
+		return &types.AttributeValueMemberS{Value: value.String()}
+	case events.DataTypeNumber:
+		return &types.AttributeValueMemberN{Value: value.Number()}
+	case events.DataTypeBinary:
+		return &types.AttributeValueMemberB{Value: value.Binary()}
+	case events.DataTypeBoolean:
+		return &types.AttributeValueMemberBOOL{Value: value.Boolean()}
+	case events.DataTypeStringSet:
+		return &types.AttributeValueMemberSS{Value: value.StringSet()}
+	case events.DataTypeNumberSet:
+		return &types.AttributeValueMemberNS{Value: value.NumberSet()}
+	case events.DataTypeBinarySet:
+		return &types.AttributeValueMemberBS{Value: value.BinarySet()}
+	case events.DataTypeMap:
+		return &types.AttributeValueMemberM{Value: eventImage(value.Map())}
+	case events.DataTypeList:
+		list := make([]types.AttributeValue, len(value.List()))
+		for i, element := range value.List() {
+			list[i] = eventValue(element)
+		}
+		return &types.AttributeValueMemberL{Value: list}
+	}
+	return &types.AttributeValueMemberNULL{Value: true}
+}
