@@ -2,6 +2,7 @@ package comment_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 )
 
 func at(text string) *time.Time {
@@ -85,4 +87,39 @@ func TestRangeIsWhatTheDatesAllow(t *testing.T) {
 			t.Fatalf("%s between %s and %s: inside is %v, allowed %v", created, after, before, inside, allowed)
 		}
 	})
+}
+
+// Every attribute is drawn by tests of filters. Conditions allow the cells that their filter allows.
+func TestConditions(t *testing.T) {
+	drawn := map[comment.Attribute]bool{}
+	rapid.Check(t, func(t *rapid.T) {
+		filter := commenttest.AnyFilter(t)
+		conditions := filter.Conditions()
+		for _, condition := range conditions {
+			drawn[condition.Attribute] = true
+		}
+		cell := comment.Cell{Language: rapid.SampledFrom(commenttest.Languages).Draw(t, "language"), Rating: rapid.IntRange(1, comment.MaxRating).Draw(t, "rating")}
+		refused := slices.ContainsFunc(conditions, func(c comment.Condition) bool { return !c.AllowsCell(cell) })
+		if filter.AllowsCell(cell.Language, cell.Rating) == refused {
+			t.Fatalf("%+v and its conditions %v differ about %v", filter, conditions, cell)
+		}
+	})
+	for _, attribute := range comment.Attributes() {
+		if !drawn[attribute] {
+			t.Errorf("no filter of tests has a condition on %s: draw one in commenttest.AnyFilter", attribute)
+		}
+	}
+}
+
+// A list is counted by statistics unless dates restrict it.
+func TestCounted(t *testing.T) {
+	rated := comment.Filter{Ratings: []int{1}}
+	dated := comment.Filter{Ratings: []int{1}, CreatedBefore: at("2024-05-01T00:00:00Z")}
+	if !rated.Counted() || dated.Counted() {
+		t.Errorf("counted: %v without dates, %v with dates", rated.Counted(), dated.Counted())
+	}
+	both := comment.Filter{Ratings: []int{1}, Languages: []comment.Language{"de"}}
+	if !rated.RestrictsOnly(comment.OfRating) || dated.RestrictsOnly(comment.OfRating) || both.RestrictsOnly(comment.OfRating) {
+		t.Error("a filter of ratings alone is told from none of the others")
+	}
 }

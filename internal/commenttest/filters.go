@@ -18,6 +18,19 @@ func ManyLanguages(n int) []comment.Language {
 	return out
 }
 
+// AnyFilter draws a normalized filter with any set of conditions that random comments may meet,
+// without dates. Whoever adds a condition draws it here too.
+func AnyFilter(t *rapid.T) comment.Filter {
+	filter, err := comment.Filter{
+		Languages: rapid.SliceOfN(rapid.SampledFrom(append(ManyLanguages(3), Languages...)), 0, 4).Draw(t, "languages"),
+		Ratings:   rapid.SliceOfN(rapid.IntRange(1, comment.MaxRating), 0, 4).Draw(t, "ratings"),
+	}.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filter
+}
+
 // Moment returns the position of a comment on a day in May 2024.
 func Moment(day int) *comment.Position {
 	p := comment.PositionAt(time.Date(2024, 5, day, 12, 0, 0, 0, time.UTC), [10]byte{9: byte(day)})
