@@ -97,14 +97,16 @@ func (f Filter) Conditions() (conditions []Condition) {
 // Dated reports whether the filter restricts dates.
 func (f Filter) Dated() bool { return f.CreatedAfter != nil || f.CreatedBefore != nil }
 
-// Counted reports whether Stats have the exact counts of what the filter allows: it restricts only
-// what is part of a cell.
-func (f Filter) Counted() bool {
-	return !f.Dated() && !slices.ContainsFunc(f.Conditions(), func(c Condition) bool {
-		_, counted := c.Attribute.OfCell(Cell{})
-		return !counted
+// OfCells reports whether all conditions of a filter are about what is part of a cell.
+func (f Filter) OfCells() bool {
+	return !slices.ContainsFunc(f.Conditions(), func(c Condition) bool {
+		_, one := c.Attribute.OfCell(Cell{})
+		return !one
 	})
 }
+
+// Counted reports whether Stats have the exact counts of what the filter allows.
+func (f Filter) Counted() bool { return !f.Dated() && f.OfCells() }
 
 // RestrictsOnly reports whether a filter allows all comments, but for a condition on one attribute.
 func (f Filter) RestrictsOnly(attribute Attribute) bool {

@@ -229,16 +229,15 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 		page := answerOf(t, s, q, planner.Known{Stats: model.Stats("42"), Newest: newestOf(s.comments), AsOf: time.Now(), Trusted: true})
 		list := model.List("42", q.Filter, q.Order)
 		checkAnswer(t, q, page, list)
-		undated := q.Filter
-		undated.CreatedAfter = nil
-		if len(model.List("42", undated, q.Order)) == 0 && s.calls.Load() > 0 {
+		counted := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings} // as far as statistics know
+		if len(model.List("42", counted, q.Order)) == 0 && s.calls.Load() > 0 {
 			t.Fatalf("%d calls for nothing\n%s", s.calls.Load(), page.Plan().Summary())
 		}
 		for _, read := range page.Plan().Reads {
-			if partitionIsEmpty(s.comments, read, undated) {
+			if partitionIsEmpty(s.comments, read, counted) {
 				t.Fatalf("%s in %s was read for nothing\n%s", read.PartitionKey, read.Index, page.Plan().Summary())
 			}
-			if read.SortKeyFrom != nil && partitionIsEmpty(s.comments, read, aboutFrom(undated, *read.SortKeyFrom)) {
+			if read.SortKeyFrom != nil && partitionIsEmpty(s.comments, read, aboutFrom(counted, *read.SortKeyFrom)) {
 				t.Fatalf("%s in %s was read from %s on, and all of it is older\n%s", read.PartitionKey, read.Index, *read.SortKeyFrom, page.Plan().Summary())
 			}
 		}

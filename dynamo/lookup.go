@@ -20,15 +20,20 @@ type lookup struct {
 // errNoNumbers says that page numbers are off.
 var errNoNumbers = comment.Errorf(comment.Unavailable, "page numbers are off on this server: page with cursors, or start it with --pages table or another store")
 
+// errNotIndexed says that the index does not know a condition of the filter.
+var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
+
 // newLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
 // looked up if there is an index, and otherwise read.
 func (s *Store) newLookup(q comment.Query, list planner.Planner, place bool) *lookup {
-	counts := q.Count != comment.CountNothing && s.index != nil
+	counts := q.Count != comment.CountNothing && s.index != nil && q.Filter.OfCells()
 	switch {
 	case !place && !counts && !q.Numbering.Asks():
 		return nil
 	case s.index == nil:
 		return &lookup{err: errNoNumbers}
+	case !q.Filter.OfCells():
+		return &lookup{err: errNotIndexed}
 	}
 	return &lookup{Lookup: numbers.New(s.index, numbers.Wanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
