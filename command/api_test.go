@@ -85,8 +85,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}
 	}
-	store := serve.Store(&command.Session{Client: client, Table: a.session.Table})
-	store.NumberPages(a.pages)
+	store := serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
 	a.server = httptest.NewServer(serve.Handler(store, a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),

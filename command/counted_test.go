@@ -67,7 +67,7 @@ func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	leases := leases.NewLeases(client, a.session.Table)
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
-		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table), Logger: slog.New(slog.DiscardHandler),
+		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, counts.CounterOptions{}), Logger: slog.New(slog.DiscardHandler),
 		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -164,7 +164,7 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	if err := network.Flush(); err != nil {
 		s.tb.Error(err)
 	}
-	store := dynamo.NewStore(s.session.Client, s.session.Table)
+	store := dynamo.NewStore(s.session.Client, s.session.Table, dynamo.Options{})
 	found, _, err := store.StatsOf(context.Background(), products)
 	for _, product := range products {
 		s.equal(fmt.Sprintf("call %d: %s: %v", n, product, err), s.model.Stats(product), found[product].Clone())

@@ -15,16 +15,15 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the command is shown to other
-// processes.
-func newCounting(session *Session, name string, counter *counts.Counter, pages *pages, log *slog.Logger) *counting.Runner {
-	pages.count(counter)
+// newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the
+// command is shown to other processes. The follower hears of the changes; nil for none.
+func newCounting(session *Session, name string, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,
 		Journal: shared,
-		Handler: session.traceBatches(counter),
+		Handler: session.traceBatches(pages.newCounter(session, follower)),
 		Logger:  log,
 		Engine:  session.run,
 	}
@@ -55,10 +54,8 @@ func (t countedTable) DropExpired(ctx context.Context) error {
 
 // Rebuild implements counting.Table.
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
-	rebuilder := counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, 0)
-	rebuilder.Who, rebuilder.Engine = processName(t.name), t.session.run
-	t.pages.rebuild(rebuilder)
-	return rebuilder.Run(ctx, func(counts.RebuildProgress) {})
+	options := t.pages.rebuilding(t.session, t.name)
+	return counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
 }
 
 // printBacklog prints what a command still waits for. A failed write is ignored: it is no reason to

@@ -98,7 +98,7 @@ func TestGapIsClosed(t *testing.T) {
 			t.Errorf("the log lacks %q:\n%s", part, &c.said)
 		}
 	}
-	found, _, err := dynamo.NewStore(a.session.Client, a.session.Table).StatsOf(t.Context(), []string{"globe"})
+	found, _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).StatsOf(t.Context(), []string{"globe"})
 	if got := found["globe"].Counts(comment.Filter{}).Total(); err != nil || got != len(comments) {
 		t.Errorf("%d comments are counted, %v", got, err)
 	}

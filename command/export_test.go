@@ -201,7 +201,7 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 	t.Helper()
 	after := c
 	after.Version, after.Text = c.Version+1, c.Text+" "
-	store := dynamo.NewStore(call.NewLocalClient(e.endpoint), e.table)
+	store := dynamo.NewStore(call.NewLocalClient(e.endpoint), e.table, dynamo.Options{})
 	if err := store.Replace(t.Context(), c, after); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
@@ -94,8 +93,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target s
 		return err
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
-	counter := counts.NewCounter(session.Client, session.Table)
-	runner := newCounting(session, "talkback import", counter, pages, term.Logger)
+	runner := newCounting(session, "talkback import", pages, nil, term.Logger)
 	runner.Prepare(ctx)
 	var counted time.Duration
 	err = session.watch(ctx, func(ctx context.Context) (err error) {

@@ -205,7 +205,7 @@ func (m *massacre) write(added, deleted int) {
 // total is how many comments are counted.
 func (m *massacre) total() int {
 	m.t.Helper()
-	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table).StatsOf(context.Background(), products)
+	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table, dynamo.Options{}).StatsOf(context.Background(), products)
 	if err != nil || len(failed) > 0 {
 		m.t.Fatal(err, failed)
 	}

@@ -32,7 +32,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := newCounting(session, "talkback import", counts.NewCounter(session.Client, session.Table), pages, slog.New(slog.DiscardHandler))
+	runner := newCounting(session, "talkback import", pages, nil, slog.New(slog.DiscardHandler))
 	runner.Prepare(t.Context())
 	late := &streamtest.LateSource{Source: runner.Consumer.Source}
 	runner.Consumer.Source = late
@@ -63,7 +63,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	stats, _, err := dynamo.NewStore(session.Client, session.Table).StatsOf(t.Context(), []string{"vase"})
+	stats, _, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).StatsOf(t.Context(), []string{"vase"})
 	if total := stats["vase"].Counts(comment.Filter{}).Total(); total != 5 || err != nil {
 		t.Errorf("%d comments are counted, want 5: %v", total, err)
 	}

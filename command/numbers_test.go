@@ -116,8 +116,7 @@ func (a *api) numbered(variables map[string]any) numbered {
 func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 	t.Helper()
 	kept := table.New(a.session.Client, a.session.Table)
-	counter := counts.NewCounter(a.session.Client, a.session.Table)
-	counter.KeepPages(kept, slog.New(slog.DiscardHandler))
+	counter := counts.NewCounter(a.session.Client, a.session.Table, counts.CounterOptions{Pages: kept, Logger: slog.New(slog.DiscardHandler)})
 	for batch := range slices.Chunk(comments, 100) {
 		var records []stream.Record
 		for i := range batch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
@@ -18,13 +17,6 @@ func (m *measured) ofCalls(session *Session) {
 	if m != nil {
 		session.Client = call.Observed(session.Client, m.Table)
 		m.WatchClock(session.clock.Ahead)
-	}
-}
-
-// ofPages measures how a store reads pages.
-func (m *measured) ofPages(store *dynamo.Store) {
-	if m != nil {
-		store.Observe(m.Pages)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestPagesAreKeptUntilTheyChange(t *testing.T) {
 
 	c := commenttest.Random(commenttest.Rand(t), "globe")
 	c.ID = comment.IDOf(comment.PositionAt(time.Now(), [10]byte{}))
-	if _, err := dynamo.NewStore(a.session.Client, a.session.Table).Add(t.Context(), c, ""); err != nil {
+	if _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the page has what another process wrote", func() bool { return strings.Contains(s.ask(asked), string(c.ID)) })

@@ -15,7 +15,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/pagestores"
@@ -137,29 +136,35 @@ func (p *pages) open(ctx context.Context, session *Session) error {
 	return nil
 }
 
-// count has a counter keep the page numbers.
-func (p *pages) count(counter *counts.Counter) {
-	counter.Feed(p.keeper)
+// newCounter makes what counts the comments of a session's table, and keeps the page numbers. The
+// follower hears of the changes; nil for none.
+func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {
+	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower}
 	if p.table != nil {
-		counter.KeepPages(p.table, p.log)
+		options.Pages = p.table
+	}
+	counter := counts.NewCounter(call.For(session.Client, call.ForCounting), session.Table, options)
+	if p.table != nil {
 		p.table.OnUnsplit(counter.MergePages)
 		p.counter = counter
 	}
+	return counter
 }
 
-// rebuild has a rebuild of the statistics keep the page numbers.
-func (p *pages) rebuild(rebuilder *counts.Rebuilder) {
-	rebuilder.Feed(p.keeper)
+// rebuilding is how a command rebuilds the statistics of a session's table, and the page numbers.
+func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
+	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Logger: p.log}
 	if p.table != nil {
-		rebuilder.KeepPages(p.table, p.log)
+		options.Pages = p.table
 	}
+	return options
 }
 
 // lastMerges is how long the end of a command waits for the index in the table to be merged. What is
 // not merged then, the next process merges.
 const lastMerges = 3 * time.Second
 
-// Close ends what count began, and lets go of the store.
+// Close ends what the counter began, and lets go of the store.
 func (p *pages) Close() error {
 	if p.counter != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), lastMerges)
@@ -170,13 +175,6 @@ func (p *pages) Close() error {
 		return nil
 	}
 	return p.store.Close()
-}
-
-// number has a store find pages by their number, if they are kept anywhere.
-func (p *pages) number(store *dynamo.Store) {
-	if p.found != nil {
-		store.NumberPages(p.found)
-	}
 }
 
 // whileLate finds pages by their number however late counting is. What is late is a drift.

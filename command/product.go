@@ -30,11 +30,10 @@ func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner stri
 		return err
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
-	store := dynamo.NewStore(session.Client, session.Table)
-	store.RefuseUncounted(leases.NewLeases(session.Client, session.Table))
-	store.UseStatistics(watermarkOf(session), explainedAge)
-	pages.number(store)
-	return use(store)
+	return use(dynamo.NewStore(session.Client, session.Table, dynamo.Options{
+		Watermark: watermarkOf(session), StatisticsAge: explainedAge,
+		Journal: leases.NewLeases(session.Client, session.Table), PageNumbers: pages.found,
+	}))
 }
 
 // checkProduct returns an error if a product has no comments at all.

@@ -46,9 +46,9 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 	if only && pages.store != nil {
 		return rebuildPages(ctx, session, pages, term)
 	}
-	rebuilder := counts.NewRebuilder(session.Client, session.Table, c.Calls)
-	rebuilder.LeaderShards, rebuilder.Who, rebuilder.Engine = c.LeaderShards, processName("talkback rebuild"), session.run
-	pages.rebuild(rebuilder)
+	options := pages.rebuilding(session, "talkback rebuild")
+	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
+	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
 	progress, err := progressOfItems(ctx, session, term)
 	if err != nil {
 		return err

@@ -60,6 +60,6 @@ func holdsAny(ctx context.Context, session *Session, comments []comment.Comment)
 	for i, c := range comments {
 		ids[i] = c.ID
 	}
-	found, _, err := dynamo.NewStore(session.Client, session.Table).CommentsByID(ctx, ids, true)
+	found, _, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).CommentsByID(ctx, ids, true)
 	return len(found) > 0, err
 }

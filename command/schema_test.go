@@ -24,7 +24,7 @@ func TestSchemaIsServed(t *testing.T) {
 		want int
 	}{{false, 200}, {true, 404}} {
 		serve := command.Serve{OperationTimeout: time.Second, NoIntrospection: row.off}
-		store := serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"})
+		store := serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
 		handler := serve.Handler(store, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "/schema.graphql", nil))

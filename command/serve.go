@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/garbage"
 	"github.com/talkback/talkback/internal/turnstile"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 	"github.com/talkback/talkback/telemetry"
@@ -231,22 +233,15 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 
 // wire makes the store of the table and the runner that counts its comments, and connects the two.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
-	counter := newCounter(session)
-	runner := newCounting(session, "talkback serve", counter, pages, term.Logger)
+	c.Watermark = watermarkOf(session)
+	store := c.Store(session, pages.found, term.Logger)
+	runner := newCounting(session, "talkback serve", pages, store, term.Logger)
 	if !c.NoCount {
 		c.measured.ofCounting(runner)
 	}
 	c.measured.ofPageIndex(pages)
 	runner.Prepare(ctx)
-	c.Watermark = watermarkOf(session)
-	store := c.Store(session)
-	store.OnImproper(func(item layout.Improper) {
-		term.Logger.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
-	})
-	c.measured.ofPages(store)
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
-	store.Follow(counter)
-	pages.number(store)
 	return store, runner
 }
 
@@ -265,21 +260,24 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 	})
 }
 
-// Store makes the store of a session's table, with the settings of the flags.
-func (c *Serve) Store(session *Session) *dynamo.Store {
+// Store makes the store of a session's table, with the settings of the flags. numbers finds pages by
+// their number; nil for nothing.
+func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
+	options := dynamo.Options{
+		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
+		PageAge: c.PageAge, ProductCalls: c.oneProduct(), PageNumbers: numbers, Writes: session.writes,
+		Improper: func(item layout.Improper) {
+			log.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
+		},
+	}
+	if c.measured != nil {
+		options.Observer = c.measured.Pages
+	}
 	client := session.Client
 	if c.HedgeReads {
 		client = call.Hedged(client)
 	}
-	store := c.newStore(client, session.Table)
-	store.RefuseUncounted(leases.NewLeases(session.Client, session.Table))
-	if c.Watermark != nil {
-		store.UseStatistics(c.Watermark, c.StatisticsAge)
-	}
-	store.KeepPages(c.PageAge)
-	store.BoundProducts(c.oneProduct())
-	store.TraceWrites(session.writes)
-	return store
+	return c.newStore(client, session.Table, options)
 }
 
 // concurrency returns what lets requests in, nil for the fixed limit of package httpapi if the flags
@@ -312,11 +310,11 @@ func (c *Serve) oneProduct() int {
 }
 
 // newStore makes a store with lean reads, unless the flags or the client's settings rule them out.
-func (c *Serve) newStore(client *dynamodb.Client, table string) *dynamo.Store {
+func (c *Serve) newStore(client *dynamodb.Client, table string, options dynamo.Options) *dynamo.Store {
 	if lean, ok := call.Lean(client, table); ok && !c.SDKReads {
-		return dynamo.NewStore(lean, table)
+		return dynamo.NewStore(lean, table, options)
 	}
-	return dynamo.NewStore(client, table)
+	return dynamo.NewStore(client, table, options)
 }
 
 // freshness returns a function that reports up to when changes are counted.

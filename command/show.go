@@ -28,7 +28,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	inspection, err := dynamo.NewStore(session.Client, session.Table).Inspect(ctx, id)
+	inspection, err := dynamo.NewStore(session.Client, session.Table, dynamo.Options{}).Inspect(ctx, id)
 	if err != nil {
 		return err
 	}

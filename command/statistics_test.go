@@ -34,7 +34,7 @@ func (a *api) count(changes ...change) {
 		position := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(a.sequence))
 		records[i] = stream.Record{Position: position, Created: time.Now(), Old: image(c.before), New: image(c.after)}
 	}
-	if err := counts.NewCounter(a.session.Client, a.session.Table).Handle(context.Background(), records); err != nil {
+	if err := counts.NewCounter(a.session.Client, a.session.Table, counts.CounterOptions{}).Handle(context.Background(), records); err != nil {
 		a.tb.Fatal(err)
 	}
 }

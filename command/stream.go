@@ -76,8 +76,7 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 
 // count counts until the context ends.
 func (c *Stream) count(ctx context.Context, session *Session, pages *pages, measured *measured, term Terminal) error {
-	counter := newCounter(session)
-	runner := newCounting(session, "talkback stream", counter, pages, term.Logger)
+	runner := newCounting(session, "talkback stream", pages, nil, term.Logger)
 	measured.ofCounting(runner)
 	measured.ofPageIndex(pages)
 	runner.Consumer.Expiry = c.LeaseTime

@@ -44,7 +44,7 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 		_, all, err := leases.Current(t.Context())
 		return err == nil && len(all) == 1 && all[0].Owner != "" && all[0].Engine == record.Endpoint
 	})
-	return c, leases, dynamo.NewStore(client, layout.DefaultTable)
+	return c, leases, dynamo.NewStore(client, layout.DefaultTable, dynamo.Options{})
 }
 
 // A process that starts on the data folder of one that was killed takes over its shards at once,

@@ -54,15 +54,14 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 	var found counts.Verified
 	err = session.watch(ctx, func(ctx context.Context) error {
 		var err error
-		verifier := counts.NewVerifier(session.Client, session.Table, c.Calls)
-		verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
+		options := counts.VerifyOptions{Calls: c.Calls, Leases: func(ctx context.Context) ([]stream.Lease, error) {
 			_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
 			return leases, err
-		}
+		}}
 		if pages.table != nil {
-			verifier.CheckPages(pages.table)
+			options.Pages = pages.table
 		}
-		found, err = verifier.Run(ctx, func(items int) { progress.Show(items, int64(items)) })
+		found, err = counts.NewVerifier(session.Client, session.Table, options).Run(ctx, func(items int) { progress.Show(items, int64(items)) })
 		return err
 	})
 	took := progress.End()

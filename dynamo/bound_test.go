@@ -39,7 +39,7 @@ func TestCountStopsAtItsBound(t *testing.T) {
 		return endless(capacity.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
 	}
 	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountTotal}
-	page, err := NewStore(readOnly{fakeQuerier: f}, "comments").Comments(t.Context(), q)
+	page, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestPageStopsAtItsBound(t *testing.T) {
 	for _, filter := range []comment.Filter{{}, {Ratings: []int{1, 2}}, {Languages: commenttest.ManyLanguages(40)}} {
 		f := endless(30)
 		q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20}}
-		_, err := NewStore(readOnly{fakeQuerier: f}, "comments").Comments(t.Context(), q)
+		_, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
 		if comment.KindOf(err) != comment.TooCostly {
 			t.Errorf("%v: %v", filter, err)
 		}

@@ -20,7 +20,7 @@ import (
 // The page may be shared with other callers of the same query, so do not change it.
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	key := keyOf(q)
-	page, cached := s.pages.find(key, s.changes.last(q.Product))
+	page, cached := s.cache.find(key, s.changes.last(q.Product))
 	s.looked(cached)
 	if !cached {
 		var err error
@@ -38,7 +38,7 @@ func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (shared
 	began := s.now() // a caller who joins this read gets a page as old as the read
 	page, err := s.answer(ctx, q, key, s.known(q))
 	if err == nil {
-		s.pages.keep(key, page, began)
+		s.cache.keep(key, page, began)
 	}
 	return page, err
 }
@@ -99,7 +99,7 @@ func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, er
 }
 
 // Warm reads what the Store would know of a product after some pages: its statistics and how large
-// its comments are. Call UseStatistics before it.
+// its comments are. It needs a Watermark.
 func (s *Store) Warm(ctx context.Context, product string) error {
 	if err := s.memory.fetch(ctx, product); err != nil {
 		return call.Wrap(err, "statistics of product %q", product)

@@ -25,7 +25,7 @@ func TestPageReadAgain(t *testing.T) {
 			cursor := model.List("42", filter, comment.NewestFirst)[30].ID.Position()
 			for _, after := range []*comment.Position{nil, &cursor} {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
-				plan := askedTwice(t, NewStore(s, "comments"), q, known)
+				plan := askedTwice(t, NewStore(s, "comments", Options{}), q, known)
 				want := planner.WindowOf(q).Want(20) + len(plan.Reads) - 1
 				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
 					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
@@ -54,7 +54,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
 		known := planner.Known{Stats: commenttest.AnyStats(t)}
-		store := NewStore(s, "comments")
+		store := NewStore(s, "comments", Options{})
 		for range 4 {
 			page, err := store.answer(t.Context(), q, keyOf(q), known)
 			if err != nil {

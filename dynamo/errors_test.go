@@ -36,15 +36,15 @@ func (r *refusing) Do(request *http.Request) (*http.Response, error) {
 // uses are the calls that the package makes, by name.
 var uses = map[string]func(context.Context, *dynamodb.Client) error{
 	"Query": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t").Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
+		_, err := NewStore(client, "t", Options{}).Comments(ctx, comment.Query{Product: "p", Slice: comment.Slice{Size: 1}})
 		return err
 	},
 	"GetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t").Inspect(ctx, errorsID)
+		_, err := NewStore(client, "t", Options{}).Inspect(ctx, errorsID)
 		return err
 	},
 	"BatchGetItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, _, err := NewStore(client, "t").CommentsByID(ctx, []comment.ID{errorsID}, false)
+		_, _, err := NewStore(client, "t", Options{}).CommentsByID(ctx, []comment.ID{errorsID}, false)
 		return err
 	},
 	"Scan": func(ctx context.Context, client *dynamodb.Client) error {
@@ -52,20 +52,20 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return err
 	},
 	"PutItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t").Add(ctx, errorsComment, "")
+		_, err := NewStore(client, "t", Options{}).Add(ctx, errorsComment, "")
 		return err
 	},
 	"PutItem of an edit": func(ctx context.Context, client *dynamodb.Client) error {
-		return NewStore(client, "t").Replace(ctx, errorsComment, errorsComment)
+		return NewStore(client, "t", Options{}).Replace(ctx, errorsComment, errorsComment)
 	},
 	"PutItem of a delete": func(ctx context.Context, client *dynamodb.Client) error {
-		return NewStore(client, "t").Delete(ctx, errorsComment)
+		return NewStore(client, "t", Options{}).Delete(ctx, errorsComment)
 	},
 	"PutItem of a lease": func(ctx context.Context, client *dynamodb.Client) error {
 		return leases.NewLeases(client, "t").SwapState(ctx, stream.State{Version: 1}, stream.State{})
 	},
 	"TransactWriteItems": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewStore(client, "t").Add(ctx, errorsComment, "key")
+		_, err := NewStore(client, "t", Options{}).Add(ctx, errorsComment, "key")
 		return err
 	},
 	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client) error {

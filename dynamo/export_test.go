@@ -104,10 +104,10 @@ func TestScanner(t *testing.T) {
 // putOther adds items that are not comments. Two of them look similar to comments.
 func putOther(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
 	t.Helper()
-	if _, err := dynamo.NewStore(client, table).Add(t.Context(), withID(c, 1), "key"); err != nil {
+	if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), withID(c, 1), "key"); err != nil {
 		t.Fatal(err)
 	}
-	if err := dynamo.NewStore(client, table).Delete(t.Context(), withID(c, 1)); err != nil {
+	if err := dynamo.NewStore(client, table, dynamo.Options{}).Delete(t.Context(), withID(c, 1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range [][2]string{{"P#p", "S"}, {"C#" + c.ID.Position().String(), "X"}, {"XC#1", "C"}} {
@@ -138,7 +138,7 @@ func TestScannerWhileWritesGoOn(t *testing.T) {
 		write := func(comments []comment.Comment, one func(*dynamo.Store, comment.Comment) error) {
 			writers.Go(func() {
 				for _, c := range comments {
-					if err := one(dynamo.NewStore(client, table), c); err != nil && ctx.Err() == nil {
+					if err := one(dynamo.NewStore(client, table, dynamo.Options{}), c); err != nil && ctx.Err() == nil {
 						t.Error(err)
 					}
 				}

@@ -25,7 +25,7 @@ func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 		comments = append(comments, commenttest.Random(r, "small"))
 	}
 	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
-	store := dynamo.NewStore(client, table)
+	store := dynamo.NewStore(client, table, dynamo.Options{})
 	for _, row := range []struct {
 		why               string
 		comments          []comment.Comment
@@ -71,7 +71,7 @@ func TestCommentsByIDAreHeld(t *testing.T) {
 	ids := []comment.ID{comments[0].ID, comments[1].ID}
 	for _, withoutText := range []bool{false, true} {
 		ctx := usage.With(t.Context(), usage.NewPool(1<<20).Open(20<<10))
-		found, failed, err := dynamo.NewStore(client, table).CommentsByID(ctx, ids, withoutText)
+		found, failed, err := dynamo.NewStore(client, table, dynamo.Options{}).CommentsByID(ctx, ids, withoutText)
 		if _, small := found[ids[1]]; err != nil || !small {
 			t.Errorf("without texts %t: %v, %v", withoutText, err, failed[ids[1]])
 		}

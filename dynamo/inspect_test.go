@@ -23,7 +23,7 @@ func TestInspect(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		comments := commenttest.Many(rand.New(rand.NewPCG(1, 12)), "p/x", 16)
 		client, table := filledTable(t, endpoint, comments)
-		store := dynamo.NewStore(client, table)
+		store := dynamo.NewStore(client, table, dynamo.Options{})
 		for i, c := range comments {
 			if strings.HasSuffix(t.Name(), "Dynoxide") && c.UpdatedAt != nil {
 				continue // it counts each digit of a number, where Amazon counts pairs
@@ -85,11 +85,11 @@ func checkEntries(t *testing.T, client *dynamodb.Client, table string, entries [
 // A comment that does not exist is NotFound; a table that does not exist is Unavailable.
 func TestInspectMissing(t *testing.T) {
 	client, table := filledTable(t, dynamotest.Dynoxide(t), nil)
-	_, err := dynamo.NewStore(client, table).Inspect(t.Context(), "c_01HZ0000000000000000000000")
+	_, err := dynamo.NewStore(client, table, dynamo.Options{}).Inspect(t.Context(), "c_01HZ0000000000000000000000")
 	if comment.KindOf(err) != comment.NotFound {
 		t.Error(err)
 	}
-	_, err = dynamo.NewStore(client, table+"x").Inspect(t.Context(), "c_01HZ0000000000000000000000")
+	_, err = dynamo.NewStore(client, table+"x", dynamo.Options{}).Inspect(t.Context(), "c_01HZ0000000000000000000000")
 	if comment.KindOf(err) != comment.Unavailable {
 		t.Error(err)
 	}

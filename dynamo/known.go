@@ -7,8 +7,8 @@ import (
 
 // known is what is known of the product of a query.
 func (s *Store) known(q comment.Query) planner.Known {
-	if s.given != nil {
-		return s.given(q)
+	if s.options.Known != nil {
+		return s.options.Known(q)
 	}
 	known := s.memory.recall(q)
 	known.Sizes = s.sizes.of(q.Product)
@@ -17,8 +17,8 @@ func (s *Store) known(q comment.Query) planner.Known {
 
 // knownMeanwhile is what is known of the product of a query by now, after a first read for its page.
 func (s *Store) knownMeanwhile(q comment.Query, known planner.Known) planner.Known {
-	if s.given != nil {
-		given := s.given(q)
+	if s.options.Known != nil {
+		given := s.options.Known(q)
 		given.Sizes = known.Sizes
 		return given
 	}

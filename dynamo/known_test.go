@@ -273,7 +273,7 @@ func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter 
 
 // answerOf returns the answer of a store with the given statistics.
 func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) comment.Page {
-	store := NewStore(s, "comments")
+	store := NewStore(s, "comments", Options{})
 	page, err := store.answer(context.Background(), q, keyOf(q), known)
 	if err != nil {
 		t.Fatal(err)

@@ -37,9 +37,8 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	if err := stream.MarkComplete(ctx, leases, stream.State{}, time.Now().Add(-4*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table))
-	store := NewStore(client, table)
-	store.UseStatistics(watermarkOf{leases}, 5*time.Second)
+	late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
+	store := NewStore(client, table, Options{Watermark: watermarkOf{leases}, StatisticsAge: 5 * time.Second})
 	store.memory.now = func() time.Time { return time.Now().Add(-3 * time.Second) }
 	written := commenttest.Random(commenttest.Rand(t), "vase")
 	written.Rating, written.Version, written.UpdatedAt = 1, 1, nil

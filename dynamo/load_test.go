@@ -40,7 +40,7 @@ func TestLoad(t *testing.T) {
 		checkLoad(t, loader, comments[258:], dynamo.LoadCounts{Repeated: 2})
 
 		comments[7].Text = "edited"
-		store := dynamo.NewStore(client, table)
+		store := dynamo.NewStore(client, table, dynamo.Options{})
 		for part := range slices.Chunk(comments, call.MaxKeysPerGet) {
 			ids := make([]comment.ID, len(part))
 			want := map[comment.ID]comment.Comment{}

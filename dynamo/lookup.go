@@ -26,16 +26,16 @@ var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers 
 // newLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
 // looked up if there is an index, and otherwise read.
 func (s *Store) newLookup(q comment.Query, list planner.Planner, place bool) *lookup {
-	counts := q.Count != comment.CountNothing && s.index != nil && q.Filter.OfCells()
+	counts := q.Count != comment.CountNothing && s.options.PageNumbers != nil && q.Filter.OfCells()
 	switch {
 	case !place && !counts && !q.Numbering.Asks():
 		return nil
-	case s.index == nil:
+	case s.options.PageNumbers == nil:
 		return &lookup{err: errNoNumbers}
 	case !q.Filter.OfCells():
 		return &lookup{err: errNotIndexed}
 	}
-	return &lookup{Lookup: numbers.New(s.index, numbers.Wanted{
+	return &lookup{Lookup: numbers.New(s.options.PageNumbers, numbers.Wanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
 		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(),
 	})}

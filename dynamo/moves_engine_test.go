@@ -52,8 +52,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table)
-	store.UseKnown(rareEnds)
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Known: rareEnds})
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
@@ -102,9 +101,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table)
-	store.UseKnown(rareEnds)
-	store.NumberPages(noIndex{})
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Known: rareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
@@ -143,8 +140,7 @@ type noIndex struct{ pageindex.Index }
 // the lookup finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	store := dynamo.NewStore(client, newTable(t, client))
-	store.UseKnown(rareEnds)
+	store := dynamo.NewStore(client, newTable(t, client), dynamo.Options{Known: rareEnds})
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating, before.Version = 1, 1
 	after := before

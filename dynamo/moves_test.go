@@ -160,7 +160,8 @@ func pageBesideEdits(t *rapid.T) {
 		first[c.ID] = c
 	}
 	l := &lagging{lag: rapid.IntRange(0, 6).Draw(t, "lag"), random: random, states: []map[comment.ID]comment.Comment{first}}
-	store := NewStore(l, "comments")
+	known := planner.Known{}
+	store := NewStore(l, "comments", Options{Known: func(comment.Query) planner.Known { return known }})
 	ids := slices.Sorted(maps.Keys(first))
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	l.edit = editor(t, l, store, ids[:min(len(ids), 12)])
@@ -181,12 +182,10 @@ func pageBesideEdits(t *rapid.T) {
 			q.Slice.After, q.Slice.Before = nil, &at
 		}
 	}
-	known := planner.Known{}
 	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
 		known = planner.Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
 	}
 	began := max(0, len(l.states)-1-l.lag)
-	store.UseKnown(func(comment.Query) planner.Known { return known })
 	page, err := store.Comments(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +350,7 @@ func TestTogglingTakesLittleRoom(t *testing.T) {
 // A process that was down receives records of old edits. Their comments are not looked up. Those of
 // new edits are, also by a clock that is minutes ahead or behind.
 func TestOldRecordsAreNoMoves(t *testing.T) {
-	store := NewStore(nil, "comments")
+	store := NewStore(nil, "comments", Options{})
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating = 1
 	after := before

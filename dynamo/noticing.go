@@ -12,16 +12,13 @@ import (
 // as no page lacks its comment.
 const createdError = 15 * time.Minute
 
-// Follow has a Counter tell the Store of each comment change that it counts. From then on, the
-// Store shows no page that was read before such a change, skips no partition that the change put a
-// comment into, and misses no comment on a page because it moved. A process receives the changes of
-// the shards that it reads. Follow must be called before the Counter is used.
-func (s *Store) Follow(counter *counts.Counter) {
-	counter.OnChange(s.heardMove, s.heard) // moves first: counting takes time, and pages are being read
-}
+// A Store follows the Counter that is told so: it shows no page that was read before a change of the
+// stream, leaves out no partition that the change put a comment into, and misses no comment on a page
+// because it moved. A process receives the changes of the shards that it reads.
+var _ counts.Follower = (*Store)(nil)
 
-// heard notes a change that came through the stream.
-func (s *Store) heard(change counts.Change) {
+// Changed implements counts.Follower.
+func (s *Store) Changed(change counts.Change) {
 	s.memory.noticed(change.Product, change.ID.Position(), change.After)
 	s.changed(change.Product)
 }
@@ -42,9 +39,10 @@ func (s *Store) moved(before, after comment.Comment) {
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 
-// heardMove notes a change that came through the stream, if it is an edit recent enough that
-// indexes may still lag behind it. A process that was down receives hours of edits at once.
-func (s *Store) heardMove(change counts.Change) {
+// Changing implements counts.Follower. It notes an edit recent enough that indexes may still lag
+// behind it: counting takes time, and pages are being read. A process that was down receives hours of
+// edits at once.
+func (s *Store) Changing(change counts.Change) {
 	old := s.now().Sub(change.Created) > moveAge+createdError
 	if old || change.Before == nil || change.After == nil {
 		return

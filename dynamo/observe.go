@@ -5,23 +5,20 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// Observe sets the observer. Call it before the first query.
-func (s *Store) Observe(o Observer) { s.observer = o }
-
-// looked tells the observer of a look into the page cache, if there are both.
+// looked tells the observer of a lookup in the page cache, if there are both.
 func (s *Store) looked(hit bool) {
-	if s.observer != nil && s.pages != nil {
-		s.observer.Looked("pages", hit)
+	if s.options.Observer != nil && s.cache != nil {
+		s.options.Observer.Looked("pages", hit)
 	}
 }
 
 // pageRead tells the observer of a page that was read.
 func (s *Store) pageRead(known planner.Known, e execution) {
-	if s.observer == nil {
+	if s.options.Observer == nil {
 		return
 	}
 	warm := known.Stats != nil
-	s.observer.Looked("statistics", warm)
+	s.options.Observer.Looked("statistics", warm)
 	estimated, consumed := 0.0, 0.0
 	if len(e.page) > 0 && e.page[0].plan.Estimated() {
 		estimated = e.page[0].plan.Chosen.Units
@@ -29,7 +26,7 @@ func (s *Store) pageRead(known planner.Known, e execution) {
 			consumed += r.units()
 		}
 	}
-	s.observer.PageRead(warm, estimated, consumed, e.waves())
+	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
 }
 
 var _ call.Purposeful = (*listed)(nil)

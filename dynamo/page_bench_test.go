@@ -40,7 +40,7 @@ func BenchmarkPage(b *testing.B) {
 			if !ok {
 				b.Fatal("the client is not lean")
 			}
-			store := NewStore(lean, "t")
+			store := NewStore(lean, "t", Options{})
 			q := comment.Query{Product: row.product, Filter: row.filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize}}
 			pool := usage.NewPool(1 << 30)
 			b.ReportAllocs()

@@ -32,7 +32,7 @@ func (a *answering) place(ctx context.Context) error {
 	switch {
 	case a.list.query.Slice.Page == 0:
 		return nil
-	case a.list.store.index == nil:
+	case a.list.store.options.PageNumbers == nil:
 		return errNoNumbers
 	case a.placement.By == comment.ByReading:
 		a.list.placeAt(a.placement)

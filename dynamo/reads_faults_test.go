@@ -26,7 +26,7 @@ func TestPagesThroughEveryFault(t *testing.T) {
 	for range 40 {
 		c := commenttest.Nasty(r, "42")
 		model.Insert(c)
-		if _, err := dynamo.NewStore(client, table).Add(t.Context(), c, ""); err != nil {
+		if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,5 +75,5 @@ func leanStore(t *testing.T, client *dynamodb.Client, table string) *dynamo.Stor
 	if !ok {
 		t.Fatal("the local client cannot be lean")
 	}
-	return dynamo.NewStore(lean, table)
+	return dynamo.NewStore(lean, table, dynamo.Options{})
 }

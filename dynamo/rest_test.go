@@ -34,7 +34,7 @@ func TestSecondWaveFollowsTheFirst(t *testing.T) {
 	s := rareTable(t)
 	filter := comment.Filter{Ratings: []int{1, 2}}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}}
-	store := NewStore(s, "comments")
+	store := NewStore(s, "comments", Options{})
 	page, err := store.Comments(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +123,8 @@ func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 		{func(s *Store) { s.memory.shown("product-0", stats) }, true},
 	} {
 		table := slowFirst{warehouse: &warehouse{comments: comments}}
-		store := NewStore(&table, "comments")
+		store := NewStore(&table, "comments", Options{Watermark: watermarkOf{}})
 		table.during = func() { row.during(store) }
-		store.UseStatistics(nil, 0)
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "product-0", Filter: comment.Filter{Ratings: []int{1, 2, 3, 4}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20},
 		})

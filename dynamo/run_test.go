@@ -118,8 +118,7 @@ func TestTextIsOfTheVersionShown(t *testing.T) {
 		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 			return &dynamodb.QueryOutput{Items: []layout.Item{layout.Encode(versions[partitionKey(in)])}}, nil
 		}}
-		store := NewStore(readOnly{fakeQuerier: f}, "comments")
-		store.UseKnown(rareEnds)
+		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{Known: rareEnds})
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
 		})
@@ -151,7 +150,7 @@ func TestCountingTakesNoRoundOfItsOwn(t *testing.T) {
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		store := NewStore(readOnly{fakeQuerier: f}, "comments")
+		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{})
 		page, err := store.Comments(ctx, comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountByRating})
 		if err != nil || page.Counted == nil || page.Counted.Err != nil || page.Plan().Waves != 1 || page.Plan().Queries != expected {
 			t.Errorf("%+v, %v after %d calls", page, err, under.Load())
@@ -171,7 +170,7 @@ func TestFailedCountLeavesThePage(t *testing.T) {
 			}
 			return &dynamodb.QueryOutput{}, nil
 		}}
-		store := NewStore(readOnly{fakeQuerier: f}, "comments")
+		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{})
 		page, err := store.Comments(t.Context(), comment.Query{Product: "42", Order: comment.NewestFirst, Count: comment.CountTotal})
 		if err != nil || page.Counted == nil || page.Counted.Err == nil {
 			t.Errorf("%s: %+v, %v", why, page, err)

@@ -31,8 +31,51 @@ type writer interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Store reads and writes the comments of one table. It is safe for use by many goroutines once it
-// is set up.
+// Options are the settings of a Store. The zero value plans by what was read, caches no page, bounds
+// nothing and has no page numbers.
+type Options struct {
+	// Watermark tells up to when statistics are complete. With it, statistics choose the plans of
+	// pages. Nil reads no statistics for plans.
+	Watermark Watermark
+	// StatisticsAge is how old statistics may be for a partition to be left out that they say is
+	// empty, by the clocks of this server and of the one that counts. 0 reads all partitions.
+	StatisticsAge time.Duration
+	// Journal says whether all comments of the table were counted once. Until then, reads of
+	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.
+	Journal counts.Journal
+	// PageAge is how long first pages are cached. 0 caches none.
+	PageAge time.Duration
+	// ProductCalls bounds how many operations read pages of one product at a time, and how many
+	// batches fetch its statistics. Beyond it, reading fails with an Overloaded error. So a product
+	// whose partitions are slow leaves room for others. 0 bounds none.
+	ProductCalls int
+	// PageNumbers is the index that finds pages by their number. Without one, asking for them fails as
+	// Unavailable.
+	PageNumbers pageindex.Index
+	// Writes notes which spans write comments, by the keys of their items.
+	Writes *spans.Writes
+	// Observer observes pages.
+	Observer Observer
+	// Improper is called once for each item that a list or a leaderboard leaves out, up to a bound.
+	Improper func(layout.Improper)
+	// Known returns what is known of the product of a query, instead of what the Store remembers of
+	// statistics and sizes. It is for callers that know their products better, and to measure what
+	// knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. It
+	// is called by many goroutines, and again for what a second wave is planned by.
+	Known func(comment.Query) planner.Known
+}
+
+// Observer observes pages. Its methods are called by many goroutines, so they must be quick.
+type Observer interface {
+	// PageRead is called when a page was read from the table. warm says that counts of its product
+	// were known. estimated and consumed are the read units of its comments; 0 if there was only one
+	// way to read them, which is not estimated. waves includes what lies beyond the page.
+	PageRead(warm bool, estimated, consumed float64, waves int)
+	// Looked is called after a lookup in a cache: pages or statistics.
+	Looked(cache string, hit bool)
+}
+
+// Store reads and writes the comments of one table. It is safe for use by many goroutines.
 //
 // A Store remembers what it saw, so that pages cost less: statistics of products, sizes of
 // comments, what pages held. When that is wrong, a page costs more reads, and shows the same
@@ -41,86 +84,53 @@ type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
 	*counts.Reader
 
-	client client
-	table  string
-	now    func() time.Time
+	client  client
+	table   string
+	now     func() time.Time
+	options Options
 
 	// Hints for plans.
-	given    func(comment.Query) planner.Known // in the place of statistics and sizes; nil before UseKnown
-	memory   *memory                           // statistics of products; nil before UseStatistics
-	sizes    *sizes                            // of the comments of products
-	recent   *recent                           // what pages held when they were last read
-	attempts *attempts                         // that were given up lately
-	lookups  *lookupPrices                     // what finding pages by their numbers took
+	memory   *memory       // statistics of products; nil without a Watermark
+	sizes    *sizes        // of the comments of products
+	recent   *recent       // what pages held when they were last read
+	attempts *attempts     // that were given up lately
+	lookups  *lookupPrices // what finding pages by their numbers took
 
 	// What keeps pages fresh.
 	changes *changes // of products, by this Store or heard from the stream
 	moves   *moves   // comments that edits moved between partitions
 
-	index     pageindex.Index  // finds pages by their number; nil for none
 	flights   flights          // pages that are being read
-	pages     *pages           // the page cache; nil for none
-	writes    *spans.Writes    // which spans wrote comments; nil for none
-	observer  Observer         // nil if nobody asks
-	malformed *layout.Reporter // of items that lists pass over; nil reports nothing
+	cache     *pageCache       // of first pages; nil for none
+	malformed *layout.Reporter // of items that lists leave out; nil reports nothing
 
 	bulkhead *bulkhead.Bulkhead // bounds the calls for each product; nil bounds none
 	batches  *bulkhead.Batches  // the same of batches of statistics
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.
-func NewStore(client client, table string) *Store {
+func NewStore(client client, table string, options Options) *Store {
 	s := &Store{
-		Reader: counts.NewReader(client, table), client: call.For(client, call.ForComments), table: table, now: time.Now,
+		client: call.For(client, call.ForComments), table: table, now: time.Now, options: options,
 		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
-	s.Reader.OnRead(func(product string, stats comment.Stats) { s.memory.shown(product, stats) })
-	return s
-}
-
-// UseStatistics lets statistics choose the plans of pages. Partitions that the statistics say are
-// empty are not read, as long as the statistics are at most maxAge old by the clocks of this server
-// and of the one that counts. With a maxAge of 0, all partitions are read. Call it before the first
-// query.
-func (s *Store) UseStatistics(source Watermark, maxAge time.Duration) {
-	s.memory = newMemory(source, maxAge, s.Latest)
-}
-
-// UseKnown plans pages with what known returns for a query, instead of what the Store remembers of
-// statistics and sizes. It is for callers that know their products better, and to measure what
-// knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. known
-// is called by many goroutines, and again for what a second wave is planned by. Call UseKnown before
-// the first query.
-func (s *Store) UseKnown(known func(comment.Query) planner.Known) { s.given = known }
-
-// BoundProducts bounds how many operations read pages of one product at a time, and how many batches
-// fetch its statistics. Beyond it, reading fails with an Overloaded error. So a product whose
-// partitions are slow leaves room for others. Call it before the first query.
-func (s *Store) BoundProducts(operations int) {
-	s.bulkhead, s.batches = bulkhead.New(operations), bulkhead.NewBatches(operations)
-}
-
-// KeepPages turns the page cache on: first pages are kept for maxAge. 0 keeps none. Call it before
-// the first query.
-func (s *Store) KeepPages(maxAge time.Duration) {
-	if maxAge > 0 {
-		s.pages = newPages(maxAge)
+	if options.Improper != nil {
+		s.malformed = layout.NewReporter(options.Improper)
 	}
-}
-
-// NumberPages lets an index find pages by their number. Without one, nil, page numbers are off: what
-// asks for them fails as Unavailable. Call it before the first query.
-func (s *Store) NumberPages(index pageindex.Index) { s.index = index }
-
-// TraceWrites notes which spans write comments, by the keys of their items. Call it before the first
-// write.
-func (s *Store) TraceWrites(writes *spans.Writes) { s.writes = writes }
-
-// OnImproper reports each item that a list or a leaderboard passes over, once, up to a bound. Call
-// it before the first query.
-func (s *Store) OnImproper(report func(layout.Improper)) {
-	s.malformed = layout.NewReporter(report)
-	s.Reader.OnImproper(report)
+	s.Reader = counts.NewReader(client, table, counts.ReaderOptions{
+		Journal: options.Journal, Improper: s.malformed,
+		Read: func(product string, stats comment.Stats) { s.memory.shown(product, stats) },
+	})
+	if options.Watermark != nil {
+		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.Latest)
+	}
+	if options.PageAge > 0 {
+		s.cache = newPageCache(options.PageAge)
+	}
+	if options.ProductCalls > 0 {
+		s.bulkhead, s.batches = bulkhead.New(options.ProductCalls), bulkhead.NewBatches(options.ProductCalls)
+	}
+	return s
 }
 
 // Ready returns an error when the table cannot be used right now.

@@ -78,7 +78,7 @@ func (w *tailed) add(failing int, meanwhile func()) {
 	distinct[0], distinct[1] = byte(w.random.IntN(256)), byte(w.random.IntN(256))
 	skew := time.Second - time.Duration(w.random.Int64N(int64(w.behind+time.Second)))
 	c.ID = comment.IDOf(comment.PositionAt(w.now.Add(skew), distinct))
-	if _, err := dynamo.NewStore(client, w.table).Add(w.t.Context(), c, ""); err != nil {
+	if _, err := dynamo.NewStore(client, w.table, dynamo.Options{}).Add(w.t.Context(), c, ""); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := network.Flush(); err != nil {
@@ -102,7 +102,7 @@ func tailBesideLateWrites(t *testing.T, behind time.Duration) {
 	if err := dynamo.CreateTable(t.Context(), w.client, w.table); err != nil {
 		t.Fatal(err)
 	}
-	store := dynamo.ByClock(dynamo.NewStore(w.client, w.table), func() time.Time { return w.now })
+	store := dynamo.ByClock(dynamo.NewStore(w.client, w.table, dynamo.Options{}), func() time.Time { return w.now })
 	settled, all := &tail{settled: true}, &tail{}
 	look := func() { settled.read(t, store); all.read(t, store) }
 	for _, failing := range []int{4, w.random.IntN(5), w.random.IntN(5), 3} {
@@ -145,7 +145,7 @@ func TestWritesEndBeforeCommentsSettle(t *testing.T) {
 	for _, key := range []string{"", "a key"} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			_, err := dynamo.NewStore(hanging{}, "comments").Add(t.Context(), commenttest.Random(commenttest.Rand(t), "42"), key)
+			_, err := dynamo.NewStore(hanging{}, "comments", dynamo.Options{}).Add(t.Context(), commenttest.Random(commenttest.Rand(t), "42"), key)
 			if took := time.Since(began); err == nil || took > comment.SettleTime-2*time.Second-10*time.Second {
 				t.Errorf("given up after %v: %v", took, err)
 			}

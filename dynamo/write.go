@@ -65,8 +65,8 @@ func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment
 // writing notes that a comment is about to be written, and in which span.
 func (s *Store) writing(ctx context.Context, id comment.ID) {
 	usage.From(ctx).Write()
-	if s.writes != nil {
-		s.writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
+	if s.options.Writes != nil {
+		s.options.Writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
 	}
 }
 

@@ -38,7 +38,7 @@ func TestKeysExpire(t *testing.T) {
 			{0, true}, {KeyLifetime, true}, {KeyLifetime + clockSkew - time.Second, true}, {-clockSkew, true},
 			{KeyLifetime + clockSkew + 2*time.Second, false},
 		} {
-			store := NewStore(client, table)
+			store := NewStore(client, table, Options{})
 			store.now = func() time.Time { return start.Add(row.after) }
 			c := first
 			c.ID = comment.IDOf(comment.PositionAt(start.Add(row.after), [10]byte{byte(r.Uint32())}))
@@ -60,7 +60,7 @@ func TestWritesAreAccountedFor(t *testing.T) {
 	if err := CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
-	store, account := NewStore(client, table), usage.NewPool(1).Open(1)
+	store, account := NewStore(client, table, Options{}), usage.NewPool(1).Open(1)
 	ctx := usage.With(t.Context(), account)
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	c.Version, c.UpdatedAt = 1, nil
@@ -151,7 +151,7 @@ func TestWhatAWriteSaysInTheEnd(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				table := &failing{script: row.script}
-				_, err := NewStore(table, "t").Add(ctx, commenttest.Random(commenttest.Rand(t), "p"), "")
+				_, err := NewStore(table, "t", Options{}).Add(ctx, commenttest.Random(commenttest.Rand(t), "p"), "")
 				said := strings.Contains(comment.MessageOf(err), "is unknown")
 				if comment.KindOf(err) != row.kind || said != row.unknown || table.calls != row.calls {
 					t.Errorf("%v (kind %d) after %d calls; want kind %d after %d, unknown: %v", err, comment.KindOf(err), table.calls, row.kind, row.calls, row.unknown)
@@ -173,7 +173,7 @@ func TestWriteIsCalledOff(t *testing.T) {
 				}
 				return &types.ProvisionedThroughputExceededException{}
 			}}}
-			_, err := NewStore(table, "t").Add(ctx, commenttest.Random(commenttest.Rand(t), "p"), "")
+			_, err := NewStore(table, "t", Options{}).Add(ctx, commenttest.Random(commenttest.Rand(t), "p"), "")
 			if table.calls != 1 || err == nil || inCall != errors.Is(err, context.Canceled) {
 				t.Errorf("in a call: %v: %v after %d calls", inCall, err, table.calls)
 			}

@@ -332,9 +332,9 @@ func TestBadNetwork(t *testing.T) {
 func TestCounting(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		b, r := newBench(t, endpoint), commenttest.Rand(t)
-		c := b.consumer(counts.NewCounter(b.client, b.table))
+		c := b.consumer(counts.NewCounter(b.client, b.table, counts.CounterOptions{}))
 		stop := b.run(c)
-		store, want := dynamo.NewStore(b.client, b.table), 30
+		store, want := dynamo.NewStore(b.client, b.table, dynamo.Options{}), 30
 		for range want {
 			added := commenttest.Random(r, "p")
 			added.Version, added.UpdatedAt = 1, nil

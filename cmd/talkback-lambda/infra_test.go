@@ -185,7 +185,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
-	store := dynamo.NewStore(client, table)
+	store := dynamo.NewStore(client, table, dynamo.Options{})
 	var records []stream.Record
 	for i, c := range commenttest.Many(commenttest.Rand(t), "mug", 20) {
 		key := ""
@@ -203,7 +203,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 		}
 		records = append(records, stream.Record{Position: stream.PositionOf("l", string(rune('1'+i))), New: output.Item})
 	}
-	if err := counts.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
 	return client, table
@@ -213,7 +213,7 @@ func countedTable(t *testing.T) (*dynamodb.Client, string) {
 func TestScheduleCountsAsNothing(t *testing.T) {
 	client, table := countedTable(t)
 	written := readTemplate(t).scheduledItem(t)
-	counter := counts.NewCounter(client, table)
+	counter := counts.NewCounter(client, table, counts.CounterOptions{})
 	record := stream.Record{Position: stream.PositionOf("l", "2"), Keys: written, New: written}
 	if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {
 		t.Errorf("it is counted: %v", err)

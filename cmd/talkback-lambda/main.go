@@ -75,11 +75,11 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		}
 		options.Name, options.Store = pages.Name, store
 	}
-	counter := counts.NewCounter(call.For(client, call.ForCounting), table)
-	counter.Feed(keeper.New(options))
+	counting := counts.CounterOptions{Feed: keeper.New(options), Logger: logger}
 	if pages.Name == stores.Table {
-		counter.KeepPages(pagetable.New(numbers, table), logger)
+		counting.Pages = pagetable.New(numbers, table)
 	}
+	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
 	return tell.after(stream.NewFunction(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
 }

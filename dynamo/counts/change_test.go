@@ -61,15 +61,20 @@ func (r refusing) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...
 	return nil, r.err
 }
 
-// Listeners get changes in the order of their records: before the counting, and after it, even if
+// follower notes what it hears.
+type follower struct{ heard *[]string }
+
+func (f follower) Changing(c Change) { *f.heard = append(*f.heard, "before "+string(c.Position)) }
+func (f follower) Changed(c Change)  { *f.heard = append(*f.heard, "after "+string(c.Position)) }
+
+// Followers get changes in the order of their records: before the counting, and after it, even if
 // it failed.
-func TestListenersHearOfChangesInOrder(t *testing.T) {
+func TestFollowersHearOfChangesInOrder(t *testing.T) {
 	var heard []string
 	broken := errors.New("broken")
-	counter := NewCounter(refusing{err: broken, calls: func() { heard = append(heard, "count") }}, "comments")
-	counter.OnChange(
-		func(c Change) { heard = append(heard, "before "+string(c.Position)) },
-		func(c Change) { heard = append(heard, "after "+string(c.Position)) })
+	counter := NewCounter(refusing{err: broken, calls: func() { heard = append(heard, "count") }}, "comments", CounterOptions{
+		Follower: follower{&heard},
+	})
 	err := counter.Handle(t.Context(), []stream.Record{
 		{Position: "1", New: layout.Encode(changed(1, 1))},
 		{Position: "2", New: layout.ProductKey("42", statisticsSK)},

@@ -53,56 +53,73 @@ type Counter struct {
 	now    func() time.Time
 	feed   feed
 	pages  *pages
-	// before and after are called for each change.
-	before, after func(Change)
+	// follower hears of the changes; nil for none.
+	follower Follower
 }
 
 var _ stream.Handler = (*Counter)(nil)
 
-// NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
-func NewCounter(client countClient, table string) *Counter {
-	return &Counter{client: client, table: table, now: time.Now, feed: noFeed{}, before: func(Change) {}, after: func(Change) {}}
+// Follower hears of each change that a Counter counts. Its methods are called by many goroutines.
+type Follower interface {
+	// Changing is called before the change is counted, and Changed after, even if that failed.
+	Changing(Change)
+	Changed(Change)
 }
 
-// Feed sets an index of ranks that is handed an entry for each change once it is counted. A change
-// whose record is handled again is handed over again. While the index returns an error, Handle
-// does. Call it before the first Handle.
-func (c *Counter) Feed(to feed) { c.feed = to }
+// CounterOptions are the settings of a Counter. The zero value counts, and tells nobody.
+type CounterOptions struct {
+	// Feed is an index of ranks that is handed an entry for each change once it is counted. A change
+	// whose record is handled again is handed over again. While the index returns an error, Handle
+	// does.
+	Feed feed
+	// Pages merges the logs of the index of page numbers that is in the table, beside the counting. A
+	// Counter without it drops the index of each product that it counts. The index starts anew when
+	// the product is next counted by a Counter with it.
+	Pages merger
+	// Logger is told of merges that fail. The next merge does their work. It may be nil without Pages.
+	Logger *slog.Logger
+	// Follower hears of the changes.
+	Follower Follower
+}
 
-// KeepPages has the counter keep the index of page numbers that is in the table, and merge its logs
-// beside the counting. A counter that does not keep it drops the index of each product that it
-// counts; the index starts anew when the product is next counted by one that does. A merge that
-// fails is logged, and the next one does its work. Call it before the first Handle.
-func (c *Counter) KeepPages(m merger, log *slog.Logger) {
-	c.pages = newPages(c.client, c.table, m, log)
+// NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
+func NewCounter(client countClient, table string, options CounterOptions) *Counter {
+	c := &Counter{client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower}
+	if c.feed == nil {
+		c.feed = noFeed{}
+	}
+	if options.Pages != nil {
+		c.pages = newPages(client, table, options.Pages, options.Logger)
+	}
+	return c
 }
 
 // MergePages merges the log of a product's index in the background, unless that is under way. It is
-// for a lookup that needs it. Call KeepPages before it.
+// for a lookup that needs it. The Counter must have Pages.
 func (c *Counter) MergePages(product string) { c.pages.merging.begin(product) }
 
 // AwaitMerges waits until no merge is under way. A process that ends before loses nothing: the next
 // merge does the work.
 func (c *Counter) AwaitMerges(ctx context.Context) { c.pages.await(ctx) }
 
-// OnChange sets functions that are called for each change: before it is counted, and after, even if
-// that failed. Call it before the first Handle.
-func (c *Counter) OnChange(before, after func(Change)) { c.before, c.after = before, after }
-
 // Handle counts the changes of comments among records, and ignores other records. Without an error
 // all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
 // of the record or of an item that it concerns; all others are counted. Any other error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	changes, failed := decodeChanges(records)
-	for _, change := range changes {
-		c.before(change)
+	if c.follower != nil {
+		for _, change := range changes {
+			c.follower.Changing(change)
+		}
+		defer func() {
+			for _, change := range changes {
+				c.follower.Changed(change)
+			}
+		}()
 	}
 	err := c.countChanges(ctx, changes, failed)
 	if err == nil {
 		err = apply(ctx, c.feed, entriesOf(changes, failed))
-	}
-	for _, change := range changes {
-		c.after(change)
 	}
 	if err != nil {
 		return err

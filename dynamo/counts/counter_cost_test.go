@@ -94,7 +94,7 @@ func costOfCounting(t testing.TB, batch, products int) *bill {
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
-	counter := counts.NewCounter(b, table)
+	counter := counts.NewCounter(b, table, counts.CounterOptions{})
 	r := rand.New(rand.NewPCG(1, 1))
 	const batches = 4
 	for i := range batches {

@@ -28,7 +28,7 @@ func TestCountingOverABadNetwork(t *testing.T) {
 			for n, more := commenttest.Stride(r, 4), true; more; n += commenttest.Stride(r, 4) {
 				table := newTable(t, direct)
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
-				counter := counts.NewCounter(client, table)
+				counter := counts.NewCounter(client, table, counts.CounterOptions{})
 				for batch := range slices.Chunk(slices.Concat(h.shards[0], h.shards[1]), 40) {
 					if err := counter.Handle(t.Context(), batch); err != nil {
 						t.Fatalf("%s of call %d: %v", fault, n, err)
@@ -75,7 +75,7 @@ func TestWhatCountingReturns(t *testing.T) {
 		{"the name of the row that languages share", with("l", text("*")), "record 1: item of comment c_01000000000000000000000000: attribute \"l\" is no language"},
 	} {
 		got := ""
-		if err := counts.NewCounter(direct, table).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {
+		if err := counts.NewCounter(direct, table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: row.image}}); err != nil {
 			var named stream.RecordErrors
 			if !errors.As(err, &named) || len(named) != 1 {
 				t.Fatalf("%s: the error does not name the record: %v", row.why, err)
@@ -96,7 +96,7 @@ func TestCountingWhereNothingIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := faulttest.Under(call.NewLocalClient("http://127.0.0.1:1"), faulttest.From(1, faulttest.Throttled))
 		c := comment.Comment{ID: comment.IDOf(comment.Position{1}), ProductID: "p", Language: "en", Rating: 5}
-		err := counts.NewCounter(client, "t").Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
+		err := counts.NewCounter(client, "t", counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(c)}})
 		if kind := comment.KindOf(err); kind != comment.Throttled {
 			t.Errorf("kind %v, %v", kind, err)
 		}

@@ -104,7 +104,7 @@ func (h *history) add(sequence int, before, after *comment.Comment) {
 // checkCounted compares statistics and leaderboards with the model.
 func checkCounted(t *testing.T, client *dynamodb.Client, table string, products []string, model *commenttest.Model) {
 	t.Helper()
-	store := dynamo.NewStore(client, table)
+	store := dynamo.NewStore(client, table, dynamo.Options{})
 	found, failed, err := store.StatsOf(t.Context(), products)
 	if err != nil || len(failed) > 0 {
 		t.Fatal(err, failed)
@@ -196,7 +196,7 @@ func TestCountsAreExact(t *testing.T) {
 		for range commenttest.Times(2, 20) {
 			table := newTable(t, client)
 			h := newHistory(r, 300)
-			replay(t, r, counts.NewCounter(client, table), h)
+			replay(t, r, counts.NewCounter(client, table, counts.CounterOptions{}), h)
 			checkCounted(t, client, table, historicProducts, h.model)
 		}
 	})
@@ -249,7 +249,7 @@ func BenchmarkCount(b *testing.B) {
 		for _, size := range []int{1, 25, 100, 1000} {
 			b.Run(fmt.Sprintf("products=%d/batch=%d", products, size), func(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
-				counter := counts.NewCounter(client, newTable(b, client))
+				counter := counts.NewCounter(client, newTable(b, client), counts.CounterOptions{})
 				sequence := 0
 				for b.Loop() {
 					h := &history{}

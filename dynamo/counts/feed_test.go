@@ -65,8 +65,7 @@ func TestFeed(t *testing.T) {
 	r := commenttest.Rand(t)
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, fed, h := newTable(t, client), newIndex(), newHistory(r, 200)
-	counter := counts.NewCounter(client, table)
-	counter.Feed(fed)
+	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	replay(t, r, counter, h)
 	if diff := cmp.Diff(cellsOf(h.model.All()), fed.cells()); diff != "" {
 		t.Error(diff)
@@ -81,9 +80,8 @@ func TestEntriesOfMarkers(t *testing.T) {
 	table, fed, h := newTable(t, client), newIndex(), newHistory(r, 200)
 	looked := commenttest.Many(r, "looked", 3)
 	load(t, client, table, looked)
-	rebuilder, counter := newRebuilder(client, table), counts.NewCounter(client, table)
-	rebuilder.Feed(fed)
-	counter.Feed(fed)
+	rebuilder, counter := newRebuilder(client, table), counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
+	rebuilder.Feed = fed
 	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +114,7 @@ func TestRebuildFeeds(t *testing.T) {
 	load(t, client, table, comments)
 	was := comments[0]
 	was.Rating = was.Rating%comment.MaxRating + 1
-	counter := counts.NewCounter(client, table)
-	counter.Feed(fed)
+	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	handle := func(position stream.Position, now comment.Comment) {
 		t.Helper()
 		if err := counter.Handle(t.Context(), []stream.Record{{Position: position, New: image(now)}}); err != nil {
@@ -126,7 +123,7 @@ func TestRebuildFeeds(t *testing.T) {
 	}
 	handle("2026/1", was)
 	rebuilder := newRebuilder(client, table)
-	rebuilder.Feed(fed)
+	rebuilder.Feed = fed
 	if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +147,7 @@ func TestRebuildFeeds(t *testing.T) {
 func TestWhatIsNotFed(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table, fed := newTable(t, client), newIndex()
-	counter := counts.NewCounter(client, table)
-	counter.Feed(fed)
+	counter := counts.NewCounter(client, table, counts.CounterOptions{Feed: fed})
 	comments := commenttest.Many(commenttest.Rand(t), "p", 2)
 	refused := image(comments[1])
 	refused["r"] = &types.AttributeValueMemberN{Value: "6"}

@@ -38,14 +38,14 @@ func TestWhatIsPublishedLateIsNoDrift(t *testing.T) {
 				t.Fatal(err)
 			}
 			leases := leases.NewLeases(client, table)
-			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table))
+			late, consumer := streamtest.Late(client, table, leases, counts.NewCounter(client, table, counts.CounterOptions{}))
 			if row.counts {
 				defer streamtest.Run(t, consumer)()
 				for streamtest.Renewals(t, leases) < 2 {
 					time.Sleep(time.Millisecond)
 				}
 			}
-			verifier, looks := counts.HastenVerifier(counts.NewVerifier(client, table, 1)), 0
+			verifier, looks := counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 1})), 0
 			counts.SetPatience(verifier, row.patience)
 			verifier.Leases = func(ctx context.Context) ([]stream.Lease, error) {
 				looks++

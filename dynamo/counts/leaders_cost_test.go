@@ -89,7 +89,7 @@ func TestLeadersStayWithinTheirBound(t *testing.T) {
 			all = append(all, leader)
 		}
 		language := comment.Language(strings.Repeat("x", 35))
-		store := NewReader(onlyQueries{queries: boardOf(language, shards, all)}, "comments")
+		store := NewReader(onlyQueries{queries: boardOf(language, shards, all)}, "comments", ReaderOptions{})
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		got, err := store.readLeaders(usage.With(t.Context(), account), language, leaderSettings{shards: shards}, first)
 		slices.SortFunc(all, compareLeaders)

@@ -30,7 +30,7 @@ func TestLeaderIsShownOnce(t *testing.T) {
 		}
 	})
 	for _, settings := range []leaderSettings{{shards: 1}, {shards: 1, was: 4}} {
-		got, err := NewReader(onlyQueries{queries: f}, "comments").readLeaders(t.Context(), "en", settings, 4)
+		got, err := NewReader(onlyQueries{queries: f}, "comments", ReaderOptions{}).readLeaders(t.Context(), "en", settings, 4)
 		want := []comment.Leader{{Product: "a", Count: 9}, {Product: "b", Count: 8}, {Product: "c", Count: 6}, {Product: "d", Count: 4}}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%+v: %v (-want +got):\n%s", settings, err, diff)

@@ -220,8 +220,7 @@ type priced struct {
 
 func newPriced(tb testing.TB) *priced {
 	m := newMemoryTable()
-	p := &priced{tb: tb, table: m, counter: counts.NewCounter(m, "t"), r: rand.New(rand.NewPCG(1, 1))}
-	p.counter.KeepPages(table.New(m, "t"), slog.New(slog.DiscardHandler))
+	p := &priced{tb: tb, table: m, counter: counts.NewCounter(m, "t", counts.CounterOptions{Pages: table.New(m, "t"), Logger: slog.New(slog.DiscardHandler)}), r: rand.New(rand.NewPCG(1, 1))}
 	return p
 }
 

@@ -81,13 +81,12 @@ func TestRanksAreCounted(t *testing.T) {
 	r := commenttest.Rand(t)
 	name := newTable(t, direct)
 	client, network := faulttest.Under(direct, faulttest.OneIn(r, 15))
-	counter, rd := counts.NewCounter(client, name), &reader{life: newLife(r, "p")}
-	counter.KeepPages(table.New(client, name), slog.New(slog.DiscardHandler))
+	counter, rd := counts.NewCounter(client, name, counts.CounterOptions{Pages: table.New(client, name), Logger: slog.New(slog.DiscardHandler)}), &reader{life: newLife(r, "p")}
 	rd.add(300, false)
 	for step := range commenttest.Times(30, 300) {
 		rd.some()
 		if step%10 == 9 {
-			rd.mustCount(t, counts.NewCounter(direct, name))
+			rd.mustCount(t, counts.NewCounter(direct, name, counts.CounterOptions{}))
 			rd.add(1, true)
 		}
 		rd.mustCount(t, counter)
@@ -114,7 +113,7 @@ func TestIndexWhileAllGoesOn(t *testing.T) {
 	w.live(r, func(ctx context.Context) error {
 		for range 2 {
 			rebuilder := newRebuilder(client, w.table)
-			rebuilder.KeepPages(index, slog.New(slog.DiscardHandler))
+			rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
 			if _, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {}); err != nil {
 				return err
 			}
@@ -196,8 +195,7 @@ func sortKeys(t *testing.T, client *dynamodb.Client, name, partition, prefix str
 func TestNothingIsLeftOfAnIndex(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	name := newTable(t, client)
-	counter, rd := counts.NewCounter(client, name), &reader{life: newLife(commenttest.Rand(t), "p")}
-	counter.KeepPages(table.New(client, name), slog.New(slog.DiscardHandler))
+	counter, rd := counts.NewCounter(client, name, counts.CounterOptions{Pages: table.New(client, name), Logger: slog.New(slog.DiscardHandler)}), &reader{life: newLife(commenttest.Rand(t), "p")}
 	rd.add(400, true)
 	rd.mustCount(t, counter)
 	counter.AwaitMerges(t.Context())

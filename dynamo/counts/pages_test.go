@@ -222,9 +222,7 @@ func bytesIn(it layout.Item, attr string) []byte {
 
 // keeping returns a counter that keeps the index of page numbers.
 func keeping(client *dynamodb.Client, u *unmerged) *counts.Counter {
-	counter := counts.NewCounter(client, u.table)
-	counter.KeepPages(u, slog.New(slog.DiscardHandler))
-	return counter
+	return counts.NewCounter(client, u.table, counts.CounterOptions{Pages: u, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // head returns the head of a product's page index, the zero Head if there is none.
@@ -322,7 +320,7 @@ func TestIndexStartsAnew(t *testing.T) {
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	rd := &reader{life: newLife(commenttest.Rand(t), "p")}
 	u := &unmerged{client: client, table: v.table}
-	with, without := keeping(client, u), counts.NewCounter(client, v.table)
+	with, without := keeping(client, u), counts.NewCounter(client, v.table, counts.CounterOptions{})
 	var before runs.Head
 	for _, row := range []struct {
 		why string

@@ -22,7 +22,7 @@ type readerClient interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Reader reads statistics and leaderboards. It is safe for concurrent use once it is set up.
+// Reader reads statistics and leaderboards. It is safe for concurrent use.
 type Reader struct {
 	client  readerClient
 	leaders readerClient // the same, for leaderboards
@@ -33,18 +33,28 @@ type Reader struct {
 	onRead   func(product string, stats comment.Stats)
 }
 
-// NewReader makes a reader of the counts of a table.
-func NewReader(client readerClient, table string) *Reader {
-	return &Reader{client: call.For(client, call.ForStatistics), leaders: call.For(client, call.ForLeaderboards), table: table, onRead: func(string, comment.Stats) {}}
+// ReaderOptions are the settings of a Reader. The zero value reads, and tells nobody.
+type ReaderOptions struct {
+	// Journal says whether all comments of the table were counted once. Until then, reads of
+	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.
+	Journal Journal
+	// Read is called with all statistics that StatsOf and StatsBeside read, from many goroutines.
+	Read func(product string, stats comment.Stats)
+	// Improper reports items that a leaderboard leaves out.
+	Improper *layout.Reporter
 }
 
-// OnRead sets a function that is called with all statistics that StatsOf and StatsBeside read, from
-// many goroutines. Call it before the first read.
-func (r *Reader) OnRead(told func(product string, stats comment.Stats)) { r.onRead = told }
-
-// OnImproper sets a function that is called once for each item that a leaderboard skips, up to a
-// limit. Call it before the first read.
-func (r *Reader) OnImproper(tell func(layout.Improper)) { r.improper = layout.NewReporter(tell) }
+// NewReader makes a reader of the counts of a table.
+func NewReader(client readerClient, table string, options ReaderOptions) *Reader {
+	r := &Reader{client: call.For(client, call.ForStatistics), leaders: call.For(client, call.ForLeaderboards), table: table, onRead: options.Read, improper: options.Improper}
+	if r.onRead == nil {
+		r.onRead = func(string, comment.Stats) {}
+	}
+	if options.Journal != nil {
+		r.first = &firstCount{journal: options.Journal, now: time.Now}
+	}
+	return r
+}
 
 // Snapshot is what the statistics of a product say at a moment.
 type Snapshot struct {
@@ -149,10 +159,4 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 		failed[languageOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
-}
-
-// RefuseUncounted refuses reads of statistics and leaderboards, with an error of the kind
-// Unavailable, until all comments of the table were counted once. Call it before the first read.
-func (r *Reader) RefuseUncounted(journal journal) {
-	r.first = &firstCount{journal: journal, now: time.Now}
 }

@@ -81,10 +81,10 @@ type rebuildClient interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Rebuilder counts all comments of a table anew. It corrects statistics, markers and leaderboards
-// while others write and count. It remembers the ids of all products; of comments it holds at most
-// a page for each call under way.
-type Rebuilder struct {
+// RebuildOptions are the settings of a Rebuilder.
+type RebuildOptions struct {
+	// Calls is how many products are recounted at once; 0 stands for DefaultScanCalls.
+	Calls int
 	// LeaderShards is the new number of shards of the leaderboards, 1 to MaxLeaderShards; 0 keeps
 	// the current number.
 	LeaderShards int
@@ -94,31 +94,16 @@ type Rebuilder struct {
 	// interrupted together with an earlier run is resumed at once. It is empty where engines
 	// outlive their clients, as on AWS.
 	Engine string
-
-	client rebuildClient
-	table  string
-	calls  int
-	pace   pace
-	feed   feed
-	pages  PageIndex
-	log    *slog.Logger
+	// Feed is an index of ranks that is handed an entry for each comment that was counted wrongly,
+	// before it is counted as it is.
+	Feed feed
+	// Pages is the index of page numbers that is in the table. It is compared with the markers, and
+	// started anew where it does not match them or is missing. A rebuild without it drops the index of
+	// each product that it corrects.
+	Pages PageIndex
+	// Logger is told of merges of that index that fail. It may be nil without Pages.
+	Logger *slog.Logger
 }
-
-// pace is the waits of a rebuild.
-type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
-
-// NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
-// calls is how many products are recounted at once, 1 or more; 0 stands for DefaultScanCalls.
-func NewRebuilder(client rebuildClient, table string, calls int) *Rebuilder {
-	if calls < 1 {
-		calls = call.DefaultScanCalls
-	}
-	return &Rebuilder{Who: "another process", client: client, table: table, calls: calls, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}, feed: noFeed{}}
-}
-
-// Feed sets an index of ranks that is handed an entry for each comment that was counted wrongly,
-// before it is counted as it is. Call it before Run.
-func (r *Rebuilder) Feed(to feed) { r.feed = to }
 
 // PageIndex is the index of page numbers that is in the table.
 type PageIndex interface {
@@ -126,10 +111,30 @@ type PageIndex interface {
 	runsReader
 }
 
-// KeepPages has the rebuild keep that index: it compares it with the markers, and starts it anew
-// where it does not match them or is missing. A rebuild that does not keep it drops the index of
-// each product that it corrects. Call it before Run.
-func (r *Rebuilder) KeepPages(index PageIndex, log *slog.Logger) { r.pages, r.log = index, log }
+// Rebuilder counts all comments of a table anew. It corrects statistics, markers and leaderboards
+// while others write and count. It remembers the ids of all products; of comments it holds at most
+// a page for each call under way.
+type Rebuilder struct {
+	RebuildOptions
+
+	client rebuildClient
+	table  string
+	pace   pace
+}
+
+// pace is the waits of a rebuild.
+type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
+
+// NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
+func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *Rebuilder {
+	if options.Calls < 1 {
+		options.Calls = call.DefaultScanCalls
+	}
+	if options.Feed == nil {
+		options.Feed = noFeed{}
+	}
+	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}}
+}
 
 // RebuildProgress is how far a rebuild came.
 type RebuildProgress struct {
@@ -186,13 +191,14 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 }
 
 func (r *Rebuilder) recounter(owner string) recounter {
-	counter := NewCounter(r.client, r.table)
-	if r.pages != nil {
-		counter.KeepPages(r.pages, r.log)
+	counting := CounterOptions{Logger: r.Logger}
+	if r.Pages != nil {
+		counting.Pages = r.Pages
 	}
+	counter := NewCounter(r.client, r.table, counting)
 	return recounter{
-		examiner:   examiner{client: r.client, table: r.table, runs: r.pages},
-		transactor: r.client, counter: counter, feed: r.feed, pages: r.pages, owner: owner,
+		examiner:   examiner{client: r.client, table: r.table, runs: r.Pages},
+		transactor: r.client, counter: counter, feed: r.Feed, pages: r.Pages, owner: owner,
 	}
 }
 
@@ -263,7 +269,7 @@ func (r *rebuilding) begin(ctx context.Context) error {
 			return
 		}
 		p.shards, p.began, p.stream, p.scanned = r.settings.shards, now, state, 0
-		p.segments = make([]segmentProgress, r.calls*call.SegmentsPerCall)
+		p.segments = make([]segmentProgress, r.Calls*call.SegmentsPerCall)
 	})
 	return r.lease.save(ctx)
 }
@@ -282,7 +288,7 @@ func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client
 func (r *rebuilding) scan(ctx context.Context) error {
 	segments := r.lease.snapshot().segments
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.calls)
+	group.SetLimit(r.Calls)
 	for i, s := range segments {
 		if s.done {
 			continue

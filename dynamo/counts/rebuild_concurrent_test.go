@@ -40,7 +40,7 @@ type world struct {
 func newWorld(t *testing.T, client *dynamodb.Client, comments []comment.Comment) *world {
 	t.Helper()
 	w := &world{t: t, client: client, table: newTable(t, client), model: commenttest.NewModel(comments...)}
-	w.store, w.fewer = dynamo.NewStore(client, w.table), sync.NewCond(&w.mu)
+	w.store, w.fewer = dynamo.NewStore(client, w.table, dynamo.Options{}), sync.NewCond(&w.mu)
 	load(t, client, w.table, comments)
 	return w
 }
@@ -153,10 +153,11 @@ func (w *world) live(r *rand.Rand, work func(ctx context.Context) error) {
 		r := rand.New(rand.NewPCG(r.Uint64(), 1))
 		group.Go(func() error {
 			var inHand []stalled
-			counter := counts.NewCounter(w.client, w.table)
+			options := counts.CounterOptions{Logger: slog.New(slog.DiscardHandler)}
 			if w.pages != nil {
-				counter.KeepPages(w.pages, slog.New(slog.DiscardHandler))
+				options.Pages = w.pages
 			}
+			counter := counts.NewCounter(w.client, w.table, options)
 			for {
 				over := false
 				select {
@@ -204,7 +205,7 @@ func TestVerifyWhileAllGoesOn(t *testing.T) {
 	bystander := commenttest.Random(r, "bystander")
 	load(t, client, w.table, []comment.Comment{bystander})
 	w.live(r, func(ctx context.Context) error {
-		verifier := counts.HastenVerifier(counts.NewVerifier(client, w.table, 2))
+		verifier := counts.HastenVerifier(counts.NewVerifier(client, w.table, counts.VerifyOptions{Calls: 2}))
 		verifier.Leases = w.leases
 		for range 3 {
 			found, err := verifier.Run(ctx, func(int) {})

@@ -78,7 +78,7 @@ func TestCostOfRebuilding(t *testing.T) {
 		}
 		for _, what := range []string{"never counted", "right"} {
 			b := &rebuildBill{bill: bill{Client: client, entries: map[string]string{}}}
-			if _, err := counts.Hasten(counts.NewRebuilder(b, table, 1)).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+			if _, err := counts.Hasten(counts.NewRebuilder(b, table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d comments of %d products, %s: %.2f write units and %.2f read units for each comment, %d transactions, %d writes of progress",

@@ -308,8 +308,7 @@ func TestStrangeKeys(t *testing.T) {
 func checkLists(t *testing.T, client *dynamodb.Client, table string, want []comment.Comment) {
 	t.Helper()
 	var told []layout.Improper
-	store := dynamo.NewStore(client, table)
-	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	store := dynamo.NewStore(client, table, dynamo.Options{Improper: func(item layout.Improper) { told = append(told, item) }})
 	for range 2 {
 		page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: len(want)}})
 		if err != nil || page.HasNext || len(page.Comments) != len(want) {
@@ -343,9 +342,8 @@ func TestDamagedText(t *testing.T) {
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	comments := damaged(t, client, v.table)
 	v.update("C#"+comments[0].ID.Position().String(), "C", "SET t = :a", &types.AttributeValueMemberB{Value: []byte("private words")})
-	store := dynamo.NewStore(client, v.table)
 	var told []layout.Improper
-	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	store := dynamo.NewStore(client, v.table, dynamo.Options{Improper: func(item layout.Improper) { told = append(told, item) }})
 	page, err := store.Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}})
 	if err != nil || len(page.Comments) != 3 || len(told) != 1 || strings.Contains(told[0].String(), "private") {
 		t.Errorf("%d comments, %v; reported %v", len(page.Comments), err, told)
@@ -358,9 +356,8 @@ func TestImproperPlace(t *testing.T) {
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	damaged(t, client, v.table)
 	v.update("P#hand", "S", "SET board = :a, place = :b", text("LEADERS#0"), text("private words"))
-	store := dynamo.NewStore(client, v.table)
 	var told []layout.Improper
-	store.OnImproper(func(item layout.Improper) { told = append(told, item) })
+	store := dynamo.NewStore(client, v.table, dynamo.Options{Improper: func(item layout.Improper) { told = append(told, item) }})
 	leaders, err := store.Leaders(t.Context(), "", 10)
 	of := func(l comment.Leader) bool { return l.Product == "p" && l.Count == 3 }
 	if err != nil || !slices.ContainsFunc(leaders, of) || len(told) != 1 || told[0].Key != "P#hand/S" {
@@ -438,7 +435,7 @@ func TestVerifyCannotWrite(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
 	load(t, client, table, commenttest.Many(commenttest.Rand(t), "p", 300))
-	found, err := counts.HastenVerifier(counts.NewVerifier(writeless{client}, table, 2)).Run(t.Context(), func(int) {})
+	found, err := counts.HastenVerifier(counts.NewVerifier(writeless{client}, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

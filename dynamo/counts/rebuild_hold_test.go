@@ -63,7 +63,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		damaged(t, client, v.table)
 		v.update("P#p", "S", "SET g.en = :a", countsOf(0, 0, 0, 7, 2))
 		b := &busy{Client: client, table: v.table}
-		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, 2)).Run(t.Context(), func(counts.RebuildProgress) {})
+		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
 		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {
 			t.Errorf("%+v, %v; others counted %d times and waited %d times", result, err, b.went.Load(), b.stood.Load())
 		}
@@ -74,7 +74,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 				t.Errorf("%s is still held", product)
 			}
 		}
-		found, err := counts.HastenVerifier(counts.NewVerifier(b, v.table, 2)).Run(t.Context(), func(int) {})
+		found, err := counts.HastenVerifier(counts.NewVerifier(b, v.table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
 		if err != nil || len(found.Restless) != 2 || len(found.Drifts) > 0 {
 			t.Errorf("verifying, which holds nothing: %+v, %v", found, err)
 		}
@@ -101,7 +101,7 @@ func TestHoldLeftBehind(t *testing.T) {
 	}{
 		{"a rebuild while it lasts", time.Now().Add(time.Hour), func(v vandal, _ comment.Comment) { rebuild(t, client, v.table) }},
 		{"counting after it", time.Now().Add(-time.Second), func(v vandal, added comment.Comment) {
-			if err := counts.NewCounter(client, v.table).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}); err != nil {
+			if err := counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), []stream.Record{{Position: "1", New: image(added)}}); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -125,7 +125,7 @@ func TestOldRecordsAfterALook(t *testing.T) {
 	v := vandal{t: t, client: client, table: newTable(t, client)}
 	c := commenttest.Random(commenttest.Rand(t), "p")
 	load(t, client, v.table, []comment.Comment{c})
-	counter := counts.NewCounter(client, v.table)
+	counter := counts.NewCounter(client, v.table, counts.CounterOptions{})
 	handle := func(record stream.Record) {
 		t.Helper()
 		if err := counter.Handle(t.Context(), []stream.Record{record}); err != nil {

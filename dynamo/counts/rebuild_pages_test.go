@@ -21,7 +21,7 @@ import (
 func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex) counts.RebuildResult {
 	t.Helper()
 	rebuilder := newRebuilder(client, name)
-	rebuilder.KeepPages(index, slog.New(slog.DiscardHandler))
+	rebuilder.Pages, rebuilder.Logger = index, slog.New(slog.DiscardHandler)
 	result, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
 	if err != nil {
 		t.Fatal(err)
@@ -32,8 +32,7 @@ func rebuildKeeping(t *testing.T, client *dynamodb.Client, name string, index co
 // verifyIndex fails unless exactly these kinds of drift are found.
 func verifyIndex(t *testing.T, client *dynamodb.Client, name string, index counts.PageIndex, want ...counts.DriftKind) {
 	t.Helper()
-	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, 2))
-	verifier.CheckPages(index)
+	verifier := counts.HastenVerifier(counts.NewVerifier(client, name, counts.VerifyOptions{Calls: 2, Pages: index}))
 	found, err := verifier.Run(t.Context(), func(int) {})
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n, fault, first+lane) {
 				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
-				rebuilder := counts.Hasten(counts.NewRebuilder(client, table, 1))
+				rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
 				rebuilder.LeaderShards = 3
 				if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 					t.Fatalf("call %d: %v", n, err)
@@ -92,7 +92,7 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 func callsWithoutHeartbeats(t *testing.T, direct *dynamodb.Client, table string) int {
 	t.Helper()
 	client, network := faulttest.Under(direct, func(int) faulttest.Fault { return faulttest.None })
-	if _, err := counts.HastenButForHeartbeats(counts.NewRebuilder(client, table, 2)).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
+	if _, err := counts.HastenButForHeartbeats(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 		t.Fatal(err)
 	}
 	return network.Calls()
@@ -118,7 +118,7 @@ func TestRebuildInterrupted(t *testing.T) {
 			}
 			return faulttest.None
 		})
-		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, 2))
+		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 		rebuilder.LeaderShards = 1 + r.IntN(9)
 		_, err := rebuilder.Run(ctx, func(counts.RebuildProgress) {})
 		if more = network.Calls() >= n; !more && err != nil {
@@ -153,7 +153,7 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	next := counts.HastenButForHeartbeats(counts.NewRebuilder(direct, table, 2))
+	next := counts.HastenButForHeartbeats(counts.NewRebuilder(direct, table, counts.RebuildOptions{Calls: 2}))
 	next.Engine = "127.0.0.1:1002"
 	if result, err := next.Run(ctx, func(counts.RebuildProgress) {}); err != nil || !result.Resumed {
 		t.Fatalf("%+v, %v", result, err)
@@ -183,7 +183,7 @@ func TestRebuildPassesWhatIsDone(t *testing.T) {
 			}
 			return faulttest.None
 		})
-		_, _ = counts.Hasten(counts.NewRebuilder(spoiled, table, 4)).Run(ctx, func(counts.RebuildProgress) {})
+		_, _ = counts.Hasten(counts.NewRebuilder(spoiled, table, counts.RebuildOptions{Calls: 4})).Run(ctx, func(counts.RebuildProgress) {})
 		cancel()
 		more = network.Calls() >= n
 		left, err := counts.NotPassed(t.Context(), client, table)
@@ -208,7 +208,7 @@ func deleteAll(t *testing.T, client *dynamodb.Client, table string, comments []m
 		v.delete(it["PK"].(*types.AttributeValueMemberS).Value, it["SK"].(*types.AttributeValueMemberS).Value)
 		records[i] = stream.Record{Position: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(i)), Old: it}
 	}
-	if err := counts.NewCounter(client, table).Handle(t.Context(), records); err != nil {
+	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,11 +43,11 @@ func TestLeaderShardsChange(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var group errgroup.Group
 		group.Go(func() error {
-			return countOthers(ctx, t, counts.NewCounter(client, table), dynamo.NewStore(client, table), model)
+			return countOthers(ctx, t, counts.NewCounter(client, table, counts.CounterOptions{}), dynamo.NewStore(client, table, dynamo.Options{}), model)
 		})
-		group.Go(func() error { return readLeaders(ctx, dynamo.NewStore(client, table), want) })
+		group.Go(func() error { return readLeaders(ctx, dynamo.NewStore(client, table, dynamo.Options{}), want) })
 		for _, shards := range []int{1, 16, 5} {
-			rebuilder := counts.HastenButForReaders(counts.NewRebuilder(client, table, 2))
+			rebuilder := counts.HastenButForReaders(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 			rebuilder.LeaderShards = shards
 			if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 				t.Error(err)

@@ -15,7 +15,7 @@ import (
 )
 
 func newRebuilder(client *dynamodb.Client, table string) *counts.Rebuilder {
-	return counts.Hasten(counts.NewRebuilder(client, table, 2))
+	return counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 2}))
 }
 
 func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.RebuildResult {
@@ -30,7 +30,7 @@ func rebuild(t *testing.T, client *dynamodb.Client, table string) counts.Rebuild
 // verify fails unless exactly these kinds of drift are found, one drift for each element.
 func verify(t *testing.T, client *dynamodb.Client, table string, want ...counts.DriftKind) counts.Verified {
 	t.Helper()
-	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, 2)).Run(t.Context(), func(int) {})
+	found, err := counts.HastenVerifier(counts.NewVerifier(client, table, counts.VerifyOptions{Calls: 2})).Run(t.Context(), func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

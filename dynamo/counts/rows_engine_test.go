@@ -43,7 +43,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 				h.add(i, nil, &c)
 			}
 		}
-		counter := counts.NewCounter(client, table)
+		counter := counts.NewCounter(client, table, counts.CounterOptions{})
 		for _, records := range h.shards {
 			if err := counter.Handle(t.Context(), records); err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 		checkItemSizes(t, client, table)
 		checkCounted(t, client, table, []string{"babel", "globe"}, whatIsThere(t, client, table))
 		verify(t, client, table)
-		stats, _, err := dynamo.NewStore(client, table).StatsOf(t.Context(), []string{"babel"})
+		stats, _, err := dynamo.NewStore(client, table, dynamo.Options{}).StatsOf(t.Context(), []string{"babel"})
 		if last := comment.Language(fmt.Sprintf("x-%04d", languages-1)); err != nil || stats["babel"].Languages()[0].Language != last {
 			t.Errorf("%v; the language of most comments is not the first", err)
 		}
@@ -97,7 +97,7 @@ func TestCountsOfManyLanguagesAreExact(t *testing.T) {
 			h.add(2000+i, &c, &after)
 		}
 	}
-	replay(t, r, counts.NewCounter(client, table), h)
+	replay(t, r, counts.NewCounter(client, table, counts.CounterOptions{}), h)
 	checkCounted(t, client, table, historicProducts, h.model)
 }
 
@@ -128,7 +128,7 @@ func TestCountingBesideDamage(t *testing.T) {
 			h.add(2, nil, &fresh)
 			records := append(h.shards[0], h.shards[1]...)
 			var named stream.RecordErrors
-			if err := counts.NewCounter(client, v.table).Handle(t.Context(), records); !errors.As(err, &named) || len(named) != 1 {
+			if err := counts.NewCounter(client, v.table, counts.CounterOptions{}).Handle(t.Context(), records); !errors.As(err, &named) || len(named) != 1 {
 				t.Fatalf("%v", err)
 			}
 			for i := range named {

@@ -78,7 +78,7 @@ func TestNewProductsDoNotMeet(t *testing.T) {
 		var group errgroup.Group
 		for reader := range 4 {
 			group.Go(func() error {
-				counter := NewCounter(table, "t")
+				counter := NewCounter(table, "t", CounterOptions{})
 				for batch := range 10 {
 					var records []stream.Record
 					for i := range 100 {
@@ -167,7 +167,7 @@ func TestWhatIsRefusedIsFoundByHalves(t *testing.T) {
 			c := comment.Comment{ID: comment.IDOf(comment.Position{15: byte(i)}), ProductID: product, Language: "en", Rating: 1, Version: 1}
 			records = append(records, stream.Record{Position: stream.Position(fmt.Sprint(i)), New: layout.Encode(c)})
 		}
-		err := NewCounter(table, "t").Handle(t.Context(), records)
+		err := NewCounter(table, "t", CounterOptions{}).Handle(t.Context(), records)
 		var named stream.RecordErrors
 		if !errors.As(err, &named) || len(named) != 21 {
 			t.Fatalf("%v", err)

@@ -29,7 +29,7 @@ func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table
 		}
 	}
 	table = newTable(b, client)
-	if err := counts.NewCounter(client, table).Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])); err != nil {
+	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(b.Context(), slices.Concat(h.shards[0], h.shards[1])); err != nil {
 		b.Fatal(err)
 	}
 	return table, ids
@@ -47,7 +47,7 @@ func BenchmarkStatsOf100(b *testing.B) {
 	for _, size := range []int{100, 1} {
 		b.Run(fmt.Sprintf("by=%d", size), func(b *testing.B) {
 			client, network := counted(direct)
-			store := dynamo.NewStore(client, table)
+			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				for part := range slices.Chunk(ids, size) {
 					if found, failed, err := store.StatsOf(b.Context(), part); err != nil || len(failed) > 0 || len(found) != size {
@@ -67,7 +67,7 @@ func BenchmarkLeaders(b *testing.B) {
 	for _, first := range []int{10, 100} {
 		b.Run(fmt.Sprintf("first=%d", first), func(b *testing.B) {
 			client, network := counted(direct)
-			store := dynamo.NewStore(client, table)
+			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				if leaders, err := store.Leaders(b.Context(), "", first); err != nil || len(leaders) != first {
 					b.Fatal(leaders, err)

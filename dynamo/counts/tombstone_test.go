@@ -24,7 +24,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
 		table := newTable(t, client)
-		store := dynamo.NewStore(client, table)
+		store := dynamo.NewStore(client, table, dynamo.Options{})
 		first, second := commenttest.Random(commenttest.Rand(t), "p"), commenttest.Random(commenttest.Rand(t), "p")
 		first.Version, first.UpdatedAt, second.Version = 1, nil, 3
 		second.ID = comment.IDOf(first.ID.Position().Next())
@@ -61,7 +61,7 @@ func TestDeletedStaysDeleted(t *testing.T) {
 
 func checkGone(t *testing.T, client *dynamodb.Client, table string, c comment.Comment) {
 	t.Helper()
-	store := dynamo.NewStore(client, table)
+	store := dynamo.NewStore(client, table, dynamo.Options{})
 	edited := c
 	edited.Version++
 	_, byID := store.Comment(t.Context(), c.ID)
@@ -93,7 +93,7 @@ func TestTombstonesAreCounted(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	table := newTable(t, client)
 	c := commenttest.Random(commenttest.Rand(t), "p")
-	counter, there := counts.NewCounter(client, table), image(c)
+	counter, there := counts.NewCounter(client, table, counts.CounterOptions{}), image(c)
 	gone := key("C#"+c.ID.Position().String(), "C")
 	gone["e"], gone["m"] = &types.AttributeValueMemberN{Value: "1"}, text("mark")
 	for _, row := range []struct {

@@ -15,15 +15,15 @@ var errUncounted = comment.Errorf(comment.Unavailable, "the comments are being c
 // uncountedAge is how long the answer that a table was never counted is cached.
 const uncountedAge = time.Second
 
-// journal says whether the comments were ever counted.
-type journal interface {
+// Journal says whether the comments were ever counted.
+type Journal interface {
 	State(context.Context) (stream.State, error)
 }
 
 // firstCount refuses statistics until all comments were counted for the first time. After that it
 // reads the journal no more. The nil firstCount refuses nothing.
 type firstCount struct {
-	journal journal
+	journal Journal
 	now     func() time.Time
 
 	mu     sync.Mutex

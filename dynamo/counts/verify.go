@@ -29,6 +29,19 @@ const (
 	verifyStream  = 20 * time.Second // total wait for changes to be counted before further looks
 )
 
+// VerifyOptions are the settings of a Verifier.
+type VerifyOptions struct {
+	// Calls is how many products are verified at once; 0 stands for DefaultScanCalls.
+	Calls int
+	// Leases reads the leases of the table's stream; none if no process writes any. Differences are
+	// checked again only after the leases prove that all earlier changes were counted. The total
+	// wait for that is at most 20 s. It may be nil.
+	Leases func(ctx context.Context) ([]stream.Lease, error)
+	// Pages is the index behind page numbers that is in the table, to be compared with the markers;
+	// nil for none.
+	Pages runsReader
+}
+
 // Verifier counts comments anew, and compares statistics, markers and leaderboards with that. It
 // cannot write.
 //
@@ -36,29 +49,23 @@ const (
 // that grows with products and languages. Of comments it holds at most a page for each call under
 // way.
 type Verifier struct {
-	// Leases reads the leases of the table's stream; none if no process writes any. Differences are
-	// checked again only after the leases prove that all earlier changes were counted. The total
-	// wait for that is at most 20 s. It may be nil.
-	Leases func(ctx context.Context) ([]stream.Lease, error)
+	VerifyOptions
 
 	examiner
-	calls    int
 	wait     time.Duration
 	patience time.Duration // total wait for changes to be counted before further looks
 }
 
 // NewVerifier makes a verifier of a table, whose keys and indexes must be those of Definition.
-// calls is how many products are looked at at once, 1 or more; 0 stands for DefaultScanCalls.
-func NewVerifier(client looker, table string, calls int) *Verifier {
-	if calls < 1 {
-		calls = call.DefaultScanCalls
+func NewVerifier(client looker, table string, options VerifyOptions) *Verifier {
+	if options.Calls < 1 {
+		options.Calls = call.DefaultScanCalls
 	}
-	return &Verifier{examiner: examiner{client: client, table: table}, calls: calls, wait: verifyFirst, patience: verifyStream}
+	return &Verifier{
+		VerifyOptions: options, examiner: examiner{client: client, table: table, runs: options.Pages},
+		wait: verifyFirst, patience: verifyStream,
+	}
 }
-
-// CheckPages has the verifier compare the index behind page numbers that is in the table with the
-// markers. Call it before Run.
-func (v *Verifier) CheckPages(index runsReader) { v.runs = index }
 
 // Verified is what a Verifier found.
 type Verified struct {
@@ -126,8 +133,8 @@ type suspect struct {
 // scan looks at each product once.
 func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(v.calls)
-	segments := v.calls * call.SegmentsPerCall
+	group.SetLimit(v.Calls)
+	segments := v.Calls * call.SegmentsPerCall
 	for segment := range segments {
 		group.Go(task.Guarded(func() error {
 			return v.eachPage(ctx, segment, segments, nil, func(page scanPage) error {
@@ -167,7 +174,7 @@ func (v *verifying) lookAgain(ctx context.Context) error {
 		suspects := v.suspects
 		v.suspects = nil
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(v.calls)
+		group.SetLimit(v.Calls)
 		for _, s := range suspects {
 			group.Go(task.Guarded(func() error { return v.inspect(ctx, s) }))
 		}

@@ -231,7 +231,7 @@ func countAll(tb testing.TB, client *dynamodb.Client, table string) {
 			records = append(records, stream.Record{Position: position, New: item})
 		}
 	}
-	if err := counts.NewCounter(client, table).Handle(tb.Context(), records); err != nil {
+	if err := counts.NewCounter(client, table, counts.CounterOptions{}).Handle(tb.Context(), records); err != nil {
 		tb.Fatal(err)
 	}
 	if err := stream.MarkComplete(tb.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
@@ -295,7 +295,7 @@ func tapedClient(endpoint string, httpClient dynamodb.HTTPClient) *dynamodb.Clie
 func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynamo.Watermark) http.Handler {
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: watermark}
 	return serve.Handler(
-		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}),
+		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}, nil, slog.New(slog.DiscardHandler)),
 		&auth.Guard{},
 		command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)},
 	)

@@ -143,8 +143,7 @@ func serve(t *testing.T, endpoint, product string) string {
 		t.Fatal(err)
 	}
 	service := command.Serve{OperationTimeout: patience}
-	store := service.Store(session)
-	store.NumberPages(numbered(t, product))
+	store := service.Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
 	server := httptest.NewServer(service.Handler(store, &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),

@@ -30,11 +30,9 @@ func newWalker(t *testing.T, comments []comment.Comment) walker {
 	for _, c := range comments {
 		stats.Add(c.Cell(), 1)
 	}
-	store := table.Store()
-	store.UseKnown(func(comment.Query) planner.Known {
+	return walker{table.Store(dynamo.Options{Known: func(comment.Query) planner.Known {
 		return planner.Known{Stats: stats, AsOf: time.Unix(0, 0), Trusted: true}
-	})
-	return walker{store}
+	}})}
 }
 
 // walk measures the way to each of some pages, ascending. The table answers from memory, so its time

@@ -46,8 +46,7 @@ func newServed(t *testing.T, comments []comment.Comment) served {
 		t.Fatal(err)
 	}
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
-	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint})
-	store.NumberPages(counted.Index)
+	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint}, counted.Index, slog.New(slog.DiscardHandler))
 	server := httptest.NewServer(serve.Handler(store, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(server.Close)
 	return served{server.URL + "/graphql", server.Client()}

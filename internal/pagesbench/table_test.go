@@ -84,9 +84,8 @@ func newTable(t *testing.T) (b *billed, endpoint string) {
 }
 
 func tableOf(b *billed) inTable {
-	s := inTable{table.New(b, b.table), counts.NewCounter(b, b.table)}
-	s.counter.KeepPages(s.Index, slog.New(slog.DiscardHandler))
-	return s
+	index := table.New(b, b.table)
+	return inTable{index, counts.NewCounter(b, b.table, counts.CounterOptions{Pages: index, Logger: slog.New(slog.DiscardHandler)})}
 }
 
 // Apply counts entries as records of the stream, in their order.

@@ -36,8 +36,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 			beliefs.Stats = nil
 		}
 		account := usage.NewPool(1 << 40).Open(1 << 40)
-		ctx, store := usage.With(t.Context(), account), p.table.Store()
-		store.UseKnown(func(comment.Query) planner.Known { return beliefs })
+		ctx, store := usage.With(t.Context(), account), p.table.Store(knowing(beliefs))
 		page, err := store.Comments(ctx, q)
 		most := capacity.BoundFactor * dynamo.Prices{}.PageUnits(q)
 		if large {
@@ -71,10 +70,8 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := p.table.Store()
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
-	beliefs := planner.Known{Stats: nothingElse(q.Filter)}
-	store.UseKnown(func(comment.Query) planner.Known { return beliefs })
+	store := p.table.Store(knowing(planner.Known{Stats: nothingElse(q.Filter)}))
 	attempts := func() (residual int) {
 		page, err := store.Comments(t.Context(), q)
 		if err != nil || len(page.Comments) != q.Slice.Size {
@@ -105,7 +102,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 		q.Slice = comment.Slice{}
 		q.Filter.CreatedAfter = new(time.UnixMilli(0).UTC())
 		q.Count = rapid.SampledFrom([]comment.Counting{comment.CountTotal, comment.CountByRating}).Draw(t, "counting")
-		store := p.table.Store()
+		store := p.table.Store(dynamo.Options{})
 		page, err := store.Comments(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)

@@ -64,14 +64,15 @@ func watched(t *testing.T, products []*Product, remembering bool) tally {
 		for set := 1; set < 1<<comment.MaxRating; set++ {
 			q := comment.Query{Product: products[0].id, Filter: comment.Filter{Languages: languages, Ratings: ratingSet(set)},
 				Order: comment.NewestFirst, Slice: comment.Slice{Size: PageSize}}
-			now := new(Table)
-			store := now.Store()
+			now, known := new(Table), planner.Known{}
+			options := dynamo.Options{Known: func(comment.Query) planner.Known { return known }}
+			store := now.Store(options)
 			for moment, p := range products {
-				*now = *p.table
+				*now, known = *p.table, p.known()
 				if !remembering {
-					store = now.Store()
+					store = now.Store(options)
 				}
-				page := answered(t, store, q, p.known())
+				page := answered(t, store, q)
 				if moment >= len(products)/2 {
 					sum.add(page.Plan())
 				}
@@ -82,9 +83,8 @@ func watched(t *testing.T, products []*Product, remembering bool) tally {
 	return sum
 }
 
-func answered(t *testing.T, store *dynamo.Store, q comment.Query, known planner.Known) comment.Page {
+func answered(t *testing.T, store *dynamo.Store, q comment.Query) comment.Page {
 	t.Helper()
-	store.UseKnown(func(comment.Query) planner.Known { return known })
 	page, err := store.Comments(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)

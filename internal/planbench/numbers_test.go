@@ -82,10 +82,10 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		pages := comment.Pages(len(list), q.Slice.Size)
 		q.Slice.Page = rapid.IntRange(1, pages+2).Draw(t, "page")
 
-		store := p.table.Store()
 		known := rapid.SampledFrom([]planner.Known{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
-		store.UseKnown(func(comment.Query) planner.Known { return known })
-		store.NumberPages(indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")})
+		options := knowing(known)
+		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")}
+		store := p.table.Store(options)
 
 		page := numberedPage(t, store, q)
 		start := min(q.Slice.Rank(), len(list))
@@ -195,9 +195,9 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	index := p.index(t)
 	held := func(slice comment.Slice) int {
 		pool := usage.NewPool(1 << 40)
-		store := p.table.Store()
-		store.NumberPages(indexed{model: index})
-		store.UseKnown(func(comment.Query) planner.Known { return planner.Known{} })
+		options := knowing(planner.Known{})
+		options.PageNumbers = indexed{model: index}
+		store := p.table.Store(options)
 		q := comment.Query{Product: generatedProduct, Order: comment.NewestFirst, Slice: slice}
 		page, err := store.Comments(usage.With(t.Context(), pool.Open(1<<40)), q)
 		if err != nil || len(page.Comments) != slice.Size {

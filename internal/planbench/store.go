@@ -5,7 +5,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // client is a table as the Store wants it. What a Store does beside reading lists is not for tables
@@ -21,4 +23,11 @@ func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*d
 }
 
 // Store is a Store that reads the table.
-func (t *Table) Store() *dynamo.Store { return dynamo.NewStore(client{table: t}, tableName) }
+func (t *Table) Store(options dynamo.Options) *dynamo.Store {
+	return dynamo.NewStore(client{table: t}, tableName, options)
+}
+
+// knowing are the options of a Store that knows so much of every product.
+func knowing(known planner.Known) dynamo.Options {
+	return dynamo.Options{Known: func(comment.Query) planner.Known { return known }}
+}

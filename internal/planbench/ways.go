@@ -74,15 +74,15 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Narrowest:
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
-		return p.plan(ctx, p.table.Store(), q, planner.Known{})
+		return ask(ctx, p.table.Store(knowing(planner.Known{})), q)
 	case Planned:
-		return p.plan(ctx, p.table.Store(), q, p.known())
+		return ask(ctx, p.table.Store(knowing(p.known())), q)
 	case Again:
-		store := p.table.Store()
-		if _, _, err := p.plan(ctx, store, q, p.known()); err != nil {
+		store := p.table.Store(knowing(p.known()))
+		if _, _, err := ask(ctx, store, q); err != nil {
 			return nil, Cost{}, err
 		}
-		return p.plan(ctx, store, q, p.known())
+		return ask(ctx, store, q)
 	}
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
 }
@@ -92,9 +92,8 @@ func (p *Product) known() planner.Known {
 	return planner.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
 
-// plan has a Store plan and read a page.
-func (p *Product) plan(ctx context.Context, store *dynamo.Store, q comment.Query, known planner.Known) ([]comment.ID, Cost, error) {
-	store.UseKnown(func(comment.Query) planner.Known { return known })
+// ask has a Store plan and read a page.
+func ask(ctx context.Context, store *dynamo.Store, q comment.Query) ([]comment.ID, Cost, error) {
 	page, err := store.Comments(ctx, q)
 	if err != nil {
 		return nil, Cost{}, err

@@ -45,9 +45,9 @@ func newCounted(t testing.TB, endpoint string) *counted {
 
 // sharing returns another index of a table, as another process has it.
 func sharing(client *dynamodb.Client, name string) *counted {
-	c := &counted{Index: table.New(client, name), counter: counts.NewCounter(client, name), client: client, table: name}
-	c.counter.KeepPages(c.Index, slog.New(slog.DiscardHandler))
-	return c
+	index := table.New(client, name)
+	counter := counts.NewCounter(client, name, counts.CounterOptions{Pages: index, Logger: slog.New(slog.DiscardHandler)})
+	return &counted{Index: index, counter: counter, client: client, table: name}
 }
 
 // Apply counts entries. The stream has those of one comment in their order, and none for the first

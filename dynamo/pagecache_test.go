@@ -67,8 +67,7 @@ func atLeisure(t *testing.T, test func(t *testing.T, v *visits)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		v := &visits{}
-		v.Store = NewStore(readOnly{fakeQuerier: &fakeQuerier{query: v.query}}, "comments")
-		v.KeepPages(keepFor)
+		v.Store = NewStore(readOnly{fakeQuerier: &fakeQuerier{query: v.query}}, "comments", Options{PageAge: keepFor})
 		test(t, v)
 	})
 }
@@ -88,7 +87,7 @@ func TestPagesAreKept(t *testing.T) {
 
 // A cached page does not hold what it was read with: that may be much larger than the page.
 func TestPagesKeepNoReads(t *testing.T) {
-	p := newPages(keepFor)
+	p := newPageCache(keepFor)
 	keep := func() weak.Pointer[byte] {
 		read := make([]byte, 1<<20)
 		p.keep(queryKey{}, sharedPage{Page: comment.Page{Explain: func() comment.QueryPlan {
@@ -222,9 +221,7 @@ func tell(t *testing.T, s *Store, record stream.Record) {
 
 // following returns a counter that a store follows. Its table is empty, and calls end with err.
 func following(s *Store, err error) *counts.Counter {
-	counter := counts.NewCounter(emptyTable{err}, "comments")
-	s.Follow(counter)
-	return counter
+	return counts.NewCounter(emptyTable{err}, "comments", counts.CounterOptions{Follower: s})
 }
 
 type emptyTable struct{ err error }

@@ -18,13 +18,13 @@ const (
 	largestKept = 64 << 10
 )
 
-// pages is the page cache: it keeps the first pages of lists for maxAge, so a popular product costs
+// pageCache keeps the first pages of lists for maxAge, so a popular product costs
 // one read in that time and not one for each visitor. An empty cache, after a restart, causes no
 // burst: flights reads each page once for all callers.
 //
 // A cached page is not shown once this Store has changed its product or the stream has told of a
-// change. The nil pages caches nothing. It is safe for use by many goroutines.
-type pages struct {
+// change. The nil pageCache caches nothing. It is safe for use by many goroutines.
+type pageCache struct {
 	maxAge time.Duration
 	now    func() time.Time
 
@@ -38,18 +38,18 @@ type keptPage struct {
 	read time.Time
 }
 
-func newPages(maxAge time.Duration) *pages {
-	return &pages{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
+func newPageCache(maxAge time.Duration) *pageCache {
+	return &pageCache{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
 // keeps tells whether the page of a query may be cached: only first pages, which many clients
 // request.
-func (p *pages) keeps(key queryKey) bool {
+func (p *pageCache) keeps(key queryKey) bool {
 	return p != nil && key.given&(afterGiven|beforeGiven) == 0 && key.number <= 1
 }
 
 // keep caches a page that was read from a moment on.
-func (p *pages) keep(key queryKey, page sharedPage, began time.Time) {
+func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
 	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
 		return
 	}
@@ -61,7 +61,7 @@ func (p *pages) keep(key queryKey, page sharedPage, began time.Time) {
 }
 
 // find returns a cached page that may be shown now, given when its product was last changed.
-func (p *pages) find(key queryKey, changed time.Time) (sharedPage, bool) {
+func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	if !p.keeps(key) {
 		return sharedPage{}, false
 	}
