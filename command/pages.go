@@ -19,9 +19,9 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/files"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
+	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/sqlite"
 	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/pageindex/table"
@@ -68,7 +68,7 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 // pageWords and pageKinds are what --pages may be.
 var (
 	pageWords = []string{stores.Table, stores.Markers, stores.None}
-	pageKinds = append(stores.Networked(), stores.File("sqlite", "sqlite:FILE", sqlite.Open), stores.File("files", "files:DIR", files.Open))
+	pageKinds = append(stores.Networked(), stores.File("sqlite", "sqlite:FILE", sqlite.Open), stores.File("files", "files:DIR", objects.OpenFolder))
 )
 
 // target returns what the flag names.

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/files"
+	"github.com/talkback/talkback/pageindex/objects"
 )
 
 // Pages makes the files of page numbers from an export.
@@ -33,7 +33,7 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 		return err
 	}
 	defer func() { _ = source.Close() }() // it was only read
-	store, err := files.Open(ctx, c.To)
+	store, err := objects.OpenFolder(ctx, c.To)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/files"
+	"github.com/talkback/talkback/pageindex/objects"
 )
 
 // Files are made of an export and hold the place of every comment. They cover nothing, since nobody
@@ -50,7 +50,7 @@ func TestPagesBuild(t *testing.T) {
 	build(1, "line 501")
 	checkIndexed(t, folder, model)
 
-	store, err := files.Open(t.Context(), folder)
+	store, err := objects.OpenFolder(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestPagesBuild(t *testing.T) {
 
 func checkIndexed(t *testing.T, folder string, model *commenttest.Model) {
 	t.Helper()
-	store, err := files.Open(t.Context(), folder)
+	store, err := objects.OpenFolder(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

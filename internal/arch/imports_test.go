@@ -88,7 +88,7 @@ var own = map[string]struct {
 	"pageindex":             {[]string{"comment", "stream"}, "what every store promises does not depend on any of them"},
 	"pageindex/keeper":      {[]string{"comment", "internal/task", "pageindex", "stream"}, "whether a store is complete is decided without knowing the store or the table"},
 	"pageindex/audit":       {[]string{"comment", "pageindex", "pageindex/chunks"}, "an index is judged by its answers alone; chunks sorts what they are compared with"},
-	"pageindex/stores":      {[]string{"comment", "pageindex", "pageindex/postgres", "pageindex/redis", "pageindex/s3"}, "a store is chosen and opened without knowing what keeps it complete"},
+	"pageindex/stores":      {[]string{"comment", "pageindex", "pageindex/postgres", "pageindex/redis", "pageindex/objects"}, "a store is chosen and opened without knowing what keeps it complete"},
 	"dynamo/pagestores":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex/keeper"}, "what the table knows of stores does not depend on what is in them"},
 	"pageindex/selection":   {[]string{"comment", "pageindex"}, "an algorithm over what was read, wherever that is kept"},
 	"pageindex/redis":       {[]string{"comment", "internal/redisdial", "pageindex", "pageindex/selection"}, "a store knows the contract and its database"},
@@ -97,9 +97,8 @@ var own = map[string]struct {
 	"internal/redistest":    {[]string{"internal/engine/child", "internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/pagefile":    {[]string{"comment", "stream"}, "bytes of files have the same form wherever they are kept"},
 	"pageindex/chunks":      {[]string{"comment", "pageindex", "pageindex/pagefile"}, "files are searched and merged without knowing where they are kept"},
-	"pageindex/files":       {[]string{"comment", "pageindex", "pageindex/chunks", "pageindex/pagefile"}, "a store knows its own place only"},
+	"pageindex/objects":     {[]string{"comment", "pageindex", "pageindex/chunks", "pageindex/pagefile"}, "a store knows its own place only"},
 	"pageindex/markers":     {[]string{"comment", "dynamo/call", "dynamo/layout", "pageindex", "pageindex/selection", "stream"}, "a store knows the contract and its table"},
-	"pageindex/s3":          {[]string{"comment", "pageindex", "pageindex/chunks", "pageindex/pagefile"}, "a store knows its own place only"},
 	"internal/s3test":       {[]string{"internal/provisiontest", "internal/servertest"}, "it starts servers and knows nothing of what is kept in them"},
 	"pageindex/conformance": {[]string{"comment", "internal/commenttest", "pageindex", "stream"}, "a suite for every store knows none of them"},
 	"pageindex/relational":  {[]string{"comment", "internal/task", "pageindex", "stream"}, "one schema for every SQL database, which brings its own words"},
@@ -207,8 +206,8 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/wire", "pageindex/markers", "pageindex/table", "pageindex/s3", "stream", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
-	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/s3"}, "objects are known in one place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "dynamo/pagestores", "dynamo/wire", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects"}, "objects are known in one place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},

@@ -16,10 +16,9 @@ import (
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/files"
+	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
-	"github.com/talkback/talkback/pageindex/s3"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
@@ -84,14 +83,14 @@ func openSQLite(t *testing.T) opened {
 
 func openFiles(t *testing.T) opened {
 	folder := t.TempDir()
-	s, err := files.Open(t.Context(), folder)
+	s, err := objects.OpenFolder(t.Context(), folder)
 	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
 }
 
 func openS3(t *testing.T) opened {
 	server := s3test.Start(t)
 	server.Environment(t)
-	s, err := s3.Open(t.Context(), "s3://"+s3test.Bucket+"/measured")
+	s, err := objects.OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/measured")
 	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, server.Path("measured")) }}
 }
 

@@ -113,7 +113,7 @@ func (s *Sorter) run(items func(add func(pagefile.Item) error) error) error {
 	}
 	var frame []pagefile.Item
 	flush := func() error {
-		_, err := file.Write(pagefile.AppendFrame(nil, frame))
+		_, err := file.Write(pagefile.EncodeFrame(frame))
 		frame = frame[:0]
 		return err
 	}
@@ -216,10 +216,6 @@ func (r *run) read() error {
 	if _, err := io.ReadFull(r.from, frame); err != nil {
 		return err
 	}
-	items, _, torn, err := pagefile.ReadFrame(frame)
-	if torn {
-		return io.ErrUnexpectedEOF
-	}
-	r.items = items
+	r.items, err = pagefile.DecodeFrame(frame)
 	return err
 }

@@ -1,5 +1,5 @@
-// Package pagefile is the form of the files that a page index keeps, in a folder or in a bucket:
-// chunks of records in order, a root that lists them, and a log of changes that are in no chunk yet.
+// Package pagefile is the form of the objects that a page index keeps, in a folder or in a bucket:
+// chunks of records in order, a root that lists them, and logs of changes that are in no chunk yet.
 // It turns bytes into values and back; where they are kept is not its concern. All numbers are
 // big-endian. docs/design/page-index-files.md has the tables of bytes.
 //

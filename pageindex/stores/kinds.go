@@ -3,9 +3,9 @@ package stores
 import (
 	"context"
 
+	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
-	"github.com/talkback/talkback/pageindex/s3"
 )
 
 // Networked returns the kinds of stores that several processes on several machines can share.
@@ -14,7 +14,9 @@ func Networked() []Kind {
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(postgres.Open)},
-		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: opener(func(ctx context.Context, target, _ string) (*s3.Store, error) { return s3.Open(ctx, target) })},
+		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: opener(func(ctx context.Context, target, _ string) (*objects.Store, error) {
+			return objects.OpenBucket(ctx, target)
+		})},
 	}
 }
 

@@ -1,4 +1,4 @@
-package files
+package objects
 
 import (
 	"fmt"
@@ -39,7 +39,8 @@ for _ in range(products):
 // The form of the files is that of docs/design/page-index-files.md: Python reads them by it.
 func TestPythonReadsRecords(t *testing.T) {
 	python := provisiontest.Program(t, "python3", "the files of a page index, read by another language")
-	s := mustOpen(t, t.TempDir(), quiet)
+	folder := t.TempDir()
+	s := mustOpen(t, folder, quiet)
 	var entries []pageindex.Entry
 	var want []string
 	for _, product := range []string{"a/b c", "tasse"} {
@@ -55,15 +56,15 @@ func TestPythonReadsRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.core.settings.chunk = 0 // both products in one file
-	if err := s.core.merge(t.Context()); err != nil {
+	if err := s.merger.merge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	script := filepath.Join(t.TempDir(), "read.py")
-	if err := os.WriteFile(script, []byte(readPy), private); err != nil {
+	if err := os.WriteFile(script, []byte(readPy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	chunk := s.core.state.Root().Chunks[0]
-	out, err := exec.CommandContext(t.Context(), python, script, s.core.folder.path(chunkFolder, chunk.FileName(pagefile.Records))).CombinedOutput()
+	chunk := s.core.current().root.Chunks[0]
+	out, err := exec.CommandContext(t.Context(), python, script, filepath.Join(folder, chunkFolder, chunk.FileName(pagefile.Records))).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -1,4 +1,4 @@
-package files
+package objects
 
 import (
 	"fmt"
@@ -26,17 +26,17 @@ func random(r *rand.Rand, n int) pageindex.Entry {
 }
 
 // What a jump to a random page costs, a build, a change, and a merge of 20,000 changes anywhere.
-func BenchmarkFiles(b *testing.B) {
+func BenchmarkFolder(b *testing.B) {
 	for _, comments := range []int{1000, 100_000, 1_000_000} {
-		b.Run(fmt.Sprint(comments), func(b *testing.B) { benchmarkFiles(b, comments) })
+		b.Run(fmt.Sprint(comments), func(b *testing.B) { benchmarkFolder(b, comments) })
 	}
 }
 
-func benchmarkFiles(b *testing.B, comments int) {
+func benchmarkFolder(b *testing.B, comments int) {
 	r := rand.New(rand.NewPCG(1, 2))
-	set := defaults
+	set := folderSettings
 	set.mergeAt, set.mergeEvery = 1<<20, time.Hour
-	s, err := open(b.Context(), b.TempDir(), set)
+	s, err := openIn(b.Context(), b.TempDir(), set)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func benchmarkFiles(b *testing.B, comments int) {
 					b.Fatal(err)
 				}
 			}
-			if err := s.core.merge(b.Context()); err != nil {
+			if err := s.merger.merge(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

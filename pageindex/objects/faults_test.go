@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// entry is the n-th entry, of a comment of its own.
-func entry(n int) pageindex.Entry {
+// nth is the n-th entry, of a comment of its own.
+func nth(n int) pageindex.Entry {
 	return pageindex.Entry{
 		Product: "espresso", Position: comment.PositionAt(time.UnixMilli(int64(1_700_000_000_000+n)), [10]byte{9: 1}),
 		Cell: &comment.Cell{Language: "de", Rating: 1 + n%comment.MaxRating}, Follows: stream.Position(fmt.Sprintf("run/%040d", n)),
@@ -44,7 +44,7 @@ func check(t *testing.T, s *Store, n int) {
 		t.Fatalf("there are %d comments, want %d", found.Counts.Total(), n)
 	}
 	for rank, b := range found.Boundaries {
-		if *b.After != entry(rank).Position {
+		if *b.After != nth(rank).Position {
 			t.Fatalf("another comment has the rank %d", rank)
 		}
 	}
@@ -120,22 +120,22 @@ func TestEachCallFails(t *testing.T) {
 func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
 	t.Helper()
 	prefix := newPrefix()
-	other := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+	other := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
 	var mine *Store
 	until(t, func() (err error) {
-		mine, err = open(t.Context(), client(server, f, attempts), s3test.Bucket, prefix, quiet)
+		mine, err = openAt(t.Context(), &bucket{client(server, f, attempts), s3test.Bucket, prefix}, quiet)
 		return err
 	})
 	defer func() { _ = mine.Close() }()
 	n := 0
 	apply := func(s *Store) {
-		until(t, func() error { return s.Apply(t.Context(), []pageindex.Entry{entry(n)}) })
+		until(t, func() error { return s.Apply(t.Context(), []pageindex.Entry{nth(n)}) })
 		n++
 	}
 	apply(mine)
 	apply(other)
 	apply(mine)
-	until(t, func() error { return mine.merger.mergeLeased(t.Context()) })
+	until(t, func() error { return mine.merger.mergeLogs(t.Context()) })
 	apply(other)
 	until(t, func() error {
 		b, err := mine.Build(t.Context())
@@ -143,11 +143,11 @@ func failing(t *testing.T, server *s3test.Server, f *fault, attempts int) {
 			return err
 		}
 		for i := range n {
-			if err := b.Add(t.Context(), []pageindex.Entry{entry(i)}); err != nil {
+			if err := b.Add(t.Context(), []pageindex.Entry{nth(i)}); err != nil {
 				return err
 			}
 		}
-		if err := other.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+		if err := other.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
 			return err
 		}
 		if err := b.Finish(t.Context(), "built"); comment.KindOf(err) != comment.Conflict {
@@ -172,17 +172,17 @@ func TestTwoWriters(t *testing.T) {
 	const each = 60
 	var all sync.WaitGroup
 	for half := range 2 {
-		s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+		s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
 		all.Go(func() {
 			for n := range each {
-				if err := s.Apply(t.Context(), []pageindex.Entry{entry(2*n + half)}); err != nil {
+				if err := s.Apply(t.Context(), []pageindex.Entry{nth(2*n + half)}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	check(t, mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet), 2*each)
+	check(t, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet), 2*each)
 }
 
 // A writer that was asleep uses a number of the log that was merged and deleted meanwhile. It notices.
@@ -190,11 +190,11 @@ func TestStaleWriter(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := quiet, newPrefix()
 	set.logGrace = -time.Minute // the service's clocks show seconds
-	stale := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
-	busy := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
+	stale := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
+	busy := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
 	apply := func(s *Store, n int) {
 		t.Helper()
-		if err := s.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+		if err := s.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -209,7 +209,7 @@ func TestStaleWriter(t *testing.T) {
 		t.Fatalf("%d logs are left after they were merged", len(left))
 	}
 	apply(stale, 4)
-	for _, s := range []*Store{stale, busy, mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)} {
+	for _, s := range []*Store{stale, busy, mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)} {
 		check(t, s, 5)
 	}
 }
@@ -219,18 +219,18 @@ func TestDeadMerger(t *testing.T) {
 	server := s3test.Start(t)
 	set, prefix := quiet, newPrefix()
 	set.lease = 300 * time.Millisecond
-	s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, set)
-	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, set)
+	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.core.bucket.put(t.Context(), leaseObject, []byte("dead"), ""); err != nil {
+	if _, err := s.core.storage.put(t.Context(), leaseObject, []byte("dead"), ""); err != nil {
 		t.Fatal(err)
 	}
 	for tries := 0; ; tries++ {
 		if err := s.merger.merge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s.core.known().root.Merged > 0 {
+		if s.core.current().root.Merged > 0 {
 			if tries < 2 {
 				t.Errorf("the lease was taken over after %d tries", tries)
 			}
@@ -244,12 +244,12 @@ func TestDeadMerger(t *testing.T) {
 // The service is down, hangs, and comes back; then the bucket is emptied.
 func TestDownSlowEmptied(t *testing.T) {
 	server := s3test.Start(t)
-	s := mustOpen(t, client(server, &http.Transport{}, 1), "", quiet)
+	s := mustOpenBucket(t, client(server, &http.Transport{}, 1), "", quiet)
 	build := func(n int, covers string) {
 		t.Helper()
 		b, err := s.Build(t.Context())
 		for i := 0; i < n && err == nil; i++ {
-			err = b.Add(t.Context(), []pageindex.Entry{entry(i)})
+			err = b.Add(t.Context(), []pageindex.Entry{nth(i)})
 		}
 		if err == nil {
 			err = b.Finish(t.Context(), covers)
@@ -263,7 +263,7 @@ func TestDownSlowEmptied(t *testing.T) {
 	fails := func(ctx context.Context, want comment.Kind) {
 		t.Helper()
 		_, find := s.Find(ctx, pageindex.List{Product: "espresso", Order: comment.NewestFirst}, nil)
-		apply := s.Apply(ctx, []pageindex.Entry{entry(40)})
+		apply := s.Apply(ctx, []pageindex.Entry{nth(40)})
 		_, covers := s.Covers(ctx)
 		for _, err := range []error{find, apply, covers} {
 			if comment.KindOf(err) != want {
@@ -279,7 +279,7 @@ func TestDownSlowEmptied(t *testing.T) {
 	server.Stop(t)
 	fails(t.Context(), comment.Unavailable)
 	server.Restart(t)
-	if err := s.Apply(t.Context(), []pageindex.Entry{entry(40)}); err != nil {
+	if err := s.Apply(t.Context(), []pageindex.Entry{nth(40)}); err != nil {
 		t.Fatal(err)
 	}
 	check(t, s, 41)
@@ -289,7 +289,7 @@ func TestDownSlowEmptied(t *testing.T) {
 		t.Errorf("an emptied store covers %q (%v)", covers, err)
 	}
 	check(t, s, 0)
-	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
 		t.Fatal(err)
 	}
 	check(t, s, 1)
@@ -301,9 +301,9 @@ func TestDownSlowEmptied(t *testing.T) {
 func TestDamagedObjects(t *testing.T) {
 	server := s3test.Start(t)
 	prefix := newPrefix()
-	s := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+	s := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
 	for n := range 20 {
-		if err := s.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+		if err := s.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
 			t.Fatal(err)
 		}
 		if n == 15 {
@@ -327,7 +327,7 @@ func TestDamagedObjects(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		fresh := mustOpen(t, client(server, http.DefaultTransport, 3), prefix, quiet)
+		fresh := mustOpenBucket(t, client(server, http.DefaultTransport, 3), prefix, quiet)
 		_, err = fresh.Find(t.Context(), pageindex.List{Product: "espresso", Order: comment.OldestFirst}, []pageindex.Target{{Rank: 1}, {Rank: 10}, {Rank: 20}})
 		if comment.KindOf(err) != comment.Unavailable {
 			t.Errorf("%s: %v, want it to be unavailable", pattern, err)
@@ -337,10 +337,10 @@ func TestDamagedObjects(t *testing.T) {
 		}
 		b, err := fresh.Build(t.Context())
 		for n := 0; n < 19 && err == nil; n++ {
-			err = b.Add(t.Context(), []pageindex.Entry{entry(n)})
+			err = b.Add(t.Context(), []pageindex.Entry{nth(n)})
 		}
 		if err == nil {
-			err = fresh.Apply(t.Context(), []pageindex.Entry{entry(19)})
+			err = fresh.Apply(t.Context(), []pageindex.Entry{nth(19)})
 		}
 		if err == nil {
 			err = b.Finish(t.Context(), "whole")
@@ -350,7 +350,7 @@ func TestDamagedObjects(t *testing.T) {
 		}
 		check(t, fresh, 20)
 		for n := range 20 { // so that there are logs again
-			if err := fresh.Apply(t.Context(), []pageindex.Entry{entry(n)}); err != nil {
+			if err := fresh.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -388,12 +388,12 @@ func TestParse(t *testing.T) {
 func TestOpenByEnvironment(t *testing.T) {
 	server := s3test.Start(t)
 	server.Environment(t)
-	s, err := Open(t.Context(), "s3://"+s3test.Bucket+"/by/environment")
+	s, err := OpenBucket(t.Context(), "s3://"+s3test.Bucket+"/by/environment")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	if err := s.Apply(t.Context(), []pageindex.Entry{entry(0)}); err != nil {
+	if err := s.Apply(t.Context(), []pageindex.Entry{nth(0)}); err != nil {
 		t.Fatal(err)
 	}
 	check(t, s, 1)

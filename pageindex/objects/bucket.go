@@ -1,51 +1,34 @@
-package s3
+package objects
 
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
+	"net/url"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/talkback/talkback/comment"
 )
 
-// Outcomes of a call that are no failures.
-var (
-	errMissing   = errors.New("there is no such object")
-	errUnchanged = errors.New("the object is as it was")
-	// errTaken is the refusal of a conditional put: the object is there, or is another than expected.
-	errTaken = errors.New("the object has changed")
-)
-
-// chunkFolder is where chunks are, below the prefix.
-const chunkFolder = "chunks/"
-
-// newName returns a name that nothing else has.
-func newName() string { return rand.Text() }
-
-// bucket is the objects whose names begin with a prefix.
+// bucket is the storage in a bucket of Amazon S3, or of a service like it: the objects whose names
+// begin with a prefix. Tags are entity tags.
 type bucket struct {
 	client *s3.Client
 	name   string
 	prefix string // with a slash at its end, unless it is empty
 }
 
-// object is the content of an object and its entity tag.
-type object struct {
-	data []byte
-	etag string
-}
-
-// get reads an object, unless its entity tag is the given one.
 func (b *bucket) get(ctx context.Context, name, unless string) (object, error) {
 	in := &s3.GetObjectInput{Bucket: &b.name, Key: aws.String(b.prefix + name)}
 	if unless != "" {
@@ -67,9 +50,7 @@ func (b *bucket) read(ctx context.Context, in *s3.GetObjectInput) (object, error
 	return object{data, aws.ToString(out.ETag)}, err
 }
 
-// put writes an object if it is as it was: with an entity tag, or missing without one. It returns
-// the new tag.
-func (b *bucket) put(ctx context.Context, name string, data []byte, was string) (etag string, err error) {
+func (b *bucket) put(ctx context.Context, name string, data []byte, was string) (tag string, err error) {
 	in := &s3.PutObjectInput{Bucket: &b.name, Key: aws.String(b.prefix + name), Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data)))}
 	if was == "" {
 		in.IfNoneMatch = aws.String("*")
@@ -83,39 +64,19 @@ func (b *bucket) put(ctx context.Context, name string, data []byte, was string) 
 	return aws.ToString(out.ETag), nil
 }
 
-// Read implements chunks.Reader.
-func (b *bucket) Read(ctx context.Context, name string, offset, length int) ([]byte, error) {
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: aws.String(b.prefix + chunkFolder + name)}
-	if length >= 0 {
-		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
-	}
-	o, err := b.read(ctx, in)
+func (b *bucket) getRange(ctx context.Context, name string, offset, length int) ([]byte, error) {
+	o, err := b.read(ctx, &s3.GetObjectInput{
+		Bucket: &b.name, Key: aws.String(b.prefix + name), Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)),
+	})
 	return o.data, err
-}
-
-// Write implements chunks.Writer. A name is used once, so an object that is there already is that of
-// an earlier try.
-func (b *bucket) Write(ctx context.Context, name string, data []byte) error {
-	_, err := b.put(ctx, chunkFolder+name, data, "")
-	if errors.Is(err, errTaken) {
-		return nil
-	}
-	return err
-}
-
-// listed is an object of a list.
-type listed struct {
-	name string
-	age  time.Duration // by the clock of the service
 }
 
 // mostListed is how many pages of 1,000 objects are listed at most.
 const mostListed = 50
 
-// list returns the objects whose names begin with a text, in their order.
-func (b *bucket) list(ctx context.Context, start string) ([]listed, error) {
+func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 	var out []listed
-	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(b.prefix + start)}
+	in := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(b.prefix + folder)}
 	for range mostListed {
 		page, err := b.client.ListObjectsV2(ctx, in)
 		if err != nil {
@@ -137,10 +98,53 @@ func (b *bucket) list(ctx context.Context, start string) ([]listed, error) {
 	return out, nil
 }
 
-// remove deletes objects. Those that are missing are no error.
 func (b *bucket) remove(ctx context.Context, name string) error {
 	_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: aws.String(b.prefix + name)})
 	return err
+}
+
+// openBucket returns the storage at s3://BUCKET/PREFIX.
+func openBucket(ctx context.Context, target string) (*bucket, error) {
+	name, prefix, err := parse(target)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConnsPerHost = idleConnections
+	})))
+	if err != nil {
+		return nil, &comment.Error{Kind: comment.Unavailable, Cause: err, Message: "the AWS configuration for the page index cannot be used: see AWS_PROFILE and AWS_REGION"}
+	}
+	return &bucket{s3.NewFromConfig(cfg, clientOptions), name, prefix}, nil
+}
+
+// idleConnections is how many connections are kept for the next calls.
+const idleConnections = 64
+
+// clientOptions are those that the SDK does not take from the environment. A service at an address
+// of its own has no domain for each bucket, and need not know the SDK's checksums: every object has
+// its own.
+func clientOptions(o *s3.Options) {
+	if o.BaseEndpoint != nil {
+		o.UsePathStyle = true
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	}
+	if o.Region == "" {
+		o.Region = "us-east-1"
+	}
+}
+
+// parse reads s3://BUCKET/PREFIX.
+func parse(target string) (bucket, prefix string, err error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return "", "", comment.Errorf(comment.BadInput, "the bucket of the page index cannot be read: give s3://BUCKET/PREFIX, and keys as AWS's own environment has them")
+	}
+	if prefix = strings.Trim(u.Path, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return u.Host, prefix, nil
 }
 
 // outcome recognizes answers that are no failures.
@@ -171,3 +175,6 @@ func outcome(err error) error {
 	}
 	return err
 }
+
+// close does nothing: no other process is kept out of a bucket.
+func (b *bucket) close() error { return nil }

@@ -1,4 +1,4 @@
-package files
+package objects
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 
 // The environment of a child that writes: the folder, and the number of the first change.
 const (
-	childFolder = "TALKBACK_TEST_FILES_CHILD"
-	childFirst  = "TALKBACK_TEST_FILES_FIRST"
+	childFolder = "TALKBACK_TEST_OBJECTS_CHILD"
+	childFirst  = "TALKBACK_TEST_OBJECTS_FIRST"
 )
 
 func TestMain(m *testing.M) {
@@ -35,8 +35,8 @@ const killComments = 150
 // acknowledged, until it is killed.
 func write(ctx context.Context, folder string, first int) error {
 	set := small
-	set.mergeEvery = time.Millisecond
-	s, err := open(ctx, folder, set)
+	set.mergeEvery, set.lease, set.collectEvery, set.logGrace, set.chunkGrace = time.Millisecond, 0, 0, 0, 0
+	s, err := openIn(ctx, folder, set)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func TestKilled(t *testing.T) {
 	folder, next, r := t.TempDir(), 0, commenttest.Rand(t)
 	for kill := range 40 {
 		next = writeAndKill(t, folder, next, 1+r.IntN(60), time.Duration(r.IntN(3000))*time.Microsecond)
-		s, err := open(t.Context(), folder, quiet)
+		s, err := openIn(t.Context(), folder, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}

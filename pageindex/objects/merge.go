@@ -1,4 +1,4 @@
-package s3
+package objects
 
 import (
 	"context"
@@ -41,67 +41,74 @@ func (m *merger) run(ctx context.Context, wake <-chan struct{}) {
 	}
 }
 
-// merge brings the logs so far into chunks, unless another process does.
+// merge merges, unless another process does.
 func (m *merger) merge(ctx context.Context) error {
 	lease, err := m.takeLease(ctx)
 	if err != nil || lease == "" {
 		return err
 	}
 	err = m.mergeLeased(ctx)
-	if err == nil && time.Since(m.collected) >= m.settings.collectEvery {
-		m.collected = time.Now()
-		err = m.collect(ctx)
-	}
-	_, freed := m.bucket.put(ctx, leaseObject, nil, lease)
+	_, freed := m.storage.put(ctx, leaseObject, nil, lease)
 	if errors.Is(freed, errTaken) {
 		freed = nil // another took it over
 	}
 	return errors.Join(err, freed)
 }
 
-// takeLease returns the entity tag of the lease, empty if another has it. No clocks are compared: a
+// takeLease returns the tag of the lease, empty if another has it. No clocks are compared: a
 // lease ends that was the same for a while, by the clock of the one who looks.
 func (m *merger) takeLease(ctx context.Context) (string, error) {
-	there, err := m.bucket.get(ctx, leaseObject, "")
-	switch {
-	case errors.Is(err, errMissing):
-		there.etag = ""
-	case err != nil:
+	there, err := m.storage.get(ctx, leaseObject, "")
+	if failure(err) != nil {
 		return "", err
-	case len(there.data) > 0 && there.etag != m.held:
-		m.held, m.since = there.etag, time.Now()
-		return "", nil
-	case len(there.data) > 0 && time.Since(m.since) < m.settings.lease:
-		return "", nil
 	}
-	etag, err := m.bucket.put(ctx, leaseObject, []byte(m.owner+" "+newName()), there.etag)
+	if len(there.data) > 0 {
+		if there.tag != m.held {
+			m.held, m.since = there.tag, time.Now()
+		}
+		if time.Since(m.since) < m.settings.lease {
+			return "", nil
+		}
+	}
+	tag, err := m.storage.put(ctx, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
 	if errors.Is(err, errTaken) {
 		return "", nil // by another, or the answer was lost and the lease ends by itself
 	}
-	return etag, err
+	return tag, err
 }
 
+// mergeLeased merges, and collects if that is due. The process that calls it has the lease.
 func (m *merger) mergeLeased(ctx context.Context) error {
 	if err := m.merging.take(ctx); err != nil {
 		return err
 	}
 	defer m.merging.give()
-	if _, _, err := m.refresh(ctx); err != nil {
+	err := m.mergeLogs(ctx)
+	if err == nil && time.Since(m.collected) >= m.settings.collectEvery {
+		m.collected = time.Now()
+		err = m.collect(ctx)
+	}
+	return err
+}
+
+// mergeLogs brings the logs so far into chunks.
+func (m *merger) mergeLogs(ctx context.Context) error {
+	was, err := m.latest(ctx)
+	if err != nil {
 		return err
 	}
-	was := m.known()
-	if was.damage != nil || was.read == was.root.Merged {
+	if was.damage != nil || was.last == was.root.Merged {
 		return was.damage
 	}
-	made, err := newMerger(m.core).Merge(ctx, was.root, was.state.Pending(was.read))
+	made, err := newMerger(m.core).Merge(ctx, was.root, was.state.Pending(was.last))
 	if err != nil {
 		return m.noteDamage(was, err)
 	}
-	return m.update(ctx, func(now known) (*pagefile.Root, error) {
+	return m.update(ctx, func(now snapshot) (*pagefile.Root, error) {
 		if now.root.Generation != was.root.Generation || now.root.Origin != was.root.Origin {
 			return nil, errOvertaken
 		}
-		return mergedRoot(*now.root, was.read, made), nil
+		return mergedRoot(*now.root, was.last, made), nil
 	})
 }
 
@@ -116,30 +123,18 @@ func mergedRoot(root pagefile.Root, through uint64, made []pagefile.Chunk) *page
 }
 
 func newMerger(c *core) *chunks.Merger {
-	return &chunks.Merger{Reader: c.bucket, Writer: c.bucket, Now: time.Now(), Size: c.settings.chunk}
-}
-
-// noteDamage notes damage of the chunks of a root. A chunk that is missing is damage, unless the root
-// has changed.
-func (c *core) noteDamage(of known, err error) error {
-	if errors.Is(err, errMissing) {
-		err = errors.Join(pagefile.ErrDamaged, err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if errors.Is(err, pagefile.ErrDamaged) && c.etag == of.etag && c.damage == nil {
-		c.damage = err
-	}
-	return err
+	files := chunkFiles{c.storage}
+	return &chunks.Merger{Reader: files, Writer: files, Now: c.settings.now(), Size: c.settings.chunk}
 }
 
 // collect deletes the objects that nothing needs, once they are old enough for nobody to be about to
 // read or to name them. Their age is by the clock of the service alone.
 func (m *merger) collect(ctx context.Context) error {
-	if _, _, err := m.refresh(ctx); err != nil {
+	now, err := m.latest(ctx)
+	if err != nil {
 		return err
 	}
-	root := m.known().root
+	root := now.root
 	needed := map[string]bool{}
 	for i := range root.Chunks {
 		for _, kind := range []pagefile.Kind{pagefile.Records, pagefile.Guards} {
@@ -150,20 +145,20 @@ func (m *merger) collect(ctx context.Context) error {
 	if root.Build != "" {
 		keep = min(keep, root.BuildAfter)
 	}
-	logs, err := m.bucket.list(ctx, logFolder)
+	logs, err := m.storage.list(ctx, logFolder)
 	if err != nil {
 		return err
 	}
 	for _, o := range logs {
 		if number, ok := logNumber(o.name); ok && number <= keep && o.age >= m.settings.logGrace {
-			err = errors.Join(err, m.bucket.remove(ctx, o.name))
+			err = errors.Join(err, m.storage.remove(ctx, o.name))
 		}
 	}
-	files, listing := m.bucket.list(ctx, chunkFolder)
+	files, listing := m.storage.list(ctx, chunkFolder)
 	err = errors.Join(err, listing)
 	for _, o := range files {
 		if !needed[o.name] && o.age >= m.settings.chunkGrace {
-			err = errors.Join(err, m.bucket.remove(ctx, o.name))
+			err = errors.Join(err, m.storage.remove(ctx, o.name))
 		}
 	}
 	return err

@@ -1,11 +1,10 @@
-package s3
+package objects
 
 import (
 	"context"
 	"errors"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/chunks"
@@ -25,20 +24,20 @@ type build struct {
 
 // newBuild begins a build. An earlier one ends.
 func newBuild(ctx context.Context, c *core) (*build, error) {
-	b := &build{core: c, id: newName()}
-	err := c.update(ctx, func(now known) (*pagefile.Root, error) {
+	b := &build{core: c, id: uniqueName()}
+	err := c.update(ctx, func(now snapshot) (*pagefile.Root, error) {
 		root := *now.root
 		if now.damage != nil {
-			root = pagefile.Root{Merged: now.read, Generation: now.root.Generation + 1}
+			root = pagefile.Root{Merged: now.last, Generation: now.root.Generation + 1}
 		}
-		b.after = now.read
+		b.after = now.last
 		root.Build, root.BuildAfter = b.id, b.after
 		return &root, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "talkback-pages-")
+	folder, err := os.MkdirTemp(c.scratch, "talkback-pages-")
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	items, err := chunks.Items(entries, time.Now())
+	items, err := chunks.Items(entries, b.core.settings.now())
 	if err != nil {
 		return err
 	}
@@ -78,14 +77,18 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 func (b *build) finish(ctx context.Context, covers string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, _, err := b.core.refresh(ctx); err != nil {
+	if err := b.core.merging.take(ctx); err != nil {
 		return err
 	}
-	was := b.core.known()
+	defer b.core.merging.give()
+	was, err := b.core.latest(ctx)
+	if err != nil {
+		return err
+	}
 	if was.root.Build != b.id {
 		return errOvertaken
 	}
-	through := was.read
+	through := was.last
 	for number := b.after + 1; number <= through; number++ {
 		if err := b.addLog(ctx, number); err != nil {
 			return err
@@ -95,7 +98,7 @@ func (b *build) finish(ctx context.Context, covers string) error {
 	if err != nil {
 		return err
 	}
-	return b.core.update(ctx, func(now known) (*pagefile.Root, error) {
+	return b.core.update(ctx, func(now snapshot) (*pagefile.Root, error) {
 		if now.root.Build != b.id {
 			return nil, errOvertaken
 		}
@@ -107,16 +110,16 @@ func (b *build) finish(ctx context.Context, covers string) error {
 
 // addLog adds what is in a log.
 func (b *build) addLog(ctx context.Context, number uint64) error {
-	log, err := b.core.bucket.get(ctx, logName(number), "")
+	log, err := b.core.storage.get(ctx, logName(number), "")
 	if errors.Is(err, errMissing) {
 		return errOvertaken // the build was taken for one that has ended
 	}
 	if err != nil {
 		return err
 	}
-	items, _, torn, err := pagefile.ReadFrame(log.data)
-	if err != nil || torn {
-		return errors.Join(pagefile.ErrDamaged, err)
+	items, err := pagefile.DecodeFrame(log.data)
+	if err != nil {
+		return err
 	}
 	return b.sorter.Add(items)
 }

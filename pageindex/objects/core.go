@@ -1,0 +1,356 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/chunks"
+	"github.com/talkback/talkback/pageindex/pagefile"
+)
+
+// settings are those of a Store.
+type settings struct {
+	// mergeAt and mergeLogs are how many changes, and objects of the log, are merged at once, and
+	// mergeEvery how long fewer wait.
+	mergeAt, mergeLogs int
+	mergeEvery         time.Duration
+	// most is how many changes may wait for a merge.
+	most int
+	// lease is how long a merger may be silent, and collectEvery the time between two searches for
+	// objects that nothing needs. Such a log is kept for logGrace, a chunk for chunkGrace: other
+	// processes may be about to read it, or to name it in a root.
+	lease, collectEvery, logGrace, chunkGrace time.Duration
+	// chunk is how many items a chunk should have, run how many a build sorts in memory; 0 stands for
+	// the defaults of package chunks.
+	chunk, run int
+	now        func() time.Time
+}
+
+// A bucket costs money for each call, and has other processes to wait for; a folder has neither.
+var (
+	bucketSettings = settings{
+		mergeAt: 1 << 14, mergeLogs: 128, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now,
+		lease: time.Minute, collectEvery: 10 * time.Minute, logGrace: 5 * time.Minute, chunkGrace: 2 * time.Hour,
+	}
+	folderSettings = settings{mergeAt: 1 << 15, mergeLogs: 1 << 12, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now}
+)
+
+// mostBuildLogs is how many logs a build may hold back. One that has ended without a word would do
+// so for ever.
+const mostBuildLogs = 50_000
+
+// core is a storage, and what this process knows of it.
+type core struct {
+	storage  storage
+	settings settings
+	cache    *chunks.Cache
+	// name and advice are for people: which index it is, and what to see to if it cannot be used.
+	name, advice string
+	// scratch is the folder for the files of builds, empty for the system's own.
+	scratch string
+	// appending is held by the one who appends to the log, merging by the one who makes chunks or
+	// deletes some.
+	appending, merging turn
+
+	mu       sync.Mutex
+	snapshot snapshot
+	failed   error // that of the last merge
+}
+
+// snapshot is what a process knows at a time.
+type snapshot struct {
+	state *chunks.State
+	root  *pagefile.Root // of the state
+	tag   string         // of the root, empty if there is none
+	last  uint64         // the number of the last log that the state has
+	// damage is set once an object is found damaged, until there is another root.
+	damage error
+}
+
+func newCore(s storage, set settings) *core {
+	return &core{
+		storage: s, settings: set, cache: chunks.NewCache(), appending: make(turn, 1), merging: make(turn, 1),
+		snapshot: snapshot{state: chunks.NewState(&pagefile.Root{})},
+	}
+}
+
+// current returns what is known.
+func (c *core) current() snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.snapshot
+	now.root = now.state.Root()
+	return now
+}
+
+// latest brings what is known up to date, and returns it.
+func (c *core) latest(ctx context.Context) (snapshot, error) {
+	_, err := c.refresh(ctx)
+	return c.current(), err
+}
+
+// turn is a lock that a context ends the wait for.
+type turn chan struct{}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }
+
+// refresh brings what is known up to date: the root and the next log are read at the same time, and
+// then further logs, ever more of them.
+func (c *core) refresh(ctx context.Context) (cost pageindex.Cost, err error) {
+	withRoot := true
+	for more := 1; ; more = min(2*more, 16) {
+		cost.Calls, cost.Waves = cost.Calls+more, cost.Waves+1
+		if withRoot {
+			cost.Calls++
+		}
+		found, overtaken, err := c.fetch(ctx, more, withRoot)
+		if err != nil || found < more && !overtaken {
+			return cost, err
+		}
+		withRoot = overtaken
+	}
+}
+
+// fetch reads the root, if it is wanted, and some logs, and returns how many logs it found. What
+// another has found meanwhile may be older than what this one was to find: then it was overtaken.
+func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, overtaken bool, err error) {
+	was := c.current()
+	group, reading := errgroup.WithContext(ctx)
+	var root object
+	rootErr := errUnchanged
+	if withRoot {
+		group.Go(func() error {
+			root, rootErr = c.storage.get(reading, rootObject, was.tag)
+			return failure(rootErr)
+		})
+	}
+	logs, errs := make([]object, more), make([]error, more)
+	for i := range more {
+		group.Go(func() error {
+			logs[i], errs[i] = c.storage.get(reading, logName(was.last+1+uint64(i)), "")
+			return failure(errs[i])
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, false, err
+	}
+	same, overtaken, err := c.takeRoot(ctx, was, root, rootErr)
+	if !same || err != nil {
+		return more, overtaken, err // other logs have to be read
+	}
+	for found < more && errs[found] == nil {
+		if err := c.takeLog(ctx, was, was.last+1+uint64(found), logs[found].data); err != nil {
+			return found, false, err
+		}
+		found++
+	}
+	return found, false, nil
+}
+
+// takeRoot takes what a read of the root brought. It reports whether the same logs are to be read as
+// before, and whether another one process has replaced it meanwhile.
+func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) (same, overtaken bool, _ error) {
+	root := &pagefile.Root{}
+	var damage error
+	switch {
+	case errors.Is(err, errUnchanged), errors.Is(err, errMissing) && was.tag == "":
+		return true, false, nil
+	case err == nil:
+		if root, damage = pagefile.DecodeRoot(o.data); damage != nil {
+			root = &pagefile.Root{}
+		}
+	}
+	last := root.Merged
+	if damage != nil {
+		if last, err = c.lastLog(ctx); err != nil {
+			return false, false, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := &c.snapshot
+	if now.tag != was.tag {
+		return false, true, nil
+	}
+	old := now.state.Root()
+	now.tag, now.damage = o.tag, damage
+	if damage == nil && root.Origin == old.Origin && old.Merged <= root.Merged && root.Merged <= now.last {
+		now.state.Replace(root)
+		return true, false, nil
+	}
+	now.state, now.last = chunks.NewState(root), last
+	return false, false, nil
+}
+
+// takeLog takes a log that was read from this state on.
+func (c *core) takeLog(ctx context.Context, was snapshot, number uint64, data []byte) error {
+	items, err := pagefile.DecodeFrame(data)
+	last := number
+	if err != nil {
+		c.setDamage(err)
+		if last, err = c.lastLog(ctx); err != nil {
+			return err
+		}
+	}
+	c.putLog(was, number, last, items)
+	return nil
+}
+
+// putLog brings a log into the state, which has the logs up to last then.
+func (c *core) putLog(was snapshot, number, last uint64, items []pagefile.Item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := &c.snapshot; number == now.last+1 && now.state.Root().Origin == was.root.Origin {
+		now.state.Put(number, items)
+		now.last = last
+	}
+}
+
+// lastLog returns the number of the last log, by listing them.
+func (c *core) lastLog(ctx context.Context) (last uint64, err error) {
+	found, err := c.storage.list(ctx, logFolder)
+	for _, o := range found {
+		if number, ok := logNumber(o.name); ok {
+			last = max(last, number)
+		}
+	}
+	return last, err
+}
+
+// setDamage notes that objects which the root names are damaged.
+func (c *core) setDamage(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.snapshot.damage == nil {
+		c.snapshot.damage = err
+	}
+}
+
+// update replaces the root by what change makes of the present one, until no other process was
+// faster. The error of change ends it.
+func (c *core) update(ctx context.Context, change func(now snapshot) (*pagefile.Root, error)) error {
+	for {
+		now, err := c.latest(ctx)
+		if err != nil {
+			return err
+		}
+		root, err := change(now)
+		if err != nil {
+			return err
+		}
+		root.Writer = uniqueName()
+		if root.Origin == "" {
+			root.Origin = uniqueName()
+		}
+		_, err = c.storage.put(ctx, rootObject, pagefile.EncodeRoot(root), now.tag)
+		if err != nil && !errors.Is(err, errTaken) {
+			return err // it may be there; the next refresh tells
+		}
+		then, failed := c.latest(ctx)
+		if err == nil || failed == nil && then.root.Writer == root.Writer { // else the answer was lost
+			return failed
+		}
+	}
+}
+
+// ensure makes a root if there is none, so that an emptied storage is noticed.
+func (c *core) ensure(ctx context.Context) error {
+	if c.current().tag != "" {
+		return nil
+	}
+	err := c.update(ctx, func(now snapshot) (*pagefile.Root, error) {
+		if now.tag != "" {
+			return nil, errUnchanged
+		}
+		return &pagefile.Root{Merged: now.last}, nil
+	})
+	return failure(err)
+}
+
+// append appends items to the log, as an object of the next free number.
+func (c *core) append(ctx context.Context, items []pagefile.Item) error {
+	if err := c.appending.take(ctx); err != nil {
+		return err
+	}
+	defer c.appending.give()
+	frame := pagefile.EncodeFrame(items)
+	for {
+		if err := c.ensure(ctx); err != nil {
+			return err
+		}
+		was := c.current()
+		if n := was.state.Len(); n >= c.settings.most {
+			return fmt.Errorf("%d changes wait for a merge: %w", n, c.failed)
+		}
+		number := was.last + 1
+		ours, err := c.putFrame(ctx, number, frame)
+		if err != nil {
+			return err
+		}
+		if ours {
+			c.putLog(was, number, number, items)
+		}
+		now, err := c.latest(ctx)
+		if err != nil {
+			return err
+		}
+		// A log whose number was merged before is not read again by anyone.
+		if then := now.root; ours && then.Origin == was.root.Origin && then.Merged < number {
+			return nil
+		}
+	}
+}
+
+// putFrame writes a log, unless there is one of that number. It reports whether the frame is in it:
+// the answer to an earlier try may have been lost.
+func (c *core) putFrame(ctx context.Context, number uint64, frame []byte) (ours bool, err error) {
+	_, err = c.storage.put(ctx, logName(number), frame, "")
+	if !errors.Is(err, errTaken) {
+		return err == nil, err
+	}
+	there, err := c.storage.get(ctx, logName(number), "")
+	return err == nil && bytes.Equal(there.data, frame), failure(err)
+}
+
+// noteDamage notes damage of the chunks of a root. A chunk that is missing is damage, unless the root
+// has changed.
+func (c *core) noteDamage(of snapshot, err error) error {
+	if errors.Is(err, errMissing) {
+		err = errors.Join(pagefile.ErrDamaged, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if errors.Is(err, pagefile.ErrDamaged) && c.snapshot.tag == of.tag && c.snapshot.damage == nil {
+		c.snapshot.damage = err
+	}
+	return err
+}
+
+// unavailable returns an error for callers.
+func (c *core) unavailable(err error) error {
+	if err == nil || comment.KindOf(err) != comment.Internal {
+		return err
+	}
+	message := fmt.Sprintf("the page index %s cannot be used: %s", c.name, c.advice)
+	if errors.Is(err, pagefile.ErrDamaged) {
+		message = fmt.Sprintf("objects of the page index %s are damaged: a server builds it anew, or talkback rebuild --pages", c.name)
+	}
+	return &comment.Error{Kind: comment.Unavailable, Cause: err, Message: message}
+}

@@ -1,0 +1,341 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Each byte of each file is changed in turn. Nothing wrong is answered; the error says what to do,
+// the store covers nothing any more, and a build makes it whole.
+func TestFlippedBytes(t *testing.T) {
+	const comments, changes = 30, 80
+	folder := t.TempDir()
+	s := mustOpen(t, folder, quiet)
+	fill := func(from, to int) {
+		for ; from < to; from += 20 {
+			var entries []pageindex.Entry
+			for n := from; n < min(from+20, to); n++ {
+				entries = append(entries, entry(n, comments))
+			}
+			if err := s.Apply(t.Context(), entries); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fill(0, 60)
+	b, err := s.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(0, 60)
+	if err := b.Finish(t.Context(), "complete"); err != nil {
+		t.Fatal(err)
+	}
+	fill(60, changes)
+	want := stateAfter(changes, comments)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	noticed := 0
+	for _, path := range allFiles(t, folder) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(data); i += 1 + len(data)/80 {
+			flipped := slices.Clone(data)
+			flipped[i] ^= 1 << (i % 8)
+			if err := os.WriteFile(path, flipped, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if checkDamaged(t, folder, want) {
+				noticed++
+			}
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if noticed < 100 {
+		t.Errorf("only %d changed bytes were noticed", noticed)
+	}
+
+	if err := os.WriteFile(filepath.Join(folder, rootObject), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = mustOpen(t, folder, quiet)
+	fill(0, 5) // what is applied to a damaged store is kept for the build
+	if b, err = s.Build(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fill(5, changes)
+	if err := b.Add(t.Context(), []pageindex.Entry{entry(0, comments)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), "again"); err != nil {
+		t.Fatal(err)
+	}
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "again" || !same(stateOf(t, s), stateAfter(changes, comments)) {
+		t.Errorf("after the build the store covers %q (%v)", covers, err)
+	}
+}
+
+// checkDamaged opens a folder and reports whether the damage was noticed. If it was not, because the
+// byte is not needed for an answer, all answers are right.
+func checkDamaged(t *testing.T, folder string, want map[comment.Position]int) bool {
+	t.Helper()
+	s, err := openIn(t.Context(), folder, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	list := pageindex.List{Product: "espresso/1", Order: comment.NewestFirst}
+	var targets []pageindex.Target
+	for rank := range len(want) {
+		targets = append(targets, pageindex.Target{Rank: rank, Exact: true})
+	}
+	found, err := s.Find(t.Context(), list, targets)
+	if err == nil {
+		if found.Counts.Total() != len(want) || !same(stateOf(t, s), want) {
+			t.Fatal("a changed byte was served")
+		}
+		return false
+	}
+	if comment.KindOf(err) != comment.Unavailable {
+		t.Fatalf("%v, want it to be unavailable", err)
+	}
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
+		t.Fatalf("a damaged store covers %q (%v)", covers, err)
+	}
+	return true
+}
+
+func allFiles(t *testing.T, folder string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && entry.Name() != lockFile {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// steps is a storage that calls before ahead of all that it changes.
+type steps struct {
+	storage
+	mu     sync.Mutex
+	before func(data []byte)
+}
+
+func (s *steps) put(ctx context.Context, name string, data []byte, was string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before(data)
+	return s.storage.put(ctx, name, data, was)
+}
+
+func (s *steps) remove(ctx context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before(nil)
+	return s.storage.remove(ctx, name)
+}
+
+// Changes, a merge and a build end before each of their steps in turn, or in the middle of it: what is
+// in the folder then is opened, and has all.
+func TestEndsAnywhere(t *testing.T) {
+	const comments, changes = 40, 100
+	folder := t.TempDir()
+	s := mustOpen(t, folder, quiet)
+	type step struct {
+		folder string
+		want   map[comment.Position]int
+	}
+	var kept []step
+	applied := 0
+	s.core.storage = &steps{storage: s.core.storage, before: func(data []byte) {
+		copied := filepath.Join(t.TempDir(), "step")
+		if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copied, scratchFolder, "half"), data[:len(data)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, step{copied, stateAfter(applied, comments)})
+	}}
+	apply := func(to int) {
+		for ; applied < to; applied++ {
+			if err := s.Apply(t.Context(), []pageindex.Entry{entry(applied, comments)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	apply(10)
+	for range 2 {
+		apply(applied + 30)
+		if err := s.merger.merge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := s.Build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range applied {
+		if err := b.Add(t.Context(), []pageindex.Entry{entry(n, comments)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(changes)
+	if err := b.Finish(t.Context(), "built"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.merger.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range kept {
+		opened := mustOpen(t, step.folder, quiet)
+		if got := stateOf(t, opened); !same(got, step.want) {
+			t.Errorf("step %d of %d: %d comments, want %d", i+1, len(kept), len(got), len(step.want))
+		}
+		if err := opened.merger.mergeLeased(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left, chunks := len(allFiles(t, filepath.Join(step.folder, chunkFolder))), len(opened.core.current().root.Chunks); left > 2*chunks {
+			t.Errorf("step %d of %d leaves %d files for %d chunks", i+1, len(kept), left, chunks)
+		}
+		if half := allFiles(t, filepath.Join(step.folder, scratchFolder)); len(half) > 0 {
+			t.Errorf("step %d of %d leaves %q", i+1, len(kept), half)
+		}
+		if err := opened.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Changes are merged once they are many, and after an interval.
+func TestMergesByItself(t *testing.T) {
+	for _, set := range []func(*settings){
+		func(set *settings) { set.mergeAt = 3 },
+		func(set *settings) { set.mergeEvery = time.Millisecond },
+	} {
+		own := quiet
+		set(&own)
+		s := mustOpen(t, t.TempDir(), own)
+		for n := range 3 {
+			if err := s.Apply(t.Context(), []pageindex.Entry{entry(n, 10)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for s.core.current().state.Len() > 0 {
+			time.Sleep(time.Millisecond) // the test's own timeout ends this
+		}
+		if got := stateOf(t, s); !same(got, stateAfter(3, 10)) || len(s.core.current().root.Chunks) != 1 {
+			t.Errorf("after the merge there are %d comments in %d chunks, want 3 in 1", len(got), len(s.core.current().root.Chunks))
+		}
+	}
+}
+
+// A second process cannot open the folder, and is told what to do.
+func TestOneProcess(t *testing.T) {
+	folder := t.TempDir()
+	mustOpen(t, folder, quiet)
+	_, err := openIn(t.Context(), folder, quiet)
+	if comment.KindOf(err) != comment.Unavailable {
+		t.Errorf("%v, want it to be unavailable", err)
+	}
+}
+
+// A folder with files of someone else is left alone.
+func TestOtherFiles(t *testing.T) {
+	folder := t.TempDir()
+	mine := filepath.Join(folder, scratchFolder, "main.c")
+	if err := errors.Join(os.Mkdir(filepath.Dir(mine), private), os.WriteFile(mine, []byte("int main;"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openIn(t.Context(), folder, quiet); comment.KindOf(err) != comment.BadInput {
+		t.Errorf("%v, want it to be refused", err)
+	}
+	if found := allFiles(t, folder); !slices.Equal(found, []string{mine}) {
+		t.Errorf("in the folder there are %q", found)
+	}
+}
+
+// A folder that is emptied under a running store is noticed, and is an empty store from then on.
+func TestEmptied(t *testing.T) {
+	folder := t.TempDir()
+	s := mustOpen(t, folder, quiet)
+	for _, covers := range []string{"first", "second"} {
+		b, err := s.Build(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(t.Context(), []pageindex.Entry{entry(0, 10), entry(1, 10)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Finish(t.Context(), covers); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Apply(t.Context(), []pageindex.Entry{entry(2, 10)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := stateOf(t, s); len(got) != 3 {
+			t.Errorf("%d comments, want 3", len(got))
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Covers(t.Context()); err != nil || got != "" {
+			t.Errorf("an emptied store covers %q (%v)", got, err)
+		}
+		if got := stateOf(t, s); len(got) != 0 {
+			t.Errorf("an emptied store has %d comments", len(got))
+		}
+	}
+}
+
+// After Remember, no guard is left, nor a comment that is gone; before, late entries change nothing.
+func TestGuardsEnd(t *testing.T) {
+	now := time.Now()
+	set := quiet
+	set.now = func() time.Time { return now }
+	s := mustOpen(t, t.TempDir(), set)
+	step := func(after time.Duration, entries ...pageindex.Entry) {
+		t.Helper()
+		now = now.Add(after)
+		if err := errors.Join(s.Apply(t.Context(), entries), s.merger.merge(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	guards := func() (n int) {
+		for _, c := range s.core.current().root.Chunks {
+			n += c.Guards.Count
+		}
+		return n
+	}
+	old, gone := entry(0, 10), entry(10, 10)
+	gone.Cell = nil
+	step(0, gone, entry(1, 10))
+	step(pageindex.Remember-time.Minute, old)
+	if got := stateOf(t, s); len(got) != 1 || guards() != 2 {
+		t.Errorf("%d comments and %d guards, want 1 and 2", len(got), guards())
+	}
+	step(2*time.Minute, entry(2, 10))
+	if got := stateOf(t, s); len(got) != 2 || guards() != 1 {
+		t.Errorf("after Remember there are %d comments and %d guards, want 2 and 1", len(got), guards())
+	}
+}

@@ -1,0 +1,257 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/talkback/talkback/comment"
+)
+
+const (
+	// lockFile is held by the process that uses the folder, and tells that the folder is ours.
+	lockFile = "talkback-pages.lock"
+	// scratchFolder holds what is being written.
+	scratchFolder = "scratch"
+	// private is the permission to enter a folder. Those of files are os.CreateTemp's.
+	private = 0o700
+)
+
+// folder is the storage in a folder of this machine, which belongs to one process. An object is a
+// file, renamed to its place once it is on the disk.
+type folder struct {
+	root string
+
+	mu     sync.Mutex // held while a file is put in its place
+	lock   *flock.Flock
+	held   os.FileInfo // of the lock file
+	closed bool
+}
+
+// openFolder returns the storage in a folder, which is made if it is missing. The error is of the
+// kind Unavailable if another process uses it, and BadInput if it holds files of someone else.
+func openFolder(path string) (*folder, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{root: root}
+	return f, f.claim()
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+// claim takes the lock, unless this process has it. The folder may have been emptied or replaced
+// since. The caller holds mu, or is the only one.
+func (f *folder) claim() error {
+	if f.closed {
+		return fs.ErrClosed
+	}
+	now, err := os.Stat(f.path(lockFile))
+	if err == nil && f.held != nil && os.SameFile(now, f.held) {
+		return nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := f.refuseOthers(); err != nil {
+			return err
+		}
+	}
+	if f.lock != nil {
+		if err := f.lock.Unlock(); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(f.root, private); err != nil {
+		return err
+	}
+	f.lock = flock.New(f.path(lockFile), flock.SetPermissions(0o600))
+	taken, err := f.lock.TryLock()
+	if err == nil && !taken {
+		err = comment.Errorf(comment.Unavailable,
+			"the page index files:%s is in use by another process: end that one, or give each process a folder of its own; table, redis, postgres and s3 can be shared", f.root)
+	}
+	if err != nil {
+		return err
+	}
+	if f.held, err = os.Stat(f.path(lockFile)); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(f.path(scratchFolder)); err != nil {
+		return err
+	}
+	for _, name := range []string{scratchFolder, chunkFolder, logFolder} {
+		if err := os.MkdirAll(f.path(name), private); err != nil {
+			return err
+		}
+	}
+	return syncFolder(f.root)
+}
+
+// refuseOthers refuses a folder that holds files of someone else, none of which may be lost.
+func (f *folder) refuseOthers() error {
+	entries, err := os.ReadDir(f.root)
+	if len(entries) > 0 {
+		return comment.Errorf(comment.BadInput, "the folder %s holds other files than those of page numbers: give one that is empty or new", f.root)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (f *folder) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	return errors.Join(os.RemoveAll(f.path(scratchFolder)), f.lock.Unlock())
+}
+
+// tagOf returns the tag of a file. place makes its time differ from those of all earlier files.
+func tagOf(info os.FileInfo) string {
+	return fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())
+}
+
+func (f *folder) get(ctx context.Context, name, unless string) (object, error) {
+	if err := ctx.Err(); err != nil {
+		return object{}, err
+	}
+	if unless != "" { // most reads end here
+		if info, err := os.Stat(f.path(name)); err == nil && tagOf(info) == unless {
+			return object{}, errUnchanged
+		}
+	}
+	file, err := os.Open(f.path(name))
+	if err != nil {
+		return object{}, missing(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
+	if err != nil {
+		return object{}, err
+	}
+	data, err := io.ReadAll(file)
+	return object{data, tagOf(info)}, err
+}
+
+// missing recognizes the error of a file that is not there.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMissing
+	}
+	return err
+}
+
+func (f *folder) getRange(ctx context.Context, name string, offset, length int) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(f.path(name))
+	if err != nil {
+		return nil, missing(err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	data := make([]byte, length)
+	n, err := file.ReadAt(data, int64(offset))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return data[:n], err
+}
+
+func (f *folder) put(ctx context.Context, name string, data []byte, was string) (tag string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	f.mu.Lock()
+	err = f.claim()
+	f.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp(f.path(scratchFolder), "")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		tag, err = f.place(file.Name(), f.path(name), was)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name()) // the first error counts, and the next start removes it
+	}
+	return tag, err
+}
+
+// place renames a file to its place if what is there has a tag, or if it is missing.
+func (f *folder) place(from, to, was string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	there, err := os.Stat(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if (err == nil) != (was != "") || err == nil && tagOf(there) != was {
+		return "", errTaken
+	}
+	now := time.Now() // the file system's own clock may stand still between two files
+	if err := os.Chtimes(from, now, now); err != nil {
+		return "", err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return "", err
+	}
+	if err := syncFolder(filepath.Dir(to)); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(to)
+	if err != nil {
+		return "", err
+	}
+	return tagOf(info), nil
+}
+
+// syncFolder makes the names in a folder survive a crash.
+func syncFolder(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+func (f *folder) list(_ context.Context, name string) (out []listed, err error) {
+	entries, err := os.ReadDir(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			continue // it was deleted meanwhile
+		}
+		out = append(out, listed{name + entry.Name(), time.Since(info.ModTime())})
+	}
+	return out, err
+}
+
+func (f *folder) remove(_ context.Context, name string) error {
+	err := os.Remove(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

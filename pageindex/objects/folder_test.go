@@ -1,0 +1,47 @@
+package objects
+
+import (
+	"testing"
+
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+func mustOpen(t *testing.T, folder string, set settings) *Store {
+	t.Helper()
+	set.lease, set.collectEvery, set.logGrace, set.chunkGrace = 0, 0, 0, 0
+	s, err := openIn(t.Context(), folder, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestConformanceOfFolders(t *testing.T) {
+	set := small
+	set.lease, set.collectEvery, set.logGrace, set.chunkGrace = 0, 0, 0, 0
+	conformance.Run(t, func(t *testing.T) conformance.Place { return inFolder(t, set) })
+}
+
+func TestConformanceOfChangesNotMerged(t *testing.T) {
+	conformance.Run(t, func(t *testing.T) conformance.Place {
+		p := inFolder(t, folderSettings)
+		p.Held = nil // they are in the log until a merge
+		return p
+	})
+}
+
+func inFolder(t *testing.T, set settings) conformance.Place {
+	folder := t.TempDir()
+	var store *Store
+	return conformance.Place{
+		Open: func(t *testing.T) conformance.Store {
+			var err error
+			if store, err = openIn(t.Context(), folder, set); err != nil {
+				t.Fatal(err)
+			}
+			return store
+		},
+		Held: func(t *testing.T, product string) []string { return held(t, store, product) },
+	}
+}

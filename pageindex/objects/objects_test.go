@@ -1,0 +1,111 @@
+package objects
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/pagefile"
+	"github.com/talkback/talkback/stream"
+)
+
+// small makes everything happen early.
+var small = settings{
+	mergeAt: 40, mergeLogs: 10, mergeEvery: 20 * time.Millisecond, most: 1 << 20,
+	lease: 200 * time.Millisecond, collectEvery: 100 * time.Millisecond, logGrace: time.Second, chunkGrace: 2 * time.Second,
+	chunk: 64, run: 50, now: time.Now,
+}
+
+// quiet merges only when it is told to.
+var quiet = settings{
+	mergeAt: 1 << 20, mergeLogs: 1 << 20, mergeEvery: time.Hour, most: 1 << 20,
+	lease: time.Minute, collectEvery: time.Hour, logGrace: time.Hour, chunkGrace: time.Hour, chunk: 16, run: 8, now: time.Now,
+}
+
+// held lists what a store holds of a product but guards.
+func held(t *testing.T, s *Store, product string) (out []string) {
+	t.Helper()
+	now, err := s.core.latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range now.root.Chunks {
+		if c.Records.Count == 0 {
+			continue
+		}
+		data, err := chunkFiles{s.core.storage}.Read(t.Context(), c.FileName(pagefile.Records), 0, c.Records.Head)
+		if err != nil {
+			return []string{err.Error()} // a merge has just deleted it
+		}
+		head, err := c.Records.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := head.Find(product); found {
+			out = append(out, c.FileName(pagefile.Records))
+		}
+	}
+	return out
+}
+
+// entry is the n-th entry of a scripted run: comment n%comments, so that later ones change earlier
+// ones.
+func entry(n, comments int) pageindex.Entry {
+	at := comment.PositionAt(time.UnixMilli(int64(1_700_000_000_000+n%comments)), [10]byte{9: 1})
+	e := pageindex.Entry{Product: "espresso/1", Position: at, Follows: stream.Position(fmt.Sprintf("run/%040d", n))}
+	if n%7 != 6 {
+		e.Cell = &comment.Cell{Language: "de", Rating: 1 + n%comment.MaxRating}
+	}
+	return e
+}
+
+// stateAfter is what the store has to hold after the first n entries: the rating of each comment.
+func stateAfter(n, comments int) map[comment.Position]int {
+	out := map[comment.Position]int{}
+	for i := range n {
+		e := entry(i, comments)
+		delete(out, e.Position)
+		if e.Cell != nil {
+			out[e.Position] = e.Cell.Rating
+		}
+	}
+	return out
+}
+
+// stateOf reads all that a store holds by jumps alone.
+func stateOf(t *testing.T, s *Store) map[comment.Position]int {
+	t.Helper()
+	out := map[comment.Position]int{}
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		list := pageindex.List{Product: "espresso/1", Filter: comment.Filter{Ratings: []int{rating}}, Order: comment.OldestFirst}
+		found, err := s.Find(t.Context(), list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var targets []pageindex.Target
+		for rank := range found.Counts.Total() {
+			targets = append(targets, pageindex.Target{Rank: rank + 1, Exact: true})
+		}
+		if found, err = s.Find(t.Context(), list, targets); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range found.Boundaries {
+			out[*b.After] = rating
+		}
+	}
+	return out
+}
+
+func same(a, b map[comment.Position]int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for position, rating := range a {
+		if b[position] != rating {
+			return false
+		}
+	}
+	return true
+}

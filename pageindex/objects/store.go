@@ -1,0 +1,183 @@
+// Package objects keeps an index of ranks in objects: the files of a folder, or the objects of a
+// bucket. All comments lie in chunks that never change, and a root names these. Each change is an
+// object of the log, whose number no other change has; the root is replaced only as it was read. Both
+// are conditional puts, so no update is lost, and a crash at any moment leaves a state that was
+// acknowledged. docs/design/page-index-files.md has the reasons, and the form of the objects.
+//
+// To read it, start with core.go: how a process keeps up with others, and core.append. merge.go and
+// build.go replace the root; folder.go and bucket.go keep the objects.
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/chunks"
+)
+
+// Store is an index in a folder or a bucket. It is safe for concurrent use. A folder belongs to one
+// process, a bucket to any number.
+type Store struct {
+	core    *core
+	merger  *merger
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+	wake    chan struct{} // holds one signal when there is enough to merge
+
+	mu     sync.Mutex
+	builds []*build // those whose files have to be deleted
+}
+
+// OpenFolder opens the index in a folder, which it makes if it is missing. The error is of the kind
+// Unavailable if another process has it open.
+func OpenFolder(ctx context.Context, path string) (*Store, error) {
+	return openIn(ctx, path, folderSettings)
+}
+
+func openIn(ctx context.Context, path string, set settings) (*Store, error) {
+	f, err := openFolder(path)
+	c := newCore(f, set)
+	c.name, c.advice, c.scratch = "files:"+f.root, "see that the folder can be written to and its disk has room", f.path(scratchFolder)
+	if err != nil {
+		return nil, c.unavailable(err)
+	}
+	return open(ctx, c)
+}
+
+// OpenBucket opens the index at s3://BUCKET/PREFIX. Region, credentials and the address of the
+// service are those of the SDK's default chain; AWS_ENDPOINT_URL_S3 names another service.
+func OpenBucket(ctx context.Context, target string) (*Store, error) {
+	b, err := openBucket(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return openAt(ctx, b, bucketSettings)
+}
+
+func openAt(ctx context.Context, b *bucket, set settings) (*Store, error) {
+	c := newCore(b, set)
+	c.name = "s3://" + b.name + "/" + strings.TrimSuffix(b.prefix, "/")
+	c.advice = "see that the bucket exists, and that this process may list, read, write and delete its objects"
+	return open(ctx, c)
+}
+
+// open starts what a store does in the background.
+func open(ctx context.Context, c *core) (*Store, error) {
+	if _, err := c.refresh(ctx); err != nil {
+		return nil, errors.Join(c.unavailable(err), c.storage.close())
+	}
+	s := &Store{core: c, merger: &merger{core: c, owner: uniqueName()}, wake: make(chan struct{}, 1)}
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.stopped.Go(func() { s.merger.run(ctx, s.wake) })
+	return s, nil
+}
+
+// Close ends all that is under way in this process, and lets go of a folder.
+func (s *Store) Close() error {
+	s.stop()
+	s.stopped.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	for _, b := range s.builds {
+		err = errors.Join(err, b.remove())
+	}
+	s.builds = nil
+	return errors.Join(err, s.core.storage.close())
+}
+
+// Covers implements pageindex.Store.
+func (s *Store) Covers(ctx context.Context) (string, error) {
+	now, err := s.core.latest(ctx)
+	if err != nil {
+		return "", s.core.unavailable(err)
+	}
+	if now.damage != nil {
+		return "", nil
+	}
+	return now.root.Covers, nil
+}
+
+// Apply implements pageindex.Store.
+func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
+	if err := ctx.Err(); err != nil || len(entries) == 0 {
+		return err
+	}
+	items, err := chunks.Items(entries, s.core.settings.now())
+	if err != nil {
+		return err
+	}
+	if err := s.core.append(ctx, items); err != nil {
+		return s.core.unavailable(err)
+	}
+	now := s.core.current()
+	if now.state.Len() >= s.core.settings.mergeAt || now.last-now.root.Merged >= uint64(s.core.settings.mergeLogs) {
+		select {
+		case s.wake <- struct{}{}:
+		default: // a signal is waiting already
+		}
+	}
+	return nil
+}
+
+// Build implements pageindex.Store.
+func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
+	b, err := newBuild(ctx, s.core)
+	if err != nil {
+		return nil, s.core.unavailable(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.builds = append(s.builds, b)
+	return b, nil
+}
+
+// tries is how often a lookup begins again because objects that it needs are gone.
+const tries = 5
+
+// Find implements pageindex.Index.
+func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
+	cost, err := s.read(ctx, func(index *chunks.Index) (pageindex.Cost, error) {
+		found, err = index.Find(ctx, list, targets)
+		return found.Cost, err
+	})
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	found.Cost = cost
+	return found, nil
+}
+
+// Products implements pageindex.Lister.
+func (s *Store) Products(ctx context.Context, tell func(product string)) error {
+	_, err := s.read(ctx, func(index *chunks.Index) (pageindex.Cost, error) {
+		return pageindex.Cost{}, index.Products(ctx, tell)
+	})
+	return err
+}
+
+// read reads the index as it is now, and again if a merge has deleted objects that it needs. It
+// returns what this and keeping up with others has cost.
+func (s *Store) read(ctx context.Context, work func(*chunks.Index) (pageindex.Cost, error)) (cost pageindex.Cost, err error) {
+	for range tries {
+		keepingUp, err := s.core.refresh(ctx)
+		cost.Calls, cost.Waves = cost.Calls+keepingUp.Calls, cost.Waves+keepingUp.Waves
+		now := s.core.current()
+		if err := cmp.Or(err, now.damage); err != nil {
+			return cost, s.core.unavailable(err)
+		}
+		reading, err := work(&chunks.Index{State: now.state, Reader: chunkFiles{s.core.storage}, Cache: s.core.cache})
+		cost.Calls, cost.Waves = cost.Calls+reading.Calls, cost.Waves+reading.Waves
+		if err == nil {
+			return cost, nil
+		}
+		if then, other := s.core.latest(ctx); !errors.Is(err, errMissing) || other != nil || then.tag == now.tag {
+			return cost, s.core.unavailable(s.core.noteDamage(now, err))
+		}
+	}
+	return cost, s.core.unavailable(errMissing)
+}
